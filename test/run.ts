@@ -28,6 +28,8 @@ const APART: readonly RegExp[] = [
   /^test\/simulation\//,
   /^test\/attacks\/hostile-/,
   /^test\/browser\/surviving\./,
+  /^test\/browser\/shop\./,
+  /^test\/browser\/dashboard\./,
   /^test\/browser\/pairing\./,
   /^test\/e2e\/nodes\./,
   /^test\/e2e\/guides\./,

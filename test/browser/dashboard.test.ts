@@ -233,9 +233,10 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await page.getByRole('button', { name: en.addPasskey }).waitFor();
     await assertAccessible(page, 'account');
     assert.deepEqual(strangers, []);
-    // The browser reports refused requests: without a session, of the used link, and of an account that is none.
+    // The browser reports refused requests: without a session, of the used link, of an account that is none, and lists
+    // beyond the person's share of a slow machine, which are asked for again.
     assert.deepEqual(
-      problems.filter((text) => !/status of 40[01]/.test(text)),
+      problems.filter((text) => !/status of (?:40[01]|429)/.test(text)),
       [],
     );
   });
