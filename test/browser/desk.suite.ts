@@ -111,7 +111,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await dialog.getByLabel(en.name).fill('Kiosk of one');
     await scene.call('PATCH', `/v1/merchants/${merchant.id}`, { merchantName: 'Kiosk of another' });
     await dialog.getByRole('button', { name: en.save }).click();
-    await dialog.getByText('Kiosk of another').waitFor();
+    await dialog.locator('ins').getByText('Kiosk of another').waitFor();
     assert.equal(await dialog.getByLabel(en.name).inputValue(), 'Kiosk of one');
     await assertAccessible(page, 'two edits');
     await dialog.getByRole('button', { name: en.overwrite }).click();
