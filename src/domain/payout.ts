@@ -17,7 +17,7 @@ export interface WaitingPayout {
   readonly retryAt: Date | null;
 }
 
-/** What the payout waits for, and until when, if that is known. Undefined: for nothing, it is over. */
+/** The reason why the payout waits, with its end if that is known. Undefined: the payout is over. */
 export function payoutWaitOf(payout: WaitingPayout, now: Date): { what: PayoutWait; until?: Date } | undefined {
   const { state, isStopped, hasDestination, heldFrom, retryAt } = payout;
   if (state === 'paid' || state === 'refunded') return undefined;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
-import { progressOf, startFlow } from '../../web/src/checkout/flow.ts';
+import { startFlow } from '../../web/src/checkout/flow.ts';
+import { progressOf } from '../../web/src/checkout/flow-state.ts';
 import { paymentIn, standInPage } from './checkout-page.ts';
 import {
   appWallet,

@@ -1,7 +1,8 @@
 import { chainOf, transactionPath } from '../shared/networks.ts';
 import type { ServerClock } from '../shared/server-clock.ts';
 import type { Gateway, StatusBody } from './api.ts';
-import { type Flow, type FlowEvent, lacksDetails, type StatusNews } from './flow.ts';
+import type { FlowEvent, StatusNews } from './flow.ts';
+import { type Flow, lacksDetails } from './flow-state.ts';
 import type { PaymentPage, PaymentStatus } from './page-state.ts';
 import type { Memory } from './remembered.ts';
 import type { Wallet } from './wallets.ts';

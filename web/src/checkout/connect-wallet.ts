@@ -1,5 +1,5 @@
 import type { CheckoutContext } from './checkout-context.ts';
-import type { Code } from './flow.ts';
+import type { Code } from './flow-state.ts';
 import { loadOptions } from './load-options.ts';
 import { noticeOf } from './pay.ts';
 import { accountIn, accountsIn, askWallet } from './wallet-request.ts';

@@ -1,7 +1,7 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import type { Answer } from './api.ts';
 import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
-import { type Choice, needsSetup } from './flow.ts';
+import { type Choice, needsSetup } from './flow-state.ts';
 import { loadOptions } from './load-options.ts';
 
 /** Delivery is retried for about ten minutes. By then the payment has ended. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GatewayOption } from './api.ts';
-import { advance, canCancel, type Flow, type FlowEvent, progressOf, type Step, startFlow } from './flow.ts';
+import { advance, type FlowEvent, startFlow } from './flow.ts';
+import { canCancel, type Flow, progressOf, type Step } from './flow-state.ts';
 import type { PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 

@@ -1,7 +1,7 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import type { Gateway, StatusBody } from './api.ts';
-import type { Connection } from './flow.ts';
+import type { Connection } from './flow-state.ts';
 import type { PaymentStatus } from './page-state.ts';
 
 interface FollowInput {

@@ -2,7 +2,7 @@ import { backoffMs, pause } from '../shared/backoff.ts';
 import type { Answer, GatewayOption, WalletRpc } from './api.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 import { afterRefusal, deliver } from './deliver.ts';
-import { type Choice, choiceOf } from './flow.ts';
+import { type Choice, choiceOf } from './flow-state.ts';
 import { PayError } from './pay.ts';
 import { outcomeOf, performActions } from './perform-actions.ts';
 import type { Provider, Wallet } from './wallets.ts';

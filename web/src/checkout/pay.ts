@@ -1,4 +1,4 @@
-import type { Notice } from './flow.ts';
+import type { Notice } from './flow-state.ts';
 import { WalletError } from './wallet-request.ts';
 
 /** The reason why the payer could not pay, as a notice of the page. */

@@ -1,6 +1,6 @@
 import type { Sandbox } from '../shared/networks.ts';
 import type { WalletRpc } from './api.ts';
-import type { Ask } from './flow.ts';
+import type { Ask } from './flow-state.ts';
 import { noticeOf, PayError } from './pay.ts';
 import { accountsIn, askWallet, QUICK_MS, WalletError } from './wallet-request.ts';
 import type { Provider } from './wallets.ts';

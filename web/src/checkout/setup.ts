@@ -3,7 +3,7 @@ import { formatEstimate } from '../shared/money.ts';
 import { accountsOf, EVM_COINS } from '../shared/networks.ts';
 import type { GatewayOption, WalletRpc } from './api.ts';
 import type { CheckoutContext } from './checkout-context.ts';
-import { type Choice, needsSetup } from './flow.ts';
+import { type Choice, needsSetup } from './flow-state.ts';
 import { PayError } from './pay.ts';
 import { isOnChain, outcomeOf } from './perform-actions.ts';
 import { askWallet, QUICK_MS } from './wallet-request.ts';

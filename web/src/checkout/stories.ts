@@ -2,7 +2,7 @@ import type { Amount } from '../shared/money.ts';
 import { qrShape } from '../shared/qr.ts';
 import type { AcceptedToken, Deposit, GatewayOption, OptionRate, WalletRpc } from './api.ts';
 import { CLOSED_PHONE, firstProps } from './first-props.ts';
-import type { Choice, Flow, Session, Step } from './flow.ts';
+import type { Choice, Flow, Session, Step } from './flow-state.ts';
 import { LOCALES, STRINGS } from './locale.ts';
 import type { MessagePage, PaymentPage, PaymentView, RefundPage, RefundView } from './page-state.ts';
 import { payUrl } from './phone-wallets.ts';

@@ -1,7 +1,7 @@
 import { SignClient } from '@walletconnect/sign-client';
 import { qrShape } from '../../shared/qr.ts';
 import { clamp } from '../../shared/text.ts';
-import type { Code } from '../flow.ts';
+import type { Code } from '../flow-state.ts';
 import type { Pairing, PaymentPage } from '../page-state.ts';
 import { WalletError } from '../wallet-request.ts';
 import type { Provider } from '../wallets.ts';

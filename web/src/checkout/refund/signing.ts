@@ -2,7 +2,7 @@ import { backoffMs, pause } from '../../shared/backoff.ts';
 import { eitherSignal } from '../../shared/either-signal.ts';
 import type { Sandbox } from '../../shared/networks.ts';
 import type { Answer } from '../api.ts';
-import type { Ask, Notice } from '../flow.ts';
+import type { Ask, Notice } from '../flow-state.ts';
 import type { RefundView } from '../page-state.ts';
 import { noticeOf, PayError } from '../pay.ts';
 import { performActions } from '../perform-actions.ts';

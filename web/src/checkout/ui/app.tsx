@@ -1,5 +1,5 @@
 import { CloudGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
-import { type Flow, isRare } from '../flow.ts';
+import { type Flow, isRare } from '../flow-state.ts';
 import type { MessagePage, PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel, RareSteps } from './actions.ts';
 import { Choosing } from './choosing.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { canCancel, type Flow } from '../flow.ts';
+import { canCancel, type Flow } from '../flow-state.ts';
 import type { Actions } from './actions.ts';
 import { useWords } from './words.ts';
 

@@ -3,7 +3,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { ShieldGlyph } from '../../shared/glyphs.tsx';
 import { fill, shortAccount } from '../../shared/text.ts';
 import type { GatewayOption } from '../api.ts';
-import { type Flow, isNative, needsSetup, type Session, type Step } from '../flow.ts';
+import { type Flow, isNative, needsSetup, type Session, type Step } from '../flow-state.ts';
 import type { Strings } from '../strings/en.ts';
 import type { Actions } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';

@@ -4,7 +4,7 @@ import { CheckGlyph, SearchGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { timeLeft, unitText } from '../../shared/time-left.ts';
 import type { Deposit } from '../api.ts';
-import { type Flow, isWhole, type Progress, progressOf, type Step } from '../flow.ts';
+import { type Flow, isWhole, type Progress, progressOf, type Step } from '../flow-state.ts';
 import type { Attempt, TransactionView } from '../page-state.ts';
 import type { Strings } from '../strings/en.ts';
 import type { Copying } from './copy-button.tsx';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../flow-state.ts';
 import { wayBack } from '../leaving.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions } from './actions.ts';

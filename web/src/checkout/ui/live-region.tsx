@@ -1,5 +1,5 @@
 import { fill } from '../../shared/text.ts';
-import { type Flow, progressOf } from '../flow.ts';
+import { type Flow, progressOf } from '../flow-state.ts';
 import type { Strings } from '../strings/en.ts';
 import { progressText } from './confirming.tsx';
 import { useWords } from './words.ts';

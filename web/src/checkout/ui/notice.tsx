@@ -1,7 +1,7 @@
 import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, CloudGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
 import { shortAccount } from '../../shared/text.ts';
-import type { Flow, Notice } from '../flow.ts';
+import type { Flow, Notice } from '../flow-state.ts';
 import { useWords } from './words.ts';
 
 const CALM: readonly Notice[] = ['rejected', 'accountChanged', 'quoteExpired'];

@@ -2,7 +2,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { ClockGlyph, CrossGlyph, PenGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { shortAccount } from '../../shared/text.ts';
-import type { RareStep as RareStepOf } from '../flow.ts';
+import type { RareStep as RareStepOf } from '../flow-state.ts';
 import { Accepted } from './accepted.tsx';
 import type { PaymentProps } from './app.tsx';
 import { CancelPayment } from './cancel-payment.tsx';

@@ -1,5 +1,5 @@
 import { ChevronGlyph, CopyGlyph } from '../../shared/glyphs.tsx';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../flow-state.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel } from './actions.ts';
 import { CancelPayment } from './cancel-payment.tsx';

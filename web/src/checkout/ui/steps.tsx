@@ -1,7 +1,7 @@
 import { Fill } from '../../shared/fill.tsx';
 import { CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Amount } from '../../shared/money.ts';
-import type { Flow, Step } from '../flow.ts';
+import type { Flow, Step } from '../flow-state.ts';
 import type { Actions } from './actions.ts';
 import type { Copying } from './copy-button.tsx';
 import { Moment } from './moment.tsx';

@@ -1,7 +1,7 @@
 import { Fill } from '../../shared/fill.tsx';
 import { clamp } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../flow-state.ts';
 import type { PaymentPage } from '../page-state.ts';
 import { Money } from './money-text.tsx';
 import { Order } from './order.tsx';

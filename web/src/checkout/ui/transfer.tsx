@@ -5,7 +5,7 @@ import { qrShape } from '../../shared/qr.ts';
 import { fill } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
 import type { Deposit } from '../api.ts';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../flow-state.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Actions } from './actions.ts';
 import type { Copying } from './copy-button.tsx';

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import { clamp } from '../../shared/text.ts';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../flow-state.ts';
 import type { Strings } from '../strings/en.ts';
 
 /** The document title shows the outcome to a payer in another tab. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { type Flow, isRare } from '../flow.ts';
+import { type Flow, isRare } from '../flow-state.ts';
 import type { RareSteps } from './actions.ts';
 
 const RETRY_MS = 3_000;

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import type { Flow } from '../flow.ts';
+import type { Flow } from '../flow-state.ts';
 import { tellEmbedder, wayBack } from '../leaving.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Memory } from '../remembered.ts';

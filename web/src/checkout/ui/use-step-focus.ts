@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import { type Flow, isRare, type Step } from '../flow.ts';
+import { type Flow, isRare, type Step } from '../flow-state.ts';
 
 /**
  * When the step changes, the focused element is gone, so the focus moves to the title of the new step. Never when the

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import type { GatewayStatus, NetworkState } from '../shapes.ts';
+import type { GatewayStatus, NetworkState } from '../gateway-shapes.ts';
 import { ListState } from '../ui/list-state.tsx';
 import { NetworkCard } from '../ui/network-card.tsx';
 import { PageHead, Time, useTitle } from '../ui/parts.tsx';

@@ -1,8 +1,8 @@
+import { desk } from './desk/ar.ts';
 import type { Strings } from './en.ts';
-import { work } from './work/ar.ts';
 
 export const ar: Strings = {
-  ...work,
+  ...desk,
   dashboard: 'لوحة التحكم',
   sandboxTag: 'بيئة تجريبية',
   loading: 'جارٍ التحميل',

@@ -1,8 +1,8 @@
+import { desk } from './desk/de.ts';
 import type { Strings } from './en.ts';
-import { work } from './work/de.ts';
 
 export const de: Strings = {
-  ...work,
+  ...desk,
   dashboard: 'Übersicht',
   sandboxTag: 'Sandbox',
   loading: 'Wird geladen',

@@ -1,8 +1,8 @@
-import { work } from './work/en.ts';
+import { desk } from './desk/en.ts';
 
 /** Every word of the dashboard. `{names}` are filled in; they may come in any order. The other languages have the same keys. */
 export const en = {
-  ...work,
+  ...desk,
   dashboard: 'Dashboard',
   sandboxTag: 'Sandbox',
   loading: 'Loading',

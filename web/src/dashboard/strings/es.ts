@@ -1,8 +1,8 @@
+import { desk } from './desk/es.ts';
 import type { Strings } from './en.ts';
-import { work } from './work/es.ts';
 
 export const es: Strings = {
-  ...work,
+  ...desk,
   dashboard: 'Panel',
   sandboxTag: 'Entorno de pruebas',
   loading: 'Cargando',

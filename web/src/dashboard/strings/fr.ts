@@ -1,8 +1,8 @@
+import { desk } from './desk/fr.ts';
 import type { Strings } from './en.ts';
-import { work } from './work/fr.ts';
 
 export const fr: Strings = {
-  ...work,
+  ...desk,
   dashboard: 'Tableau de bord',
   sandboxTag: 'Bac à sable',
   loading: 'Chargement',

@@ -1,8 +1,8 @@
+import { desk } from './desk/ja.ts';
 import type { Strings } from './en.ts';
-import { work } from './work/ja.ts';
 
 export const ja: Strings = {
-  ...work,
+  ...desk,
   dashboard: 'ダッシュボード',
   sandboxTag: 'サンドボックス',
   loading: '読み込み中',

@@ -1,8 +1,8 @@
+import { desk } from './desk/pt.ts';
 import type { Strings } from './en.ts';
-import { work } from './work/pt.ts';
 
 export const pt: Strings = {
-  ...work,
+  ...desk,
   dashboard: 'Painel',
   sandboxTag: 'Ambiente de testes',
   loading: 'A carregar',

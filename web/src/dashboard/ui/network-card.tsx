@@ -1,6 +1,6 @@
 import { EVM_COINS } from '../../shared/networks.ts';
 import { clamp, fill } from '../../shared/text.ts';
-import type { NetworkState } from '../shapes.ts';
+import type { NetworkState } from '../gateway-shapes.ts';
 import { useWords } from '../words.ts';
 import { Code, Notice } from './parts.tsx';
 

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { clamp } from '../../shared/text.ts';
 import { call, readPartner, setPartner } from '../api.ts';
-import type { PartnerRow } from '../shapes.ts';
+import type { PartnerRow } from '../gateway-shapes.ts';
 import { useWords } from '../words.ts';
 
 /** The partner whose objects a person of the operator looks at. */

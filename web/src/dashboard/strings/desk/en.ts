@@ -1,5 +1,5 @@
 /** The words of the pages about keys, refunds, payouts, merchants and the gateway. */
-export const work = {
+export const desk = {
   refunds: 'Refunds',
   payouts: 'Payouts',
   developers: 'Developers',

@@ -1,6 +1,6 @@
-import type { work as en } from './en.ts';
+import type { desk as en } from './en.ts';
 
-export const work: Readonly<Record<keyof typeof en, string>> = {
+export const desk: Readonly<Record<keyof typeof en, string>> = {
   refunds: 'Reembolsos',
   payouts: 'Pagamentos ao comerciante',
   developers: 'Programadores',
