@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-transfers.ts';
 import { listEvents } from '../../src/store/events/events.ts';
@@ -57,6 +58,26 @@ describe('a deposit address', () => {
       'payment.settled',
     ]);
     await isReconciled();
+  });
+
+  it('is watched although its row was committed after that of a later one', async () => {
+    await open();
+    const { id, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    const [row] = await scene.db.sql<{ row: object }[]>`
+      select to_jsonb(deposits) as row from deposits where commitment = ${commitment}`;
+    await command(scene, (tx) => tx`delete from deposits where commitment = ${commitment}`);
+    await scene.deposit();
+    await node.turn();
+    await command(
+      scene,
+      (tx) => tx`
+        insert into deposits overriding system value
+        select * from jsonb_populate_record(null::deposits, ${tx.json(row?.row as never)}::jsonb)`,
+    );
+    send(1_000n);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'succeeded');
   });
 
   it('collects parts, and takes them for nothing until they are enough', async () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { COLLECTOR_ADDRESS } from '../../src/chains/evm/collector.ts';
+import { DEPOSITS_ADDRESS } from '../../src/chains/evm/deposits.ts';
 import type { Lie, RpcProxy } from '../rpc-proxy.ts';
 import { until } from '../until.ts';
 import { type FaultScene, HASTE, openFaultScene } from './fault-scene.ts';
 import { WITHIN } from './shopper.ts';
 
 const BASE_SEPOLIA = 84_532;
+const OWN_CONTRACTS = [COLLECTOR_ADDRESS, DEPOSITS_ADDRESS].map((address) => address.toLowerCase());
 const UNAVAILABLE: Lie = { as: 'status', status: 503, isForwarded: false };
 const THROTTLED: Lie = { as: 'status', status: 429, headers: { 'retry-after': '1' }, isForwarded: false };
 
@@ -114,7 +116,7 @@ describe('a chain that cannot be asked', () => {
     await scene.shopper.isPaidOnce(payment);
     const logs = scene.proxy.calls.filter(({ method }) => method === 'eth_getLogs');
     for (const { params } of logs) {
-      assert.deepEqual((params?.[0] as { address?: string[] } | undefined)?.address, [COLLECTOR_ADDRESS.toLowerCase()]);
+      assert.deepEqual((params?.[0] as { address?: string[] } | undefined)?.address, OWN_CONTRACTS);
     }
   });
 });

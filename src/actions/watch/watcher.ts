@@ -66,11 +66,11 @@ export interface WatchMemory {
   readonly askAgainAtMs: Map<string, number>;
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
-  /** The deposit addresses that are watched, and the number of the last one. */
+  /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
   readonly deposits: {
     readonly byAddress: Map<string, WatchedDeposit>;
     readonly byCommitment: Map<string, WatchedDeposit>;
-    lastNumber: number;
+    settledNumber: number;
   };
 }
 
@@ -87,7 +87,7 @@ export function newWatchMemory(): WatchMemory {
     disputes: new Map(),
     askAgainAtMs: new Map(),
     unread: new Set(),
-    deposits: { byAddress: new Map(), byCommitment: new Map(), lastNumber: 0 },
+    deposits: { byAddress: new Map(), byCommitment: new Map(), settledNumber: 0 },
   };
 }
 

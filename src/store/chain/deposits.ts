@@ -73,6 +73,7 @@ export interface WatchedDeposit {
   readonly commitment: string;
   readonly address: string;
   readonly asset: string;
+  readonly openedAt: Date;
 }
 
 /** Addresses that were opened since that time, after that number, in the order of their numbers. */
@@ -81,7 +82,7 @@ export async function listDeposits(
   { network, after, since, limit }: { network: string; after: number; since: Date; limit: number },
 ): Promise<WatchedDeposit[]> {
   const rows = await db<(Omit<WatchedDeposit, 'number'> & { number: string })[]>`
-    select number, commitment, address, asset from deposits
+    select number, commitment, address, asset, opened_at as "openedAt" from deposits
     where network = ${network} and number > ${after} and opened_at > ${since} order by number limit ${limit}`;
   return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }

@@ -14,8 +14,8 @@ const LOCK = 7_455_011;
 
 /** SQLSTATE `insufficient_privilege`. */
 const NO_RIGHT = '42501';
-/** SQLSTATE `lock_not_available`. */
-const LOCK_TIMEOUT = '55P03';
+/** Short, because a concurrent build of an index waits for it. */
+const ASK_AGAIN_S = 0.1;
 
 const WITHOUT_TRANSACTION = '-- Without a transaction';
 
@@ -78,18 +78,16 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   }
 }
 
-/** Waits in short statements: building an index concurrently waits for all statements that began before it. */
+/**
+ * Asks for the lock again and again, and never waits in a lock: a concurrent build of an index waits for all statements
+ * that began before it, so one that waited for the lock would block it, and PostgreSQL would end one of the two.
+ */
 async function takeLock(sql: Reader): Promise<void> {
-  await sql`set lock_timeout = '1s'`;
-  for (let isTaken = false; !isTaken; ) {
-    try {
-      await sql`select pg_advisory_lock(${LOCK})`;
-      isTaken = true;
-    } catch (error) {
-      if (sqlState(error) !== LOCK_TIMEOUT) throw error;
-    }
+  for (;;) {
+    const [row] = await sql<{ isTaken: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as "isTaken"`;
+    if (row?.isTaken) return;
+    await sql`select pg_sleep(${ASK_AGAIN_S})`;
   }
-  await sql`set lock_timeout = 0`;
 }
 
 function statementsOf({ sql }: Migration): string[] {

@@ -16,6 +16,8 @@ import type { View, WatchDeps, Watcher } from '../watcher.ts';
 /** Addresses are watched this long: money may come late, or twice. */
 const WATCHED_MS = 30 * 86_400_000;
 const MAX_LOADED = 10_000;
+/** No transaction of a request is open this long: PostgreSQL ends its statements and pauses after 15 s each. */
+const COMMITTED_MS = 60_000;
 
 /**
  * Reads the transfers to deposit addresses: the new blocks, and once more those that have become final. All tokens and
@@ -65,16 +67,20 @@ async function firstCursor(deps: WatchDeps, network: string): Promise<DepositCur
   return { readNumber: lowest - 1, finalNumber: lowest - 1 };
 }
 
-/** Adds new addresses to memory, and drops old ones now and then. */
-async function loadDeposits(deps: WatchDeps, { network, memory }: Watcher): Promise<void> {
-  const since = new Date(deps.world.clock.nowMs() - WATCHED_MS);
-  for (;;) {
-    const { deposits } = memory;
-    const rows = await listDeposits(deps.db.sql, { network, after: deposits.lastNumber, since, limit: MAX_LOADED });
+/**
+ * Adds new addresses to memory. They leave it with the lease. A row may be committed after one with a higher number, so
+ * those of the last seconds are read in every round.
+ */
+async function loadDeposits(deps: WatchDeps, { network, memory: { deposits } }: Watcher): Promise<void> {
+  const nowMs = deps.world.clock.nowMs();
+  const since = new Date(nowMs - WATCHED_MS);
+  for (let after = deposits.settledNumber; ; ) {
+    const rows = await listDeposits(deps.db.sql, { network, after, since, limit: MAX_LOADED });
     for (const row of rows) {
       deposits.byAddress.set(row.address, row);
       deposits.byCommitment.set(row.commitment, row);
-      deposits.lastNumber = row.number;
+      after = row.number;
+      if (row.openedAt.getTime() < nowMs - COMMITTED_MS) deposits.settledNumber = row.number;
     }
     if (rows.length < MAX_LOADED) return;
   }
