@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
+import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useMay, useMerchants } from '../queries.ts';
@@ -70,6 +71,11 @@ export function KeysPage() {
           <p>{words.keySecretText}</p>
           <Code text={secret} label={words.keySecretTitle} />
           <div className="dialog-actions">
+            {isTestKey(secret) && (
+              <button type="button" className="quiet" onClick={() => openReference(secret)}>
+                {words.referenceWithKey}
+              </button>
+            )}
             <button type="button" className="main" onClick={() => setSecret(undefined)}>
               {words.close}
             </button>
