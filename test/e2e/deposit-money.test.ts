@@ -52,6 +52,23 @@ describe('money that came by a deposit address', () => {
     assert.equal(scene.control.balanceOf(recipient, DOLLAR), 1_000n);
     assert.deepEqual(await scene.differences(), []);
   });
+
+  it('is refunded up to what has come, where less was tolerated', async () => {
+    scene = await openRefundScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ isHeld: true, lifeMs: 300_000 });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 6);
+    await scene.fill(node, OPERATOR_FLOAT, 10_000n);
+    const recipient = scene.payers.newAccount();
+    await scene.request(id, { destination: accountOf(recipient) });
+    await scene.live(node, 6);
+    assert.equal((await scene.refund(id))?.state, 'refunded');
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 991n);
+    assert.deepEqual(await scene.differences(), []);
+  });
 });
 
 describe('till rebuild, for deposit addresses', () => {

@@ -140,7 +140,10 @@ describe('a deposit address', () => {
     assert.equal(await statusOf(id), 'requires_action');
     scene.pass(16 * MINUTE_MS);
     await node.turn(5);
-    assert.equal(await statusOf(id), 'succeeded');
+    const { status, tokenValue } = await scene.payment(id);
+    assert.deepEqual([status, tokenValue], ['succeeded', '991'], 'no more is said to be paid than has come');
+    await node.turn(5);
+    assert.ok(await findPaymentSettlement(scene.db.sql, id), 'it is settled by the sweep of all that has come');
     await isReconciled();
   });
 

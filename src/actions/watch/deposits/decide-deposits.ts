@@ -74,7 +74,13 @@ async function notice(deps: WatchDeps, { network, lease }: Watcher, deposit: Ope
   if (counted < BigInt(item.amount)) return;
   const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
   const evidence = { network, commitment, transfers: transfers.map(evidenceOf) };
-  await deps.movePayment({ paymentId, event: confirmedBy(deposit, transfers), actor: 'watcher', evidence, lease });
+  await deps.movePayment({
+    paymentId,
+    event: confirmedBy(deposit, BigInt(item.amount), transfers),
+    actor: 'watcher',
+    evidence,
+    lease,
+  });
 }
 
 /** The sender of the last transfer that counts is the buyer. It may be an exchange. */
@@ -83,8 +89,8 @@ function buyerOf({ network, asset, item, address }: OpenDeposit, transfers: read
   return { account: `${network}:${last?.sender ?? address}`, name: item.buyerName, icon: item.buyerIcon };
 }
 
-function confirmedBy(deposit: OpenDeposit, transfers: readonly DepositTransfer[]): PaymentEvent {
-  const token = { asset: deposit.asset, value: BigInt(deposit.item.amount) };
+function confirmedBy(deposit: OpenDeposit, value: bigint, transfers: readonly DepositTransfer[]): PaymentEvent {
+  const token = { asset: deposit.asset, value };
   return { type: 'confirmed', buyer: buyerOf(deposit, transfers), token, isNative: true };
 }
 
@@ -117,6 +123,9 @@ async function payByDeposit(
   seen: Assessment,
 ): Promise<void> {
   const { commitment, paymentId, item, asset } = deposit;
+  const asked = BigInt(item.amount);
+  // Less than asked, where the operator tolerates it.
+  const paid = seen.counted < asked ? seen.counted : asked;
   if (item.state === 'paid' || isFinal(deposit.paymentStatus)) return;
   const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
   const last = transfers.findLast((transfer) => isCounted(transfer, deposit) && transfer.blockNumber <= seen.block);
@@ -128,19 +137,19 @@ async function payByDeposit(
     block: seen.block,
     blockHash: seen.blockHash,
     arrived: seen.arrived.toString(),
-    ...(seen.arrived > BigInt(item.amount) && { overpaid: (seen.arrived - BigInt(item.amount)).toString() }),
+    ...(seen.arrived > asked && { overpaid: (seen.arrived - asked).toString() }),
     transfers: transfers.map(evidenceOf),
   };
   const move = { paymentId, actor: 'watcher', evidence, lease };
   // After a crash between the two moves the next round continues with the second one.
-  await deps.movePayment({ ...move, event: confirmedBy(deposit, transfers) });
+  await deps.movePayment({ ...move, event: confirmedBy(deposit, paid, transfers) });
   const proof = last && { transaction: last.transactionHash, block: last.blockNumber };
   await deps.movePayment({
     ...move,
     event: {
       type: 'succeeded',
       buyer: buyerOf(deposit, transfers),
-      token: { asset, value: BigInt(item.amount) },
+      token: { asset, value: paid },
       transaction: { hash: last?.transactionHash ?? sweep?.transactionHash ?? '', nonce: null },
     },
     items: { ended: [{ commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
