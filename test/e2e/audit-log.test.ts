@@ -52,6 +52,7 @@ const READING = [
   'refunds show',
   'relayers list',
   'secret create',
+  'strays deposits',
   'strays list',
   // It asks the API of a running sandbox, which writes the log.
   'trigger',

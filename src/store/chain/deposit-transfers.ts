@@ -36,14 +36,15 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
 
 /**
  * Stores transfers, and returns those that are new. The row of a transaction that moved to another block follows it. Their
- * addresses are stale from then on.
+ * addresses are stale from then on. Another asset than the asked one is a stray.
  */
 export async function putDepositTransfers(
   tx: Tx,
   network: string,
   transfers: readonly DepositTransfer[],
+  at: Date,
 ): Promise<Pick<DepositTransfer, 'transactionHash' | 'logIndex'>[]> {
-  const added = await tx<Pick<DepositTransfer, 'transactionHash' | 'logIndex' | 'commitment'>[]>`
+  const added = await tx<Pick<DepositTransfer, 'transactionHash' | 'logIndex' | 'commitment' | 'asset'>[]>`
     insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
       sender, amount, is_screened)
     select distinct on (t."transactionHash", t."logIndex") ${network}, t."transactionHash", t."logIndex",
@@ -54,12 +55,27 @@ export async function putDepositTransfers(
     on conflict (network, transaction_hash, log_index) do update
     set block_number = excluded.block_number, block_hash = excluded.block_hash, at = excluded.at
     where deposit_transfers.block_hash <> excluded.block_hash
-    returning transaction_hash as "transactionHash", log_index as "logIndex", commitment`;
-  const commitments = [...new Set(added.map(({ commitment }) => commitment))];
-  if (commitments.length > 0) {
-    await tx`update deposits set is_stale = true where commitment = any(${commitments}::text[])`;
-  }
+    returning transaction_hash as "transactionHash", log_index as "logIndex", commitment, asset`;
+  if (added.length > 0) await markMoved(tx, { network, moved: added, at });
   return added;
+}
+
+async function markMoved(
+  tx: Tx,
+  { network, moved, at }: { network: string; moved: readonly { commitment: string; asset: string }[]; at: Date },
+): Promise<void> {
+  const places = new Map(moved.map(({ commitment, asset }) => [`${commitment} ${asset}`, { commitment, asset }]));
+  await tx`
+    with moved as (
+      select m.commitment, m.asset, d.asset = m.asset as "isAsked"
+      from jsonb_to_recordset(${tx.json([...places.values()])}) as m(commitment text, asset text)
+      join deposits d on d.commitment = m.commitment
+    ), strays as (
+      insert into deposit_strays (commitment, network, asset, found_at)
+      select commitment, ${network}, asset, ${at}::timestamptz from moved where not "isAsked"
+      on conflict (commitment, network, asset) do update set is_stale = true
+    )
+    update deposits set is_stale = true where commitment in (select commitment from moved where "isAsked")`;
 }
 
 /** Deletes transfers of blocks that left the chain. Their addresses are looked at again. */
@@ -67,6 +83,9 @@ export async function deleteDepositTransfersAbove(tx: Tx, network: string, numbe
   await tx`
     with gone as (
       delete from deposit_transfers where network = ${network} and block_number > ${number} returning commitment
+    ), strays as (
+      update deposit_strays set is_stale = true
+      where network = ${network} and (commitment in (select commitment from gone) or checked_block > ${number})
     )
     update deposits set is_stale = true
     where commitment in (select commitment from gone) or network = ${network} and checked_block > ${number}`;
