@@ -18,7 +18,6 @@ create table deposit_strays (
 );
 create index deposit_strays_stale on deposit_strays (network) where is_stale;
 create index deposit_strays_unswept on deposit_strays (network) where arrived <> swept;
-create index deposit_strays_by_time on deposit_strays (found_at);
 
 -- Held money of sweeps that a deep reorg removed, although it had left the held amount already. The next sweep brings it
 -- back, so that much of it is not held again.

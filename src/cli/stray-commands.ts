@@ -3,7 +3,6 @@ import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
 import { type Fate, type SearchReport, searchStrays } from '../actions/watch/deposits/search-strays.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { depositMinimumOn } from '../settings/chains.ts';
-import { listExtraMoney } from '../store/chain/deposit-money.ts';
 import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
@@ -43,7 +42,8 @@ const list = databaseCommand({
 });
 
 function whatOf(stray: Stray): string {
-  if (stray.source === 'late_payment') return `paid late: ${stray.paymentId}`;
+  if (stray.source === 'late_payment')
+    return `${stray.sender === null ? 'at an address' : 'paid late'}: ${stray.paymentId}`;
   return isGasMoney(stray) ? 'coin, used for gas' : 'transfer';
 }
 
@@ -62,27 +62,6 @@ const giveBack = databaseCommand({
         { id: strayId, to, actor: operatorOf(deps.config) },
       );
       return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
-    }),
-});
-
-const deposits = databaseCommand({
-  name: 'strays deposits',
-  summary: `Show money at deposit addresses that no payment needed, the newest first, at most ${MAX_LISTED}.`,
-  positionals: {},
-  options: {},
-  examples: ['strays deposits'],
-  run: async ({ db }) =>
-    listing(await listExtraMoney(db.sql, { limit: MAX_LISTED }), {
-      columns: [
-        { title: 'payment', cell: ({ paymentId }) => paymentId },
-        { title: 'kind', cell: ({ isStray }) => (isStray ? 'stray' : 'too much or late') },
-        { title: 'amount', cell: ({ asset, told }) => amountText(asset, told) },
-        { title: 'not swept', cell: ({ asset, unswept }) => amountText(asset, unswept) },
-        { title: 'network', cell: ({ network }) => network },
-        { title: 'address', cell: ({ address }) => address },
-        { title: 'recipient', cell: ({ recipient }) => recipient },
-      ],
-      empty: 'No such money.',
     }),
 });
 
@@ -126,7 +105,7 @@ function fateText(
   switch (fate) {
     case 'sweepable':
       return isOrdered
-        ? `it is being swept to ${recipient}. See strays deposits.`
+        ? `it is being swept to ${recipient}. Search again to see it gone.`
         : `add --sweep to sweep it to ${recipient}.`;
     case 'counts':
       return 'it counts for the payment, which is open.';
@@ -143,4 +122,4 @@ function fateText(
   }
 }
 
-export const strayCommands: readonly Command[] = [list, giveBack, deposits, search];
+export const strayCommands: readonly Command[] = [list, giveBack, search];

@@ -5,8 +5,8 @@ import { searchStrays } from '../../src/actions/watch/deposits/search-strays.ts'
 import type { Chains } from '../../src/chains/chains.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import type { ApiError } from '../../src/errors.ts';
-import { listExtraMoney } from '../../src/store/chain/deposit-money.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
@@ -41,7 +41,7 @@ describe('stray money at a deposit address', () => {
 
   it('in another token does not count, is named, and is swept to the merchant', async () => {
     await open();
-    const { id, item, address, send } = await scene.deposit();
+    const { id, item, send } = await scene.deposit();
     const node = await scene.newNode();
     send(1_000n, { token: TETHER });
     await node.turn(4);
@@ -55,10 +55,10 @@ describe('stray money at a deposit address', () => {
     await node.turn(4);
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990');
-    const listed = await listExtraMoney(scene.db.sql, { limit: 10 });
+    const listed = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
     assert.deepEqual(
-      listed.map((each) => [each.paymentId, each.address, each.asset, each.isStray, each.told, each.unswept]),
-      [[id, address, TETHER, true, '1000', '0']],
+      listed.map((each) => [each.paymentId, each.account, each.asset, each.amount, each.fee, each.sender]),
+      [[id, item.recipient, TETHER, '1000', '10', null]],
     );
     assert.deepEqual(await scene.alerts(), []);
     await isReconciled();

@@ -131,36 +131,6 @@ export function listStraysOf(
     where network = ${network} and commitment = any(${commitments as string[]}::text[])`;
 }
 
-/** Money at deposit addresses that no payment needed, and where it is now. */
-export interface ExtraMoney {
-  readonly paymentId: string;
-  readonly network: string;
-  readonly address: string;
-  readonly asset: string;
-  readonly isStray: boolean;
-  /** The named part of the money. */
-  readonly told: string;
-  /** The money that still lies at the address. */
-  readonly unswept: string;
-  readonly recipient: string;
-  readonly since: Date;
-}
-
-/** The newest of it: late, double, too much, and stray money. */
-export function listExtraMoney(db: Reader, { limit }: { limit: number }): Promise<ExtraMoney[]> {
-  return db<ExtraMoney[]>`
-    select e.*, i.recipient from (
-      (select commitment, payment_id as "paymentId", network, address, asset, false as "isStray", told,
-          arrived - swept as unswept, opened_at as since
-        from deposits where told > 0 order by opened_at desc limit ${limit})
-      union all
-      (select s.commitment, d.payment_id, s.network, d.address, s.asset, true, s.told, s.arrived - s.swept, s.found_at
-        from deposit_strays s join deposits d on d.commitment = s.commitment
-        where s.arrived > 0 order by s.found_at desc limit ${limit})
-    ) e join items i on i.commitment = e.commitment
-    order by e.since desc limit ${limit}`;
-}
-
 function tableOf(db: Reader, { isStray }: MoneyPlace) {
   return isStray ? db`deposit_strays` : db`deposits`;
 }

@@ -95,17 +95,42 @@ export async function deleteDepositTransfersAbove(tx: Tx, network: string, numbe
     where network = ${network}`;
 }
 
-/** The transfers of a deposit address, the oldest first. */
+/** The largest transfers of an asset to a deposit address. Anybody may send thousands of small ones. */
 export async function listDepositTransfers(
   db: Reader,
-  { commitment, limit }: { commitment: string; limit: number },
+  { commitment, asset, limit }: { commitment: string; asset: string; limit: number },
 ): Promise<DepositTransfer[]> {
-  const rows = await db<(Omit<DepositTransfer, 'blockNumber'> & { blockNumber: string })[]>`
-    select transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
-      block_hash as "blockHash", at, commitment, asset, sender, amount, is_screened as "isScreened"
-    from deposit_transfers where commitment = ${commitment} order by block_number, log_index limit ${limit}`;
-  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+  const rows = await db<TransferRow[]>`
+    select ${transferColumns(db)} from deposit_transfers where commitment = ${commitment} and asset = ${asset}
+    order by amount desc, block_number, log_index limit ${limit}`;
+  return rows.map(readTransfer);
 }
+
+/** The transfer with which enough had arrived in time; the last one before, while it is too little. Screened ones do not count. */
+export async function findCompletingTransfer(
+  db: Reader,
+  ask: { commitment: string; asset: string; deadline: Date; asked: string; upTo: number },
+): Promise<DepositTransfer | undefined> {
+  const [row] = await db<TransferRow[]>`
+    select ${transferColumns(db)} from (
+      select *, sum(amount) over (order by block_number, log_index) >= ${ask.asked}::numeric as is_enough
+      from deposit_transfers
+      where commitment = ${ask.commitment} and asset = ${ask.asset} and not is_screened and at <= ${ask.deadline}
+        and block_number <= ${ask.upTo}
+    ) counted
+    order by is_enough desc, case when is_enough then block_number else -block_number end,
+      case when is_enough then log_index else -log_index end limit 1`;
+  return row && readTransfer(row);
+}
+
+type TransferRow = Omit<DepositTransfer, 'blockNumber'> & { readonly blockNumber: string };
+
+function transferColumns(db: Reader) {
+  return db`transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
+    block_hash as "blockHash", at, commitment, asset, sender, amount, is_screened as "isScreened"`;
+}
+
+const readTransfer = (row: TransferRow): DepositTransfer => ({ ...row, blockNumber: Number(row.blockNumber) });
 
 /** Sums of the transfers of a deposit address in the asked asset, up to a block. */
 export interface TransferSums {

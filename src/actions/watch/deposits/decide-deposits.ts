@@ -4,15 +4,18 @@ import { depositedEntry } from '../../../domain/deposit-entries.ts';
 import type { LateMoney } from '../../../domain/late-money.ts';
 import type { PaymentEvent } from '../../../domain/payment.ts';
 import { isFinal } from '../../../domain/payment.ts';
+import { strayId } from '../../../domain/stray.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import { lockMoney, putArrived, putTold } from '../../../store/chain/deposit-money.ts';
 import {
   type DepositTransfer,
+  findCompletingTransfer,
   listDepositTransfers,
   sumDepositTransfers,
 } from '../../../store/chain/deposit-transfers.ts';
 import { listStaleDeposits, listStaleStrays, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import { findItems } from '../../../store/chain/items.ts';
+import { insertStrays } from '../../../store/money/strays.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -24,7 +27,7 @@ import { orderSweep } from './order-sweep.ts';
 import { settleDeposit } from './settle-swept.ts';
 
 const MAX_DEPOSITS = 500;
-/** More transfers than these are summed, and not named one by one. */
+/** The evidence names the largest transfers. */
 const MAX_NAMED = 50;
 
 /**
@@ -71,24 +74,22 @@ async function notice(deps: WatchDeps, { network, lease }: Watcher, deposit: Ope
   const ask = { commitment, asset, deadline: item.deadline, upTo: Number.MAX_SAFE_INTEGER };
   const { counted } = await sumDepositTransfers(deps.db.sql, ask);
   if (counted < BigInt(item.amount)) return;
-  const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
+  const [last, transfers] = await Promise.all([
+    findCompletingTransfer(deps.db.sql, { ...ask, asked: item.amount }),
+    listDepositTransfers(deps.db.sql, { commitment, asset, limit: MAX_NAMED }),
+  ]);
   const evidence = { network, commitment, transfers: transfers.map(evidenceOf) };
-  await deps.movePayment({ paymentId, event: confirmedBy(deposit, transfers), actor: 'watcher', evidence, lease });
+  await deps.movePayment({ paymentId, event: confirmedBy(deposit, last), actor: 'watcher', evidence, lease });
 }
 
-/** The sender of the last transfer that counts is the buyer. It may be an exchange. */
-function buyerOf({ network, asset, item, address }: OpenDeposit, transfers: readonly DepositTransfer[]) {
-  const last = transfers.findLast((transfer) => isCounted(transfer, { asset, item }));
+/** The sender of the transfer that made it enough is the buyer. It may be an exchange. */
+function buyerOf({ network, item, address }: OpenDeposit, last: DepositTransfer | undefined) {
   return { account: `${network}:${last?.sender ?? address}`, name: item.buyerName, icon: item.buyerIcon };
 }
 
-function confirmedBy(deposit: OpenDeposit, transfers: readonly DepositTransfer[]): PaymentEvent {
+function confirmedBy(deposit: OpenDeposit, last: DepositTransfer | undefined): PaymentEvent {
   const token = { asset: deposit.asset, value: BigInt(deposit.item.amount) };
-  return { type: 'confirmed', buyer: buyerOf(deposit, transfers), token, isNative: true };
-}
-
-function isCounted(transfer: DepositTransfer, { asset, item }: Pick<OpenDeposit, 'asset' | 'item'>): boolean {
-  return !transfer.isScreened && transfer.asset === asset && transfer.at <= item.deadline;
+  return { type: 'confirmed', buyer: buyerOf(deposit, last), token, isNative: true };
 }
 
 /** The money that has arrived since the last look is booked. */
@@ -116,8 +117,11 @@ async function payByDeposit(
 ): Promise<void> {
   const { commitment, paymentId, item, asset } = deposit;
   if (item.state === 'paid' || isFinal(deposit.paymentStatus)) return;
-  const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
-  const last = transfers.findLast((transfer) => isCounted(transfer, deposit) && transfer.blockNumber <= seen.block);
+  const ask = { commitment, asset, deadline: item.deadline, asked: item.amount, upTo: seen.block };
+  const [last, transfers] = await Promise.all([
+    findCompletingTransfer(deps.db.sql, ask),
+    listDepositTransfers(deps.db.sql, { commitment, asset, limit: MAX_NAMED }),
+  ]);
   // Without a transfer, after a rebuild or a lost log, the sweep shows where the money came from.
   const [sweep] = last === undefined ? await listDecidedSweeps(deps.db.sql, { network, commitment, asset }) : [];
   const evidence = {
@@ -131,13 +135,13 @@ async function payByDeposit(
   };
   const move = { paymentId, actor: 'watcher', evidence, lease };
   // After a crash between the two moves the next round continues with the second one.
-  await deps.movePayment({ ...move, event: confirmedBy(deposit, transfers) });
+  await deps.movePayment({ ...move, event: confirmedBy(deposit, last) });
   const proof = last && { transaction: last.transactionHash, block: last.blockNumber };
   await deps.movePayment({
     ...move,
     event: {
       type: 'succeeded',
-      buyer: buyerOf(deposit, transfers),
+      buyer: buyerOf(deposit, last),
       token: { asset, value: BigInt(item.amount) },
       transaction: { hash: last?.transactionHash ?? sweep?.transactionHash ?? '', nonce: null },
     },
@@ -171,11 +175,52 @@ async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDepos
     const extra = seen.arrived - needed;
     if (row === undefined || !isNamed({ ...row, extra, isWorth: fullWeightOf(asset, extra - row.told) > 0n })) return;
     await putTold(tx, deposit, extra);
-    const amount = (extra - row.told).toString();
-    const evidence = { commitment, network, block: seen.block, asset, amount, total: extra.toString() };
+    const units = extra - row.told;
+    const amount = units.toString();
+    const stray = await insertStray(tx, { deposit, block: seen.block, units, before: row.told }, at);
+    const evidence = { stray, commitment, network, block: seen.block, asset, amount, total: extra.toString() };
     const lateMoney = { reason: reasonOf(deposit, isPaid), asset, amount };
     await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence, lateMoney }, at);
   });
+}
+
+/**
+ * The money can be returned by `till strays return`, to an account that somebody names. It was swept to the merchant or will
+ * be, so floats pay for its return.
+ */
+async function insertStray(
+  tx: Tx,
+  {
+    deposit,
+    block,
+    units,
+    before,
+  }: { readonly deposit: OpenDeposit; readonly block: number; readonly units: bigint; readonly before: bigint },
+  at: Date,
+): Promise<string> {
+  const { commitment, network, asset, paymentId, merchantId, item } = deposit;
+  const source = 'late_payment';
+  const id = strayId({ network, transactionHash: `${commitment} ${asset} ${before}`, logIndex: 0, source });
+  const stray = {
+    id,
+    network,
+    transactionHash: null,
+    logIndex: 0,
+    blockNumber: block,
+    source,
+    asset,
+    sender: null,
+    account: item.recipient,
+    amount: units.toString(),
+    fee: ((units * BigInt(item.fee)) / BigInt(item.amount)).toString(),
+    isHeld: false,
+    paymentId,
+    merchantId,
+    isBooked: true,
+    state: 'unclaimed',
+  } as const;
+  await insertStrays(tx, [stray], at);
+  return id;
 }
 
 function reasonOf({ isStray, network, item }: OpenDeposit, isPaid: boolean): LateMoney['reason'] {

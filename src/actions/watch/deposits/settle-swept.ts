@@ -11,7 +11,7 @@ import {
   putSwept,
 } from '../../../store/chain/deposit-money.ts';
 import { readDeposits } from '../../../store/chain/deposits.ts';
-import { findItems, type StoredItem } from '../../../store/chain/items.ts';
+import { findItems, findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
 import { holdSwept, unholdSwept } from '../../../store/money/payouts.ts';
 import { findPaymentSettlement, moveSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
@@ -75,8 +75,10 @@ async function bookSweep(tx: Tx, { event, item, place, row, payment }: Sweep, at
   const replaced = net < row.owed ? net : row.owed;
   if (replaced > 0n) await putOwed(tx, place, row.owed - replaced);
   const units = net - replaced;
-  const isHeld = !place.isStray && units > 0n && (await holdSwept(tx, heldOf(item, payment.merchantId, units), at));
-  // A payment is paid out once, in the asked asset. Everything else is a float of the merchant, which can pay a refund.
+  const paying = await findPayingItem(tx, payment.id);
+  const isPayable = !place.isStray && (paying === undefined || paying.commitment === item.commitment);
+  const isHeld = isPayable && units > 0n && (await holdSwept(tx, heldOf(item, payment.merchantId, units), at));
+  // A payment is paid out once, as it was paid. Everything else is a float of the merchant, which can pay a refund.
   if (!isHeld) await moveHeldToFloat(tx, { payment, asset: place.asset, units }, at);
 }
 
