@@ -121,6 +121,12 @@ export interface Payment {
   }[] | null;
   /** As given. */
   metadata: Record<string, string> | null;
+  /** Only in events of type `payment.late_money`: the money that the payment did not need. */
+  lateMoney?: {
+    /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
+    amount: Amount;
+  };
 }
 
 export interface NewPayment {
