@@ -23,10 +23,10 @@ export async function orderSweep(
   seen: Assessment,
 ): Promise<void> {
   const { commitment, network, asset, paymentId, item } = deposit;
-  await commandOfLeader(deps, lease, async (tx, at) => {
+  const isOrdered = await commandOfLeader(deps, lease, async (tx, at) => {
     const [payment] = await lockPayments(tx, [paymentId]);
     const [row] = await lockDeposits(tx, [commitment]);
-    if (payment === undefined || row === undefined || !isFinal(payment.status)) return;
+    if (payment === undefined || row === undefined || !isFinal(payment.status)) return false;
     const open = await findOpenSweeps(tx, deposit);
     const unswept = row.arrived - row.swept;
     if (unswept === 0n) {
@@ -34,10 +34,10 @@ export async function orderSweep(
       const due = open.filter(({ state }) => state === 'due').map((each) => each.commitment);
       const ends = due.map((each) => ({ commitment: each, state: 'unpaid', reason: 'swept' }) as const);
       if (ends.length > 0) await endItems(tx, ends, at);
-      return;
+      return false;
     }
     const isWorth = fullWeightOf(asset, unswept) >= (deps.settings.sweepFrom?.(network) ?? 1n);
-    if (open.length > 0 || seen.screened > 0n || !isWorth) return;
+    if (open.length > 0 || seen.screened > 0n || !isWorth) return false;
     await countSweep(tx, commitment);
     const sweep = {
       commitment: sweepCommitment(commitment, row.sweeps),
@@ -56,7 +56,9 @@ export async function orderSweep(
       hintedHash: null,
     } as const;
     await insertItems(tx, [sweep], at);
+    return true;
   });
+  if (isOrdered) deps.world.crashPoint?.('deposit.ordered');
 }
 
 /** The name of the n-th sweep of an address among items. */

@@ -53,6 +53,7 @@ export async function readTransfers(deps: WatchDeps, watcher: Watcher, view: Vie
     }
     await putDepositCursor(tx, network, next);
   });
+  if (transfers.length > 0) deps.world.crashPoint?.('deposit.stored');
   return true;
 }
 

@@ -39,6 +39,7 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
       await endSweepsBy(tx, { network, address: item.payer, transaction: event.transactionHash, at });
       await markDecided(tx, network, [{ ...event, problem: null }], at);
     });
+    deps.world.crashPoint?.('deposit.swept');
   }
 }
 
