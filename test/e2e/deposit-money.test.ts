@@ -6,6 +6,8 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
+import type { Owner } from '../../src/store/parties/merchants.ts';
+import { listPayments } from '../../src/store/payments/payment-lists.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
@@ -138,6 +140,49 @@ describe('money that came by a deposit address', () => {
     assert.equal((await scene.payout(id))?.state, 'paid');
     assert.deepEqual(await scene.floats(), {});
     assert.deepEqual(await scene.differences(), []);
+  });
+});
+
+describe('lists and exports of a payment by deposit address', () => {
+  let scene: BooksScene;
+  afterEach(() => scene.close());
+
+  it('show the item that paid, and not its sweep', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const { id, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    const { sql } = scene.db;
+    const sweeps = await sql`select from items where subject = ${id} and purpose = 'sweep' and state = 'paid'`;
+    assert.equal(sweeps.length, 1);
+    const terms = { percentage: '1', fixed: null };
+    await scene.tamper(`update items set fee_terms = '${JSON.stringify(terms)}' where commitment = '${commitment}'`);
+    // The sweep comes first for a scan, as after an update of the other row.
+    await scene.tamper(`
+      with gone as (delete from items where commitment = '${commitment}' returning *) insert into items select * from gone`);
+    const [owner] = await sql<Owner[]>`
+      select m.partner_id as "partnerId", m.mode from payments p join merchants m on m.id = p.merchant_id where p.id = ${id}`;
+    assert.ok(owner);
+    const everything = {
+      merchantIds: null,
+      fromMs: undefined,
+      untilMs: undefined,
+      assets: undefined,
+      networks: undefined,
+    };
+    const listed = await listPayments(sql, {
+      ...owner,
+      ...everything,
+      statuses: undefined,
+      referencePart: undefined,
+      now: new Date(scene.nowMs()),
+      sortBy: 'date',
+      sortDir: 'desc',
+      afterId: undefined,
+      limit: 10,
+    });
+    assert.deepEqual([listed[0]?.id, listed[0]?.fee, listed[0]?.feeTerms], [id, '10', terms]);
   });
 });
 

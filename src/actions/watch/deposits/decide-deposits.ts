@@ -151,6 +151,7 @@ async function payByDeposit(
     },
     items: { ended: [{ commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
   });
+  deps.world.crashPoint?.('deposit.paid');
 }
 
 function evidenceOf({ transactionHash, logIndex, blockNumber, sender, amount, isScreened }: DepositTransfer) {

@@ -40,6 +40,7 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
       await endSweepsBy(tx, { ...sweep, at });
       await markDecided(tx, network, [{ ...event, problem: null }], at);
     });
+    deps.world.crashPoint?.('deposit.swept');
   }
 }
 
