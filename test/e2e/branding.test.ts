@@ -131,8 +131,7 @@ describe('the branding of a merchant', () => {
     assert.equal(response.headers['content-type'], 'text/css; charset=utf-8');
     assert.equal(response.body, ':root{--main:#635bff;--main-hover:#5b54eb;--on-main:#ffffff}\n');
     assert.equal(response.headers['x-content-type-options'], 'nosniff');
-    const headers = { 'if-none-match': String(response.headers.etag) };
-    assert.equal((await gateway.app.inject({ url: '/brand/635bff.css', headers })).statusCode, 304);
+    assert.equal(response.headers['cache-control'], 'public, max-age=86400');
     for (const name of [
       ...['ffffff.css', '000000.css', '635BFF.css', '635bff', 'fff.css', '635bff.css.css', '..%2f635bff.css'],
       ...['635bff%7D*%7Bdisplay:none%7D.css', '%3Cscript%3E.css', '635bff.js', '%00.css'],

@@ -23,7 +23,7 @@ import { type PageBrand, pageBrand } from '../views/brand.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
 import { chooseLanguage, type Language, pairingFor, paymentPage, refundPage } from './page-state.ts';
-import { makeFile, sendFile, sendText } from './static-files.ts';
+import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
 /** Payers need the page to pay, so it is refused later than other pages. */
@@ -80,8 +80,7 @@ export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       const [, digits = ''] = /^([0-9a-f]{6})\.css$/.exec((request.params as { name: string }).name) ?? [];
       const accent = parseColour(`#${digits}`);
       if (accent === null || accentProblem(accent) !== undefined) return reply.callNotFound();
-      const file = makeFile('text/css; charset=utf-8', Buffer.from(accentSheet(accent)));
-      return sendFile({ file, cacheControl: ONE_DAY }, request, reply);
+      return reply.header('Cache-Control', ONE_DAY).type('text/css; charset=utf-8').send(accentSheet(accent));
     },
   );
 
