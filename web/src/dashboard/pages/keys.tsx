@@ -9,7 +9,8 @@ import type { Strings } from '../strings/en.ts';
 import { Form } from '../ui/form.tsx';
 import { KeyDialog, RotateDialog } from '../ui/key-dialogs.tsx';
 import { ListState } from '../ui/list-state.tsx';
-import { Code, Dialog, FormEnd, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { Dialog, FormEnd, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { SecretDialog } from '../ui/secret-dialog.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
@@ -66,15 +67,12 @@ export function KeysPage() {
         />
       )}
       {secret !== undefined && (
-        <Dialog title={words.keySecretTitle} onClose={() => setSecret(undefined)}>
-          <p>{words.keySecretText}</p>
-          <Code text={secret} label={words.keySecretTitle} />
-          <div className="dialog-actions">
-            <button type="button" className="main" onClick={() => setSecret(undefined)}>
-              {words.close}
-            </button>
-          </div>
-        </Dialog>
+        <SecretDialog
+          title={words.keySecretTitle}
+          text={words.keySecretText}
+          secret={secret}
+          onClose={() => setSecret(undefined)}
+        />
       )}
     </>
   );

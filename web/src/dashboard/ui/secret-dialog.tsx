@@ -1,0 +1,25 @@
+import { useWords } from '../words.ts';
+import { Code, Dialog } from './parts.tsx';
+
+interface SecretProps {
+  readonly title: string;
+  readonly text: string;
+  readonly secret: string;
+  readonly onClose: () => void;
+}
+
+/** A secret that is shown once. */
+export function SecretDialog({ title, text, secret, onClose }: SecretProps) {
+  const words = useWords();
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <Code text={secret} label={title} />
+      <div className="dialog-actions">
+        <button type="button" className="main" onClick={onClose}>
+          {words.close}
+        </button>
+      </div>
+    </Dialog>
+  );
+}
