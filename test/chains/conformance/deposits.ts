@@ -90,6 +90,32 @@ export function describeDeposits(onScene: OnScene): void {
     );
 
     it(
+      'give another token than the asked one to the same recipient',
+      onScene(async (scene) => {
+        const { chain, fund, mine, relay, holding } = scene;
+        const deposits = [await newDeposit(scene), await newDeposit(scene)];
+        for (const { payer } of deposits) await fund(payer, scene.assets.permit2, 3_000n);
+        await mine();
+        const batch = deposits.map((item) => swept(chain, { ...item, asset: scene.assets.permit2, asked: item.asset }));
+        for (const [index, { commitment, item }] of batch.entries()) {
+          assert.equal(commitment, chain.commitmentOf(deposits[index] as Item));
+          assert.equal(chain.depositAddressOf(item), item.payer);
+        }
+        const hash = await relay(batch);
+        for (const { recipient } of deposits) assert.equal(await holding(recipient, scene.assets.permit2), 2_970n);
+        const block = await scene.placeOf(hash);
+        const events = await chain.events(block.number, block.number);
+        assert.deepEqual(
+          events.map((event) => event.type === 'swept' && [event.commitment, event.asset, event.amount, event.fee]),
+          batch.map(({ commitment }) => [commitment, scene.assets.permit2, 3_000n, 30n]),
+        );
+        // They share no transaction with deposits that ask for the token.
+        const own = await newDeposit(scene, { asset: scene.assets.permit2 });
+        await assert.rejects(chain.simulate([swept(chain, own), ...batch]), TypeError);
+      }),
+    );
+
+    it(
       'follow from every term',
       onScene(async (scene) => {
         const { chain, newAccount } = scene;
