@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { pictureOf } from '../../src/domain/picture.ts';
+import { SIGN_PATH } from '../../src/domain/refund.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { standInPage, stateIn } from './checkout-page.ts';
@@ -34,6 +36,18 @@ describe('the branding of a merchant', () => {
   }
   const upload = (bytes: Buffer, on = shop) => changed({ logo: bytes.toString('base64') }, on);
   const fetchPath = (url: string) => gateway.app.inject({ url: new URL(url, 'http://localhost:8080').pathname });
+
+  /** A refund that has failed: its page is there to be seen. */
+  async function newRefund({ merchant }: Shop, paymentId: string): Promise<string> {
+    const id = refundIdOf(paymentId, 1);
+    const account = `0x${'11'.repeat(20)}`;
+    await gateway.db.sql`
+      insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,
+        from_held, from_merchant, from_operator, account, requested_at, updated_at)
+      values (${id}, ${paymentId}, ${merchant.id}, 'eip155:1', 'eip155:1/slip44:60', 'native', ${account}, 1, 1, 0, 'failed',
+        1, 0, 0, ${account}, now(), now())`;
+    return id;
+  }
 
   it('is that of the gateway until it is changed, field by field', async () => {
     const own = await openShop(gateway);
@@ -103,7 +117,8 @@ describe('the branding of a merchant', () => {
         payload: { description: 'Tea', amount: { unit: 'iso4217/USD', value: '500' } },
       })
     ).json().paymentLink;
-    const pages = [`/${paymentId}`, new URL(url).pathname];
+    const refundId = await newRefund(own, paymentId);
+    const pages = [`/${paymentId}`, new URL(url).pathname, SIGN_PATH + refundId.slice('rfnd_'.length)];
     const sheet = '<link rel="stylesheet" href="/brand/635bff.css">';
     for (const page of pages) {
       const { body } = await gateway.app.inject({ url: page });
