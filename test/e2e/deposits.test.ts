@@ -324,7 +324,8 @@ describe('a deposit address', () => {
     send(1_000n);
     await node.turn(4);
     assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
-    scene.control.reorg(2, { transactions: 'dropped', length: 3 });
+    scene.control.reorg(3, { transactions: 'dropped', length: 4 });
+    assert.equal(scene.control.balanceOf(item.recipient, USDC), 0n, 'the sweep is gone');
     await node.turn(8);
     assert.equal(await statusOf(id), 'succeeded');
     assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
