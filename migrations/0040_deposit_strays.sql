@@ -19,6 +19,10 @@ create table deposit_strays (
 create index deposit_strays_stale on deposit_strays (network) where is_stale;
 create index deposit_strays_unswept on deposit_strays (network) where arrived <> swept;
 
+-- Sweeps that a reorg removed are kept for people too. Without this every reorg of a sweep stopped the watcher.
+alter table lost_events drop constraint lost_events_type_check;
+alter table lost_events add constraint lost_events_type_check check (type in ('paid', 'refused', 'swept')) not valid;
+
 -- Held money of sweeps that a deep reorg removed, although it had left the held amount already. The next sweep brings it
 -- back, so that much of it is not held again.
 alter table deposits add column owed numeric(78, 0) not null default 0 check (owed >= 0);

@@ -135,7 +135,8 @@ describe('money that came by a deposit address', () => {
     await node.turn(3);
     await scene.payOut();
     assert.equal((await scene.payout(id))?.state, 'sending');
-    scene.control.reorg(1, { transactions: 'dropped', length: 2 });
+    scene.control.reorg(2, { transactions: 'dropped', length: 3 });
+    assert.equal(scene.control.balanceOf(scene.intermediate, DOLLAR), 0n, 'the sweep is gone');
     await scene.live(node, 8);
     assert.equal((await scene.payout(id))?.state, 'paid');
     assert.deepEqual(await scene.floats(), {});

@@ -88,7 +88,8 @@ describe('stray money at a deposit address', () => {
     assert.deepEqual(await scene.balances(TETHER), { payer: -1_000n, fees: 10n, [FLOAT]: 990n });
     await isReconciled();
     // The sweep leaves the chain and is repeated. The float is not there twice.
-    scene.control.reorg(2, { transactions: 'dropped', length: 3 });
+    scene.control.reorg(3, { transactions: 'dropped', length: 4 });
+    assert.equal(scene.control.balanceOf(scene.intermediate, TETHER), 0n, 'the sweep is gone');
     await node.turn(8);
     assert.equal(scene.control.balanceOf(scene.intermediate, TETHER), 990n);
     assert.deepEqual(await scene.balances(TETHER), { payer: -1_000n, fees: 10n, [FLOAT]: 990n });

@@ -75,7 +75,7 @@ async function loadDeposits(deps: WatchDeps, { network, memory: { deposits } }: 
 
 async function readRange({ chain, memory }: Watcher, from: number, to: number): Promise<readonly Incoming[]> {
   if (from > to) return [];
-  return chain.incoming([...memory.deposits.byAddress.keys()], from, to);
+  return chain.incoming(memory.deposits.byAddress, from, to);
 }
 
 /** The transfers with the times of their blocks, and whether their senders are on the screening list. */
