@@ -95,6 +95,8 @@ export interface Volume {
 }
 
 export interface Statistics {
+  /** The last day, UTC. */
+  readonly until: string;
   readonly statuses: Readonly<Record<PaymentStatus, number>>;
   readonly volume: readonly Volume[];
   readonly days: readonly {

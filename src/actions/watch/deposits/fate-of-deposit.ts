@@ -29,7 +29,7 @@ export async function fateOfDeposit(
   if (assessed.is !== 'known') return { is: 'unclear' };
   // Endpoints may have left out transfers. What lies there is looked at once more, and is then named and swept.
   if (assessed.arrived !== BigInt(deposit.arrived)) {
-    await commandOfLeader(deps, lease, (tx) => markStale(tx, stored.commitment));
+    await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
   }
   // The payment has ended without it.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };

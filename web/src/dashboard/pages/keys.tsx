@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
+import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useMay, useMerchants } from '../queries.ts';
@@ -72,7 +73,13 @@ export function KeysPage() {
           text={words.keySecretText}
           secret={secret}
           onClose={() => setSecret(undefined)}
-        />
+        >
+          {isTestKey(secret) && (
+            <button type="button" className="quiet" onClick={() => openReference(secret)}>
+              {words.referenceWithKey}
+            </button>
+          )}
+        </SecretDialog>
       )}
     </>
   );

@@ -7,6 +7,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   operator: 'البوابة',
   allPages: 'كل الصفحات',
   apiReference: 'مرجع API',
+  referenceWithKey: 'افتح مرجع API بهذا المفتاح',
   apiKeys: 'مفاتيح API',
   events: 'الأحداث',
   requests: 'الطلبات',

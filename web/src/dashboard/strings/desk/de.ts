@@ -7,6 +7,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   operator: 'Gateway',
   allPages: 'Alle Seiten',
   apiReference: 'API-Referenz',
+  referenceWithKey: 'API-Referenz mit diesem Schlüssel öffnen',
   apiKeys: 'API-Schlüssel',
   events: 'Ereignisse',
   requests: 'Anfragen',

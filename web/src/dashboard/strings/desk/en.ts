@@ -6,6 +6,7 @@ export const desk = {
   operator: 'Gateway',
   allPages: 'All pages',
   apiReference: 'API reference',
+  referenceWithKey: 'Open the API reference with this key',
   apiKeys: 'API keys',
   events: 'Events',
   requests: 'Requests',

@@ -7,6 +7,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   operator: 'Pasarela',
   allPages: 'Todas las páginas',
   apiReference: 'Referencia de la API',
+  referenceWithKey: 'Abrir la referencia de la API con esta clave',
   apiKeys: 'Claves de API',
   events: 'Eventos',
   requests: 'Solicitudes',

@@ -7,6 +7,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   operator: 'Passerelle',
   allPages: 'Toutes les pages',
   apiReference: 'Référence de l’API',
+  referenceWithKey: 'Ouvrir la référence de l’API avec cette clé',
   apiKeys: 'Clés API',
   events: 'Événements',
   requests: 'Requêtes',

@@ -7,6 +7,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   operator: 'ゲートウェイ',
   allPages: 'すべてのページ',
   apiReference: 'API リファレンス',
+  referenceWithKey: 'このキーで API リファレンスを開く',
   apiKeys: 'API キー',
   events: 'イベント',
   requests: 'リクエスト',

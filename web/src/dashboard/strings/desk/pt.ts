@@ -7,6 +7,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   operator: 'Gateway',
   allPages: 'Todas as páginas',
   apiReference: 'Referência da API',
+  referenceWithKey: 'Abrir a referência da API com esta chave',
   apiKeys: 'Chaves de API',
   events: 'Eventos',
   requests: 'Pedidos',
