@@ -65,7 +65,7 @@ describe('payments by all ways, with faults', () => {
     const isLong = process.env.TILL_TEST_LONG === '1';
     await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 10, maxLength: 40 }), run), {
       seed: 20261116,
-      numRuns: isLong ? 150 : 5,
+      numRuns: isLong ? 150 : 4,
       endOnFailure: true,
     });
   });
@@ -79,12 +79,6 @@ async function run(steps: readonly Step[]): Promise<void> {
     const addresses: Awaited<ReturnType<typeof scene.deposit>>[] = [];
     const ids = new Set<string>();
     const at = (index: number) => addresses[index % Math.max(1, addresses.length)];
-    const turn = async (count: number) => {
-      for (let taken = 0; taken < count; taken += 1) {
-        // A round that fails is repeated, as the loops of a node do.
-        await node.turn().catch(() => {});
-      }
-    };
     for (const step of steps) {
       if (step.do === 'open') {
         const deposit = await scene.deposit({ isHeld: step.isHeld });
@@ -109,7 +103,8 @@ async function run(steps: readonly Step[]): Promise<void> {
         const swept = step.isStray ? { ...item, asset: TETHER, asked: USDC } : item;
         scene.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
       } else if (step.do === 'turn') {
-        await turn(step.count);
+        // A round that fails is repeated, as the loops of a node do.
+        for (let taken = 0; taken < step.count; taken += 1) await node.turn().catch(() => {});
       } else if (step.do === 'pass') {
         scene.pass(step.minutes * MINUTE_MS);
       } else if (step.do === 'reorg') {
@@ -124,10 +119,10 @@ async function run(steps: readonly Step[]): Promise<void> {
     for (const method of FAILING) scene.control.failNext(method, 0);
     node = await scene.newNode();
     for (let round = 0; round < 6; round += 1) {
-      await turn(5);
+      await node.turn(5);
       scene.pass(5 * MINUTE_MS);
     }
-    await turn(6);
+    await node.turn(6);
     for (const id of ids) assert.ok(isFinal((await scene.status(id)) ?? 'processing'), `${id} has not ended`);
     for (const { address } of addresses) {
       for (const token of [USDC, TETHER]) assert.equal(scene.control.balanceOf(address, token), 0n);
