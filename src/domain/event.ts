@@ -24,6 +24,12 @@ export const EVENT_TYPES = {
   'refund.processing': of('refund', 'The refund waits for funds, or is being sent.'),
   'refund.succeeded': of('refund', 'The refund has arrived, at final depth.'),
   'refund.failed': of('refund', 'The refund did not arrive, or may not be sent.'),
+  'payment_link.created': of('payment_link', 'A payment link was created.'),
+  'payment_link.updated': of('payment_link', 'A payment link was changed.'),
+  'payment_link.sold_out': of(
+    'payment_link',
+    'The last piece of a payment link was taken. A payment that ends unpaid returns its piece.',
+  ),
   'merchant.created': of('merchant', 'A merchant was created.'),
   'merchant.updated': of('merchant', 'A merchant was changed or deleted.'),
   'settlement_destination.pending': of('settlement_destination', 'A change was requested and is cooling off.'),
@@ -61,7 +67,14 @@ function allOfObject(type: EventType): string {
 }
 
 /** The object of an event. */
-export type EventObject = 'payment' | 'refund' | 'merchant' | 'settlement_destination' | 'webhook_endpoint' | 'payout';
+export type EventObject =
+  | 'payment'
+  | 'refund'
+  | 'payment_link'
+  | 'merchant'
+  | 'settlement_destination'
+  | 'webhook_endpoint'
+  | 'payout';
 
 interface EventKind {
   readonly object: EventObject;

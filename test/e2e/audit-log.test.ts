@@ -112,7 +112,7 @@ describe('the audit log', () => {
   before(async () => {
     sandbox = await startSandbox({ TILL_SECRET: SECRET, DESTINATION_COOLING_OFF_HOURS: '1' });
     db = openDatabase({ url: sandbox.databaseUrl, poolSize: 2, applicationName: 'till-test' });
-    payer = await sandbox.createWallet({ USDC: 50_000_000n, USDT: 5_000_000n, ETH: 10n ** 18n });
+    payer = await sandbox.createWallet({ USDC: 50_000_000n, USDT: 50_000_000n, ETH: 10n ** 18n });
   });
   after(async () => {
     await db.close();

@@ -6,6 +6,8 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
+import type { Owner } from '../../src/store/parties/merchants.ts';
+import { listPayments } from '../../src/store/payments/payment-lists.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
@@ -52,6 +54,23 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 6);
     assert.equal((await scene.refund(id))?.state, 'refunded');
     assert.equal(scene.control.balanceOf(recipient, DOLLAR), 1_000n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is refunded up to what has come, where less was tolerated', async () => {
+    scene = await openRefundScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ isHeld: true, lifeMs: 300_000 });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 6);
+    await scene.fill(node, OPERATOR_FLOAT, 10_000n);
+    const recipient = scene.payers.newAccount();
+    await scene.request(id, { destination: accountOf(recipient) });
+    await scene.live(node, 6);
+    assert.equal((await scene.refund(id))?.state, 'refunded');
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 991n);
     assert.deepEqual(await scene.differences(), []);
   });
 
@@ -122,6 +141,49 @@ describe('money that came by a deposit address', () => {
     assert.equal((await scene.payout(id))?.state, 'paid');
     assert.deepEqual(await scene.floats(), {});
     assert.deepEqual(await scene.differences(), []);
+  });
+});
+
+describe('lists and exports of a payment by deposit address', () => {
+  let scene: BooksScene;
+  afterEach(() => scene.close());
+
+  it('show the item that paid, and not its sweep', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const { id, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    const { sql } = scene.db;
+    const sweeps = await sql`select from items where subject = ${id} and purpose = 'sweep' and state = 'paid'`;
+    assert.equal(sweeps.length, 1);
+    const terms = { percentage: '1', fixed: null };
+    await scene.tamper(`update items set fee_terms = '${JSON.stringify(terms)}' where commitment = '${commitment}'`);
+    // The sweep comes first for a scan, as after an update of the other row.
+    await scene.tamper(`
+      with gone as (delete from items where commitment = '${commitment}' returning *) insert into items select * from gone`);
+    const [owner] = await sql<Owner[]>`
+      select m.partner_id as "partnerId", m.mode from payments p join merchants m on m.id = p.merchant_id where p.id = ${id}`;
+    assert.ok(owner);
+    const everything = {
+      merchantIds: null,
+      fromMs: undefined,
+      untilMs: undefined,
+      assets: undefined,
+      networks: undefined,
+    };
+    const listed = await listPayments(sql, {
+      ...owner,
+      ...everything,
+      statuses: undefined,
+      referencePart: undefined,
+      now: new Date(scene.nowMs()),
+      sortBy: 'date',
+      sortDir: 'desc',
+      afterId: undefined,
+      limit: 10,
+    });
+    assert.deepEqual([listed[0]?.id, listed[0]?.fee, listed[0]?.feeTerms], [id, '10', terms]);
   });
 });
 

@@ -31,7 +31,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
-import { readPieces, writePieces } from './links/link-stock.ts';
+import { readPieces, tellSoldOut, writePieces } from './links/link-stock.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -192,7 +192,7 @@ export async function moveLocked(
     const move = moveOf(payment, input, { to: decision.to, at: now });
     moves.push(move);
     taken.push(input);
-    if (isAcceptance(input)) pieces.take(payment);
+    if (isAcceptance(input)) pieces.take(payment, input.actor);
     const moved = { ...payment, ...move.facts, version: payment.version + move.events.length };
     current.set(paymentId, moved);
     outcomes.push({ ok: true, payment: moved });
@@ -204,6 +204,7 @@ export async function moveLocked(
   const movedIds = new Set(taken.map(({ paymentId }) => paymentId));
   const moved = [...movedIds].flatMap((id) => current.get(id) ?? []);
   await writePieces(tx, moved);
+  await tellSoldOut(tx, pieces.soldOut(), now);
   await noteEnds(tx, moved);
   return outcomes;
 }

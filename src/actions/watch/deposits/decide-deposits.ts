@@ -79,7 +79,8 @@ async function notice(deps: WatchDeps, { network, lease }: Watcher, deposit: Ope
     listDepositTransfers(deps.db.sql, { commitment, asset, limit: MAX_NAMED }),
   ]);
   const evidence = { network, commitment, transfers: transfers.map(evidenceOf) };
-  await deps.movePayment({ paymentId, event: confirmedBy(deposit, last), actor: 'watcher', evidence, lease });
+  const event = confirmedBy(deposit, BigInt(item.amount), last);
+  await deps.movePayment({ paymentId, event, actor: 'watcher', evidence, lease });
 }
 
 /** The sender of the transfer that made it enough is the buyer. It may be an exchange. */
@@ -87,8 +88,8 @@ function buyerOf({ network, item, address }: OpenDeposit, last: DepositTransfer 
   return { account: `${network}:${last?.sender ?? address}`, name: item.buyerName, icon: item.buyerIcon };
 }
 
-function confirmedBy(deposit: OpenDeposit, last: DepositTransfer | undefined): PaymentEvent {
-  const token = { asset: deposit.asset, value: BigInt(deposit.item.amount) };
+function confirmedBy(deposit: OpenDeposit, value: bigint, last: DepositTransfer | undefined): PaymentEvent {
+  const token = { asset: deposit.asset, value };
   return { type: 'confirmed', buyer: buyerOf(deposit, last), token, isNative: true };
 }
 
@@ -116,8 +117,11 @@ async function payByDeposit(
   seen: Assessment,
 ): Promise<void> {
   const { commitment, paymentId, item, asset } = deposit;
+  const asked = BigInt(item.amount);
+  // Less than asked, where the operator tolerates it.
+  const paid = seen.counted < asked ? seen.counted : asked;
   if (item.state === 'paid' || isFinal(deposit.paymentStatus)) return;
-  const ask = { commitment, asset, deadline: item.deadline, asked: item.amount, upTo: seen.block };
+  const ask = { commitment, asset, deadline: item.deadline, asked: paid.toString(), upTo: seen.block };
   const [last, transfers] = await Promise.all([
     findCompletingTransfer(deps.db.sql, ask),
     listDepositTransfers(deps.db.sql, { commitment, asset, limit: MAX_NAMED }),
@@ -130,23 +134,24 @@ async function payByDeposit(
     block: seen.block,
     blockHash: seen.blockHash,
     arrived: seen.arrived.toString(),
-    ...(seen.arrived > BigInt(item.amount) && { overpaid: (seen.arrived - BigInt(item.amount)).toString() }),
+    ...(seen.arrived > asked && { overpaid: (seen.arrived - asked).toString() }),
     transfers: transfers.map(evidenceOf),
   };
   const move = { paymentId, actor: 'watcher', evidence, lease };
   // After a crash between the two moves the next round continues with the second one.
-  await deps.movePayment({ ...move, event: confirmedBy(deposit, last) });
+  await deps.movePayment({ ...move, event: confirmedBy(deposit, paid, last) });
   const proof = last && { transaction: last.transactionHash, block: last.blockNumber };
   await deps.movePayment({
     ...move,
     event: {
       type: 'succeeded',
       buyer: buyerOf(deposit, last),
-      token: { asset, value: BigInt(item.amount) },
+      token: { asset, value: paid },
       transaction: { hash: last?.transactionHash ?? sweep?.transactionHash ?? '', nonce: null },
     },
     items: { ended: [{ commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
   });
+  deps.world.crashPoint?.('deposit.paid');
 }
 
 function evidenceOf({ transactionHash, logIndex, blockNumber, sender, amount, isScreened }: DepositTransfer) {

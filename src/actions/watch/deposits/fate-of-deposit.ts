@@ -24,11 +24,15 @@ export async function fateOfDeposit(
   if (block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
   if (deposit === undefined) return { is: 'unclear' };
-  // The payment has ended without it. Its money is named and swept all the same.
-  if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
   if (assessed.is === 'disputed') memory.disputes.set('endings', assessed.said);
   if (assessed.is !== 'known') return { is: 'unclear' };
+  // Endpoints may have left out transfers. What lies there is looked at once more, and is then named and swept.
+  if (assessed.arrived !== BigInt(deposit.arrived)) {
+    await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
+  }
+  // The payment has ended without it.
+  if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const isOfOne = isAlone || assessed.isAlone;
   if (isOfOne && !isSmall(chain.network, stored)) return { is: 'unclear' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);

@@ -24,10 +24,10 @@ export async function orderSweep(
   seen: Assessment,
 ): Promise<void> {
   const { network, asset, paymentId, isStray, item } = deposit;
-  await commandOfLeader(deps, lease, async (tx, at) => {
+  const isOrdered = await commandOfLeader(deps, lease, async (tx, at) => {
     const [payment] = await lockPayments(tx, [paymentId]);
     const row = await lockMoney(tx, deposit);
-    if (payment === undefined || row === undefined || (!isStray && !isFinal(payment.status))) return;
+    if (payment === undefined || row === undefined || (!isStray && !isFinal(payment.status))) return false;
     const open = await findOpenSweeps(tx, deposit);
     const unswept = row.arrived - row.swept;
     if (unswept === 0n) {
@@ -35,10 +35,10 @@ export async function orderSweep(
       const due = open.filter(({ state }) => state === 'due').map((each) => each.commitment);
       const ends = due.map((each) => ({ commitment: each, state: 'unpaid', reason: 'swept' }) as const);
       if (ends.length > 0) await endItems(tx, ends, at);
-      return;
+      return false;
     }
     const isWorth = isWorthSweep(deps.settings, deposit, unswept);
-    if (open.length > 0 || seen.screened > 0n || !isWorth) return;
+    if (open.length > 0 || seen.screened > 0n || !isWorth) return false;
     await countSweep(tx, deposit);
     const sweep = {
       commitment: sweepCommitment(deposit, row.sweeps),
@@ -57,7 +57,9 @@ export async function orderSweep(
       hintedHash: null,
     } as const;
     await insertItems(tx, [sweep], at);
+    return true;
   });
+  if (isOrdered) deps.world.crashPoint?.('deposit.ordered');
 }
 
 /** True if so much is worth the gas of a sweep. */

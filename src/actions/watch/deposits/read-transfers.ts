@@ -46,6 +46,7 @@ export async function readTransfers(deps: WatchDeps, watcher: Watcher, view: Vie
     }
     await putDepositCursor(tx, network, next);
   });
+  if (transfers.length > 0) deps.world.crashPoint?.('deposit.stored');
 }
 
 /** The first address was handed out before the chain was read for the first time: all known blocks are read. */

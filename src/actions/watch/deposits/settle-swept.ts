@@ -40,6 +40,7 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
       await endSweepsBy(tx, { ...sweep, at });
       await markDecided(tx, network, [{ ...event, problem: null }], at);
     });
+    deps.world.crashPoint?.('deposit.swept');
   }
 }
 
@@ -111,13 +112,15 @@ export async function reverseSweeps(tx: Tx, network: string, fork: number, at: D
   }
 }
 
-/** Notes the transfer to the merchant, once all of the asked amount is swept and final. */
+/** Notes the transfer to the merchant, once the asked amount, or the little less that was tolerated, is swept and final. */
 export async function settleDeposit(deps: WatchDeps, { lease }: Watcher, commitment: string): Promise<void> {
   const [deposit] = await readDeposits(deps.db.sql, [commitment]);
   if (deposit === undefined) return;
   const { item, paymentId, network, asset } = deposit;
   const isPaid = deposit.paymentStatus === 'succeeded' && item.state === 'paid';
-  if (!isPaid || item.isHeld || BigInt(deposit.swept) < BigInt(item.amount)) return;
+  if (!isPaid || item.isHeld) return;
+  const swept = BigInt(deposit.swept);
+  if (swept < BigInt(item.amount) && swept < BigInt(deposit.arrived)) return;
   await commandOfLeader(deps, lease, async (tx, at) => {
     const events = await listDecidedSweeps(tx, { network, commitment, asset });
     const last = events.at(-1);
