@@ -151,6 +151,16 @@ export interface MerchantDetails extends MerchantRow {
   readonly settlements: { readonly crypto: readonly Destination[] };
 }
 
+export interface Branding {
+  /** The logo that payers see. */
+  readonly logoUrl: string | null;
+  readonly uploadedLogoUrl: string | null;
+  readonly copiedLogoUrl: string | null;
+  /** `#rrggbb`; null: the colour of the gateway. */
+  readonly accentColor: string | null;
+  readonly poweredBy: boolean;
+}
+
 export interface PaymentLink {
   readonly id: string;
   readonly url: string;

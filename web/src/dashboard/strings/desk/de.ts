@@ -112,4 +112,22 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   withdraw: 'Änderung zurückziehen',
   newVersion: 'Es gibt eine neue Version des Dashboards.',
   loadAgain: 'Laden',
+  branding: 'Erscheinungsbild',
+  brandingText: 'Das Aussehen der Seiten, die Zahlende sehen: Bezahlseite, Zahlungslinks, Erstattungen und Kasse.',
+  logo: 'Logo',
+  badLogo: 'Ein Logo ist ein JPEG, PNG, WebP oder AVIF mit höchstens 2 MB.',
+  removeLogo: 'Logo entfernen',
+  accentColour: 'Farbe der Schaltflächen',
+  pickColour: 'Farbe wählen',
+  badColour: 'Geben Sie eine Farbe wie #635bff ein, oder nichts für die Farbe des Gateways.',
+  badContrastLight:
+    'Im hellen Design hätten diese Schaltflächen einen Kontrast von {ratio} zur Seite. Nötig ist {needed}.',
+  badContrastDark:
+    'Im dunklen Design hätten diese Schaltflächen einen Kontrast von {ratio} zur Seite. Nötig ist {needed}.',
+  useColour: '{colour} verwenden',
+  showPoweredBy: '„Bereitgestellt von Till“ zeigen',
+  poweredBy: 'Bereitgestellt von {name}',
+  themeLight: 'Helles Design',
+  themeDark: 'Dunkles Design',
+  saved: 'Gespeichert.',
 };

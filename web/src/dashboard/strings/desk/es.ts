@@ -109,4 +109,22 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   withdraw: 'Retirar el cambio',
   newVersion: 'Hay una nueva versión del panel.',
   loadAgain: 'Cargarla',
+  branding: 'Marca',
+  brandingText: 'El aspecto de las páginas que ven los pagadores: pago, enlaces de pago, reembolsos y punto de venta.',
+  logo: 'Logotipo',
+  badLogo: 'Un logotipo es un JPEG, PNG, WebP o AVIF de 2 MB como máximo.',
+  removeLogo: 'Quitar el logotipo',
+  accentColour: 'Color de los botones',
+  pickColour: 'Elegir un color',
+  badColour: 'Escriba un color como #635bff, o nada para el color de la pasarela.',
+  badContrastLight:
+    'En el tema claro, estos botones tendrían un contraste de {ratio} con la página. Se necesita {needed}.',
+  badContrastDark:
+    'En el tema oscuro, estos botones tendrían un contraste de {ratio} con la página. Se necesita {needed}.',
+  useColour: 'Usar {colour}',
+  showPoweredBy: 'Mostrar «Con la tecnología de Till»',
+  poweredBy: 'Con la tecnología de {name}',
+  themeLight: 'Tema claro',
+  themeDark: 'Tema oscuro',
+  saved: 'Guardado.',
 };
