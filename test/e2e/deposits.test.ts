@@ -142,7 +142,12 @@ describe('a deposit address', () => {
       await scene.tamper('update deposits set is_stale = false');
       await scene.tamper('update deposit_cursors set final_number = read_number');
       if (isCancelled) {
-        await scene.movePayment({ paymentId: id, event: { type: 'cancelled', by: 'merchant' }, actor: 'test', evidence: {} });
+        await scene.movePayment({
+          paymentId: id,
+          event: { type: 'cancelled', by: 'merchant' },
+          actor: 'test',
+          evidence: {},
+        });
       }
       scene.pass(16 * MINUTE_MS);
       await node.turn(8);
