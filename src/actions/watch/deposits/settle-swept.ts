@@ -2,7 +2,7 @@ import { methodOf } from '../../../chains/assets.ts';
 import { sweptEntry, unsweptEntry } from '../../../domain/deposit-entries.ts';
 import { listDecidedSweeps, markDecided, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import { endSweepsBy, lockDeposits, putSwept, readDeposits } from '../../../store/chain/deposits.ts';
-import { findItems, type StoredItem } from '../../../store/chain/items.ts';
+import { findItems, findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
 import { holdSwept, unholdSwept } from '../../../store/money/payouts.ts';
 import { findPaymentSettlement, moveSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -30,8 +30,9 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
         await putSwept(tx, { commitment: item.commitment, swept: row.swept + swept.amount });
         const proof = { transaction: event.transactionHash, block: event.blockNumber };
         await recordEntries(tx, [sweptEntry(bookedItem(item, payment.merchantId), swept, proof)], at);
-        const isHeld = item.isHeld && (await holdSwept(tx, heldOf(item, payment.merchantId, swept), at));
-        // A payment is paid out once. What comes later is a float of the merchant, which can pay a refund.
+        const mayHold = item.isHeld && !(await isPaidOtherwise(tx, item));
+        const isHeld = mayHold && (await holdSwept(tx, heldOf(item, payment.merchantId, swept), at));
+        // A payment is paid out once, by the item that paid it. Other money is a float of the merchant, which can pay a refund.
         if (item.isHeld && !isHeld) {
           await moveHeldToFloat(tx, { payment, asset: item.asset, units: swept.amount - swept.fee }, at);
         }
@@ -64,7 +65,8 @@ export async function reverseSweeps(tx: Tx, network: string, fork: number, at: D
     const swept = sweptOf(event);
     await putSwept(tx, { commitment: item.commitment, swept: row.swept - swept.amount });
     await recordEntries(tx, [unsweptEntry(bookedItem(item, payment.merchantId), swept)], at);
-    if (item.isHeld) await unholdSwept(tx, heldOf(item, payment.merchantId, swept), at);
+    if (item.isHeld && !(await isPaidOtherwise(tx, item)))
+      await unholdSwept(tx, heldOf(item, payment.merchantId, swept), at);
   }
 }
 
@@ -92,6 +94,12 @@ export async function settleDeposit(deps: WatchDeps, { lease }: Watcher, commitm
     const evidence = { network, transaction: transactionHash, block: last.blockNumber };
     await settlePayments(tx, [settlement], { actor: 'watcher', evidence, at });
   });
+}
+
+/** True if another item has paid the payment: its held amount, which may be of another asset, stays as it is. */
+async function isPaidOtherwise(tx: Tx, { subject, commitment }: StoredItem): Promise<boolean> {
+  const paying = await findPayingItem(tx, subject);
+  return paying !== undefined && paying.commitment !== commitment;
 }
 
 function sweptOf({ fields }: StoredEvent) {
