@@ -112,6 +112,8 @@ function namesIn(api: Api): Named[] {
     { name: 'MerchantChange', schema: body('patch', ofMerchant), isInput: true },
     { name: 'ListedMerchant', schema: answer('get', '/v1/merchants', 'merchants', '[]') },
     { name: 'ChangedMerchant', schema: answer('patch', ofMerchant, 'merchant') },
+    { name: 'Branding', schema: answer('get', `${ofMerchant}/branding`, 'branding') },
+    { name: 'BrandingChange', schema: body('patch', `${ofMerchant}/branding`), isInput: true },
     { name: 'MerchantQuery', schema: query('/v1/merchants'), isInput: true },
     { name: 'MerchantPage', schema: answer('get', '/v1/merchants') },
     { name: 'Deleted', schema: answer('delete', ofMerchant) },

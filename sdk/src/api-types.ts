@@ -121,6 +121,12 @@ export interface Payment {
   }[] | null;
   /** As given. */
   metadata: Record<string, string> | null;
+  /** Only in events of type `payment.late_money`: the money that the payment did not need. */
+  lateMoney?: {
+    /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
+    amount: Amount;
+  };
 }
 
 export interface NewPayment {
@@ -673,6 +679,34 @@ export interface ListedMerchant {
 }
 
 export type ChangedMerchant = ListedMerchant;
+
+export interface Branding {
+  /** The logo that payers see: the uploaded one, else the copy of the one at `iconUrl`. Null: the initials. */
+  logoUrl: string | null;
+  /** The uploaded logo. */
+  uploadedLogoUrl: string | null;
+  /** The copy of the logo at `iconUrl`, once it was made. */
+  copiedLogoUrl: string | null;
+  /** The colour of buttons, `#rrggbb`. Null: that of the gateway. */
+  accentColor: string | null;
+  /** True if the pages name the gateway at their end. */
+  poweredBy: boolean;
+}
+
+export interface BrandingChange {
+  /** A JPEG, PNG, WebP or AVIF of at most 2 MB, in base64. */
+  logo?: string | null | undefined;
+  /** The colour of buttons. It must have a contrast of 3:1 against the backgrounds of the light and the dark theme. The text on it is black or white, whichever has more contrast. Null: that of the gateway. */
+  accentColor?: string | null | undefined;
+  /** False hides the name of the gateway at the end of the pages. */
+  poweredBy?: boolean | undefined;
+  /** Values of the branding that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`. */
+  ifUnchanged?: {
+    uploadedLogoUrl?: string | null | undefined;
+    accentColor?: string | null | undefined;
+    poweredBy?: boolean | undefined;
+  } | undefined;
+}
 
 export interface MerchantQuery {
   status?: 'active' | 'inactive' | 'suspended' | undefined;

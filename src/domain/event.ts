@@ -16,7 +16,10 @@ export const EVENT_TYPES = {
   'payment.cancelled': of('payment', 'The merchant or the payer has cancelled the payment.'),
   'payment.settled': of('payment', 'The net amount has reached the merchant.'),
   'payment.reorged': of('payment', 'A reorganisation deeper than final depth removed a transaction of the payment.'),
-  'payment.late_money': of('payment', 'Money arrived for a payment that was over. The payer should get it back.'),
+  'payment.late_money': of(
+    'payment',
+    'Money arrived that the payment did not need: too late, too much, or in a wrong token. The payer should get it back.',
+  ),
   'refund.created': of('refund', 'A refund was requested.'),
   'refund.processing': of('refund', 'The refund waits for funds, or is being sent.'),
   'refund.succeeded': of('refund', 'The refund has arrived, at final depth.'),

@@ -48,7 +48,7 @@ export async function depositsOnChain(
     where ${paymentId ?? null}::text is null or d.payment_id = ${paymentId ?? null} order by d.commitment`;
   if (rows.length === 0) return [];
   const { number } = await chain.head();
-  const addresses = rows.map(({ address }) => address);
+  const addresses = new Set(rows.map(({ address }) => address));
   const [transfers, events] = await Promise.all([chain.incoming(addresses, 0, number), chain.events(0, number)]);
   const heights = [...new Set(transfers.map(({ block }) => block.number))];
   const timesS = new Map(

@@ -16,7 +16,7 @@ export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
     isLong: false,
   },
   { plan: shortPlanOf(9), why: 'a reorganisation, a lying endpoint and a lost broadcast', isLong: false },
-  { plan: shortPlanOf(10), why: 'transfers to addresses, and a stranger who sweeps them', isLong: false },
+  { plan: shortPlanOf(10), why: 'transfers to addresses, and gas that becomes dearer', isLong: false },
   { plan: planOf(3), why: 'all ways to pay, reverted batches and forged transfers', isLong: true },
   { plan: planOf(4), why: 'all ways to pay, crashes, wrong clocks and missing logs', isLong: true },
   { plan: planOf(5), why: 'links, zombies and endpoints out of reach', isLong: true },

@@ -177,7 +177,7 @@ export const MUTANTS: readonly Mutant[] = [
         ...methodsOf(connected.chain),
         // Reads of our own accounts stay as they are.
         incoming: (accounts, from, to, onUnreadable) => {
-          const isOwn = accounts.includes(connected.intermediateAccount);
+          const isOwn = accounts.has(connected.intermediateAccount);
           return isOwn || from < to
             ? connected.chain.incoming(accounts, isOwn ? from : from + 1, to, onUnreadable)
             : Promise.resolve([]);

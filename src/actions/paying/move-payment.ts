@@ -1,4 +1,5 @@
 import type { Item } from '../../domain/item.ts';
+import type { LateMoney } from '../../domain/late-money.ts';
 import {
   type Decision,
   decide,
@@ -225,6 +226,8 @@ export interface PaymentNote {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
+  /** Of `payment.late_money`. */
+  readonly lateMoney?: LateMoney;
 }
 
 /** Appends an event to payments. Only the transaction of the payments changes, if the note names one. */
@@ -232,7 +235,7 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
   const [settlements, refunds] = await Promise.all([findPaymentSettlements(tx, ids), findRefundsOf(tx, ids)]);
-  const { type, actor, evidence, transaction } = note;
+  const { type, actor, evidence, transaction, lateMoney } = note;
   const carried = transaction && {
     transactionHash: transaction.hash,
     transactionNonce: transaction.nonce === null ? null : String(transaction.nonce),
@@ -245,6 +248,7 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
       ...recordFacts(payment),
       settlement: settlement && recordSettlement(settlement),
       ...(own.length > 0 && { refunds: own.map(recordRefund) }),
+      ...(lateMoney !== undefined && { lateMoney }),
     };
     return { payment, facts: payment, events: [type], at, actor, data, evidence };
   });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { refundIdOf } from '../../domain/ids.ts';
+import type { LateMoney } from '../../domain/late-money.ts';
 import { MODES } from '../../domain/mode.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import type { Version } from '../../domain/version.ts';
@@ -66,12 +67,13 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
 }
 
 function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjects: EventSubjects) {
-  const { settlement } = data as { settlement?: PaymentSettlement };
+  const { settlement, lateMoney } = data as { settlement?: PaymentSettlement; lateMoney?: LateMoney };
   return viewDetails(origin, {
     payment: withRecordedFacts(found(subjects.payments, objectId), data),
     details: subjects.details.get(objectId) ?? {},
     settlement,
     refunds: recordedRefunds(objectId, data).map((record) => refundAt(found(subjects.refunds, record.id), record)),
+    lateMoney,
     nowMs: at.getTime(),
   });
 }

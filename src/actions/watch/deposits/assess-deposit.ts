@@ -2,8 +2,9 @@ import { type Chain, ChainUnavailableError, type Witness } from '../../../chains
 import { finalityOf, isSmall } from '../../../chains/finality.ts';
 import { countedOf } from '../../../domain/deposit.ts';
 import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
+import { sumSweeps } from '../../../store/chain/deposit-money.ts';
 import { listLateTransactions, sumDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
-import { type OpenDeposit, sumSweeps } from '../../../store/chain/deposits.ts';
+import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { blockKey, hear, hearBlock, hearHeights, hearTransfers, sayings } from '../../evidence.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
