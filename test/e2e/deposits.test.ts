@@ -281,6 +281,22 @@ describe('a deposit address', () => {
     await isReconciled();
   });
 
+  it('adds nothing to the held amount of a payment that was paid another way: its money is a float of the merchant', async () => {
+    await open();
+    const { id, send } = await scene.deposit({ isHeld: true });
+    await scene.accept({ told: { subject: id }, isHeld: true });
+    const node = await scene.newNode();
+    await node.turn(2);
+    assert.equal(await statusOf(id), 'succeeded');
+    send(500n);
+    await node.turn(5);
+    const [held] = await scene.db.sql`select amount, state from payouts where payment_id = ${id}`;
+    assert.deepEqual(held, { amount: '990', state: 'held' });
+    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test'`;
+    assert.deepEqual(float, { units: '495' });
+    await isReconciled();
+  });
+
   it('is of no use any more for a payment that was paid another way, and its money is named', async () => {
     await open();
     const { id, item, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });

@@ -1,6 +1,7 @@
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { type DepositOnChain, depositsOnChain } from './deposits-on-chain.ts';
 import type { Invariant } from './invariant.ts';
+import { USDC } from './parties.ts';
 import type { Stage } from './stage.ts';
 
 /** The promises about deposit addresses. "one address" is checked at every answer (`depositing.ts`). */
@@ -17,12 +18,13 @@ export const DEPOSIT_INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'one open sweep',
-    promise: 'A deposit address has one sweep at a time.',
+    promise: 'A deposit address has one sweep of a token at a time.',
     when: 'always',
     about: ['items'],
     find: (sql) => sql`
           select payer || ' has ' || count(*) || ' open sweeps' as problem from items
-          where purpose = 'sweep' and state in ('due', 'sent') group by payer having count(*) > 1 order by payer limit 1`,
+          where purpose = 'sweep' and state in ('due', 'sent') group by payer, asset having count(*) > 1
+          order by payer limit 1`,
   },
   {
     name: 'enough in time pays',
@@ -66,7 +68,7 @@ export const DEPOSIT_INVARIANTS: readonly Invariant[] = [
     check: async (stage) => {
       const rows = await stage.sql<{ objectId: string; amount: string }[]>`
         select object_id as "objectId", sum((evidence ->> 'amount')::numeric)::text as amount from events
-        where type = 'payment.late_money' and evidence ? 'total' group by object_id`;
+        where type = 'payment.late_money' and evidence ? 'total' and evidence ->> 'asset' = ${USDC} group by object_id`;
       const named = new Map(rows.map(({ objectId, amount }) => [objectId, BigInt(amount)]));
       return findDeposit(({ paymentId, arrived, asked, itemState }) => {
         const other = arrived - (itemState === 'paid' ? asked : 0n);
@@ -93,7 +95,7 @@ export const DEPOSIT_INVARIANTS: readonly Invariant[] = [
                 from payouts o where o.payment_id = d.payment_id), 0)
               + coalesce((select sum(r.from_held) from refunds r where r.payment_id = d.payment_id), 0)
               + coalesce((select sum(f.units) from float_changes f
-                where f.subject = d.payment_id and f.kind = 'added'), 0) as units) k on true
+                where f.subject = d.payment_id and f.kind = 'added' and f.asset = d.asset), 0) as units) k on true
           where i.is_held and i.state = 'paid' and s.net <> k.units order by 1 limit 1`,
   },
 ];

@@ -175,8 +175,13 @@ export const MUTANTS: readonly Mutant[] = [
       ...connected,
       chain: {
         ...methodsOf(connected.chain),
-        incoming: (accounts, from, to, onUnreadable) =>
-          from + 1 > to ? Promise.resolve([]) : connected.chain.incoming(accounts, from + 1, to, onUnreadable),
+        // Reads of our own accounts stay as they are.
+        incoming: (accounts, from, to, onUnreadable) => {
+          const isOwn = accounts.has(connected.intermediateAccount);
+          return isOwn || from < to
+            ? connected.chain.incoming(accounts, isOwn ? from : from + 1, to, onUnreadable)
+            : Promise.resolve([]);
+        },
       },
     }),
   },

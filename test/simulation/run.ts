@@ -158,6 +158,7 @@ async function isAllDone({ sql }: Stage, readTo: number): Promise<boolean> {
       + (select count(*) from sends where state = 'open')
       + (select count(*) from items where purpose = 'sweep' and state in ('due', 'sent'))
       + (select count(*) from deposits where is_stale)
+      + (select count(*) from deposit_strays where is_stale)
       + (select count(*) from deposit_cursors where final_number < ${readTo})
       + (select count(*) from chain_cursors where final_number < ${readTo})
       + (select count(*) from mails where status = 'pending')
