@@ -207,7 +207,7 @@ describe('a refund that the merchant signs for', () => {
     const relayer = signerFromKey(`0x${'8'.repeat(64)}`);
     scene.control.setBalance(relayer.address, COIN, 10n ** 20n);
     const { chain } = scene;
-    const { amount, fee, deadline, ...terms } = stored;
+    const { amount, fee, deadline, authorization: _, ...terms } = stored;
     const item = { ...terms, amount: BigInt(amount), fee: BigInt(fee), deadlineS: deadline.getTime() / 1000 };
     const batch = [{ item, commitment: stored.commitment, signature, hasCode: false }];
     const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };

@@ -196,14 +196,15 @@ export function findOpenSweeps(db: Reader, { address, network }: Pick<Deposit, '
     where network = ${network} and payer = ${address} and purpose = 'sweep' and state in ('due', 'sent')`;
 }
 
-/** Ends the sweeps that this transaction has carried out. */
+/** Ends the sweeps of a payment's deposit address, and its authorizations, that this transaction has carried out. */
 export async function endSweepsBy(
   tx: Tx,
-  { network, address, transaction, at }: { network: string; address: string; transaction: string; at: Date },
+  { network, subject, transaction, at }: { network: string; subject: string; transaction: string; at: Date },
 ): Promise<void> {
   await tx`
     update items set state = 'paid', ended_at = ${at}
-    where network = ${network} and payer = ${address} and purpose = 'sweep' and state in ('due', 'sent')
+    where network = ${network} and subject = ${subject} and state in ('due', 'sent')
+      and (purpose = 'sweep' or method in ('deposit-vrs', 'deposit-bytes'))
       and commitment in (
         select si.commitment from send_versions v
         join send_items si on si.network = v.network and si.signer = v.signer and si.nonce = v.nonce

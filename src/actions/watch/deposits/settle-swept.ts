@@ -36,7 +36,7 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
           await moveHeldToFloat(tx, { payment, asset: item.asset, units: swept.amount - swept.fee }, at);
         }
       }
-      await endSweepsBy(tx, { network, address: item.payer, transaction: event.transactionHash, at });
+      await endSweepsBy(tx, { network, subject: item.subject, transaction: event.transactionHash, at });
       await markDecided(tx, network, [{ ...event, problem: null }], at);
     });
   }

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { x402Client as axiosClient, wrapAxiosWithPayment } from '@x402/axios';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
+import axios from 'axios';
+import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { until } from '../until.ts';
+import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
+
+const NETWORK = 'eip155:31337';
+const TEN = 10_000_000n;
+const WITHIN = { withinMs: 40_000 };
+const TOKEN = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+]);
+
+/** The published clients of x402, as they are. */
+describe('an agent with a published x402 client', { concurrency: 4 }, () => {
+  let sandbox: Sandbox;
+  before(async () => {
+    sandbox = await startSandbox();
+  });
+  after(() => sandbox?.stop());
+
+  const urlOf = (paymentId: string) => `${sandbox.baseUrl}/x402/${paymentId}`;
+
+  async function createAgent(symbol: string, units: bigint): Promise<PrivateKeyAccount> {
+    const account = privateKeyToAccount(generatePrivateKey());
+    const bank = await sandbox.createWallet({ [symbol]: units, ETH: 10n ** 17n });
+    const to = addressOf(symbol);
+    const data = encodeFunctionData({
+      abi: parseAbi(['function transfer(address to, uint256 value)']),
+      args: [account.address, units],
+    });
+    await bank.send({ to, data });
+    return account;
+  }
+
+  const addressOf = (symbol: string) => sandbox.assetOf(symbol).split('erc20:')[1] as Hex;
+
+  function clientOf(account: PrivateKeyAccount): x402Client {
+    // The tokens of the sandbox are none that the client knows by itself.
+    const schemes = [{ network: NETWORK, client: new ExactEvmScheme(account) } as const];
+    return x402Client.fromConfig({ schemes, spendControls: false });
+  }
+
+  /** The answer of a payment that the client has carried out. */
+  async function checkPaid(symbol: string, account: PrivateKeyAccount, paymentId: string, header: string | null) {
+    const settled = decodePaymentResponseHeader(header ?? '');
+    assert.deepEqual(
+      [settled.success, settled.payer, settled.network, settled.amount],
+      [true, account.address, NETWORK, TEN.toString()],
+    );
+    assert.equal((await sandbox.receiptOf(settled.transaction)).status, 'success');
+    assert.equal(await sandbox.balanceOf(symbol, account.address), 5n);
+    const succeeded = async () =>
+      (await sandbox.call<{ status: string }>('GET', `/v1/payments/${paymentId}/status`)).status === 'succeeded';
+    await until(`${paymentId} has succeeded`, succeeded, WITHIN);
+  }
+
+  for (const [symbol, unit] of [
+    ['USDC', 'iso4217/USD'],
+    ['EURC', 'iso4217/EUR'],
+  ] as const) {
+    it(`pays in ${symbol} by @x402/fetch`, async () => {
+      const account = await createAgent(symbol, TEN + 5n);
+      const { paymentId } = await sandbox.createPayment(unit, '1000');
+      const pay = wrapFetchWithPayment(fetch, clientOf(account));
+      const answer = await pay(urlOf(paymentId));
+      assert.equal(answer.status, 200, await answer.clone().text());
+      await checkPaid(symbol, account, paymentId, answer.headers.get('payment-response'));
+      // The same agent asks again, and is not asked to pay again.
+      const again = await pay(urlOf(paymentId));
+      assert.deepEqual([again.status, ((await again.json()) as { status: string }).status], [200, 'succeeded']);
+      assert.equal(await sandbox.balanceOf(symbol, account.address), 5n);
+    });
+
+    it(`pays in ${symbol} by @x402/axios`, async () => {
+      const account = await createAgent(symbol, TEN + 5n);
+      const { paymentId } = await sandbox.createPayment(unit, '1000');
+      const client = new axiosClient().register(NETWORK, new ExactEvmScheme(account) as never);
+      const answer = await wrapAxiosWithPayment(axios.create(), client).get(urlOf(paymentId));
+      assert.equal(answer.status, 200);
+      await checkPaid(symbol, account, paymentId, answer.headers['payment-response']);
+    });
+  }
+
+  /** Asks, and signs as the client does. The header is sent by the test. */
+  async function signed(account: PrivateKeyAccount, paymentId: string) {
+    const http = new x402HTTPClient(clientOf(account));
+    const asked = await fetch(urlOf(paymentId));
+    assert.equal(asked.status, 402);
+    const required = http.getPaymentRequiredResponse((name) => asked.headers.get(name));
+    const payload = await http.createPaymentPayload(required);
+    const headers = http.encodePaymentSignatureHeader(payload);
+    return { payload, present: () => fetch(urlOf(paymentId), { headers }) };
+  }
+
+  it('gets the same answer for the same signature, however often and at once', async () => {
+    const account = await createAgent('USDC', TEN + 5n);
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
+    const { present } = await signed(account, paymentId);
+    const answers = await Promise.all([present(), present(), present()]);
+    const receipts = await Promise.all(
+      [...answers, await present()].map(async (answer) => [answer.status, answer.headers.get('payment-response')]),
+    );
+    assert.equal(receipts[0]?.[0], 200);
+    for (const receipt of receipts) assert.deepEqual(receipt, receipts[0]);
+    await checkPaid('USDC', account, paymentId, receipts[0]?.[1] as string);
+  });
+
+  it('is paid out all the same when a stranger presents the authorization first', async () => {
+    const account = await createAgent('USDC', TEN + 5n);
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
+    const { payload, present } = await signed(account, paymentId);
+    const { authorization, signature } = payload.payload as {
+      authorization: Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', string>;
+      signature: Hex;
+    };
+    const stranger = await sandbox.createWallet({ ETH: 10n ** 17n });
+    const { r, s, yParity } = parseSignature(signature);
+    const data = encodeFunctionData({
+      abi: TOKEN,
+      args: [
+        authorization.from as Hex,
+        authorization.to as Hex,
+        BigInt(authorization.value),
+        BigInt(authorization.validAfter),
+        BigInt(authorization.validBefore),
+        authorization.nonce as Hex,
+        27 + yParity,
+        r,
+        s,
+      ],
+    });
+    await stranger.send({ to: addressOf('USDC'), data });
+    const answer = await present();
+    assert.equal(answer.status, 200, await answer.clone().text());
+    await checkPaid('USDC', account, paymentId, answer.headers.get('payment-response'));
+    const settled = async () =>
+      (await sandbox.call<{ settlement: object | null }>('GET', `/v1/payments/${paymentId}`)).settlement !== null ||
+      (await sandbox.balanceOf('USDC', authorization.to as Hex)) === 0n;
+    await until('the address is swept', settled, WITHIN);
+  });
+});
