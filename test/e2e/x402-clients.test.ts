@@ -111,6 +111,15 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
     await checkPaid('USDC', account, paymentId, receipts[0]?.[1] as string);
   });
 
+  it('is refused with 64 KB of header, and can pay afterwards', async () => {
+    const account = await createAgent('USDC', TEN + 5n);
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
+    const headers = { 'payment-signature': 'A'.repeat(64 * 1024) };
+    assert.equal((await fetch(urlOf(paymentId), { headers })).status, 431);
+    const answer = await wrapFetchWithPayment(fetch, clientOf(account))(urlOf(paymentId));
+    await checkPaid('USDC', account, paymentId, answer.headers.get('payment-response'));
+  });
+
   it('is paid out all the same when a stranger presents the authorization first', async () => {
     const account = await createAgent('USDC', TEN + 5n);
     const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
