@@ -136,6 +136,23 @@ export function connect(options: TillOptions) {
 
   return {
     send,
+    /** One request to a public route, without the key. Returns every answer as it is. */
+    async visit(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+      const init = { headers: { Accept: 'application/json', ...headers }, redirect: 'manual' } as const;
+      try {
+        return await request(`${base}${path}`, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      } catch (cause) {
+        throw new ConnectionError('The gateway did not answer.', { cause, idempotencyKey: undefined });
+      }
+    },
+    /** An HMAC under the key, in hex. Only holders of the key can make it. */
+    async macOf(text: string): Promise<string> {
+      const { subtle } = await webCrypto();
+      const bytes = new TextEncoder();
+      const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+      const key = await subtle.importKey('raw', bytes.encode(apiKey), algorithm, false, ['sign']);
+      return hexOf(new Uint8Array(await subtle.sign('HMAC', key, bytes.encode(text))));
+    },
     /** Sends the request and returns the body of the answer. */
     ask: async <T>(call: Call, own?: CallOptions): Promise<T> => (await send<T>(call, own)).body,
   };
@@ -225,5 +242,9 @@ function given(values: Readonly<Record<string, string | undefined>>): [string, s
 
 async function newKey(): Promise<string> {
   const bytes = (await webCrypto()).getRandomValues(new Uint8Array(KEY_BYTES));
-  return `till-sdk-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `till-sdk-${hexOf(bytes)}`;
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
