@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, type Refusal, type TillError } from './errors.ts';
 import { type Interruption, pauseMs, sleep } from './retry.ts';
-import { webCrypto } from './web-crypto.ts';
+import { hexOf, webCrypto } from './web-crypto.ts';
 
 export interface TillOptions {
   /** The gateway, such as `https://till.example`. */
@@ -145,14 +145,6 @@ export function connect(options: TillOptions) {
         throw new ConnectionError('The gateway did not answer.', { cause, idempotencyKey: undefined });
       }
     },
-    /** An HMAC under the key, in hex. Only holders of the key can make it. */
-    async macOf(text: string): Promise<string> {
-      const { subtle } = await webCrypto();
-      const bytes = new TextEncoder();
-      const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-      const key = await subtle.importKey('raw', bytes.encode(apiKey), algorithm, false, ['sign']);
-      return hexOf(new Uint8Array(await subtle.sign('HMAC', key, bytes.encode(text))));
-    },
     /** Sends the request and returns the body of the answer. */
     ask: async <T>(call: Call, own?: CallOptions): Promise<T> => (await send<T>(call, own)).body,
   };
@@ -243,8 +235,4 @@ function given(values: Readonly<Record<string, string | undefined>>): [string, s
 async function newKey(): Promise<string> {
   const bytes = (await webCrypto()).getRandomValues(new Uint8Array(KEY_BYTES));
   return `till-sdk-${hexOf(bytes)}`;
-}
-
-function hexOf(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

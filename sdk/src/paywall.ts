@@ -1,6 +1,9 @@
 import type { NewPayment, PaymentState } from './api-types.ts';
 import type { CallOptions, Connection } from './connection.ts';
+import { ApiError } from './errors.ts';
 import { paymentsOf } from './payments.ts';
+import { sleep } from './retry.ts';
+import { hexOf, webCrypto } from './web-crypto.ts';
 
 export interface PaywallOptions {
   /** The price of one request. */
@@ -37,9 +40,19 @@ export interface NodeResponse {
 }
 
 /** A paid request may be repeated for an hour: the answer may have been lost on the way. */
-const REPEATABLE_S = 3_600;
+const REPEATABLE_MS = 3_600_000;
 const RETRY_AFTER_S = 2;
 const HOLD_MS = 20_000;
+
+/** The longest wait for the gateway. */
+const PATIENCE_MS = 60_000;
+
+interface Presented {
+  readonly status: number;
+  readonly text: string;
+  /** The header `PAYMENT-RESPONSE`. */
+  readonly response: string | null;
+}
 
 type Verdict =
   | { readonly is: 'paid'; readonly paid: PaidRequest; readonly response: string | null }
@@ -73,41 +86,51 @@ export function paywallOf(connection: Connection) {
   return function paywall(options: PaywallOptions) {
     const { amount, until = 'included', referenceId = 'x402', description, merchantId } = options;
     const own: CallOptions = merchantId === undefined ? {} : { merchantId };
-    const macOf = ({ method, target }: Visit, paymentId: string, untilS: string) =>
-      connection.macOf(['x402', paymentId, untilS, method, target, amount.unit, amount.value].join('\n'));
 
     async function judge(visit: Visit): Promise<Verdict> {
       const { signature } = visit;
-      const told = signature === null ? undefined : readTicket(signature);
-      const paymentId = told && (await isOwn(visit, told)) ? told.paymentId : undefined;
-      if (signature === null || paymentId === undefined) return ask(visit, await newPayment());
-      const answer = await connection.visit(`/x402/${paymentId}`, { 'payment-signature': signature });
-      const text = await answer.text();
-      if (answer.status === 402) return required(visit, paymentId, text);
+      const ticket = signature === null ? undefined : readTicket(signature);
+      if (signature === null || ticket === undefined || !(await isGood(visit, ticket))) return ask(visit);
+      const { paymentId } = ticket;
+      const { status, text, response } = await present(paymentId, signature);
+      if (status === 402) return required(visit, ticket, text);
       // The payment has ended without a transfer, and what was signed for it can never be carried out.
-      if (answer.status === 410 || answer.status === 404) return ask(visit, await newPayment());
-      if (answer.status >= 429) return comeBack();
-      if (!answer.ok) return { is: 'unpaid', status: answer.status, headers: JSON_TYPE, body: text };
-      const { status } = JSON.parse(text) as PaymentState;
-      if (until === 'final' && status !== 'succeeded' && !(await hasSucceeded(paymentId))) return comeBack();
-      return { is: 'paid', paid: { paymentId }, response: answer.headers.get('payment-response') };
+      if (status === 410) return ask(visit);
+      if (status >= 429) return comeBack();
+      if (status >= 400) return { is: 'unpaid', status, headers: JSON_TYPE, body: text };
+      const isFinal = (JSON.parse(text) as PaymentState).status === 'succeeded';
+      if (until === 'final' && !isFinal && !(await hasSucceeded(paymentId))) return comeBack();
+      return { is: 'paid', paid: { paymentId }, response };
     }
 
-    async function newPayment(): Promise<string> {
-      return (await payments.create({ amount, referenceId }, own)).paymentId;
+    /** Many clients sign anew when they repeat a request, so the answer waits while the outcome is not known. */
+    async function present(paymentId: string, signature: string): Promise<Presented> {
+      for (const endMs = Date.now() + PATIENCE_MS; ; await sleep(RETRY_AFTER_S * 1_000)) {
+        const answer = await connection.visit(`/x402/${paymentId}`, { 'payment-signature': signature }).then(
+          async (found) => ({
+            status: found.status,
+            text: await found.text(),
+            response: found.headers.get('payment-response'),
+          }),
+          () => ({ status: 503, text: '', response: null }),
+        );
+        if (answer.status < 429 || Date.now() > endMs) return answer;
+      }
     }
 
-    async function ask(visit: Visit, paymentId: string): Promise<Verdict> {
+    /** Creates a payment for this request. The gateway keeps the hash of its ticket. */
+    async function ask(visit: Visit): Promise<Verdict> {
+      const ticket = hexOf((await webCrypto()).getRandomValues(new Uint8Array(16)));
+      const metadata = { x402: await hashOf(visit, ticket) };
+      const { paymentId } = await payments.create({ amount, referenceId, metadata }, own);
       const answer = await connection.visit(`/x402/${paymentId}`, {});
       const text = await answer.text();
-      return answer.status === 402 ? required(visit, paymentId, text) : comeBack();
+      return answer.status === 402 ? required(visit, { paymentId, ticket }, text) : comeBack();
     }
 
     /** The gateway's own answer, about this resource. The ticket is not on the chain, so only the payer can repeat the request. */
-    async function required(visit: Visit, paymentId: string, text: string): Promise<Verdict> {
+    function required(visit: Visit, { ticket }: Ticket, text: string): Verdict {
       const { accepts, ...rest } = JSON.parse(text) as { accepts: { extra: object }[] };
-      const untilS = String(Math.floor(Date.now() / 1_000) + REPEATABLE_S);
-      const ticket = `${untilS}.${await macOf(visit, paymentId, untilS)}`;
       const body = JSON.stringify({
         ...rest,
         resource: { url: visit.url, ...(description !== undefined && { description }) },
@@ -116,9 +139,14 @@ export function paywallOf(connection: Connection) {
       return { is: 'unpaid', status: 402, headers: { ...JSON_TYPE, 'PAYMENT-REQUIRED': toBase64(body) }, body };
     }
 
-    async function isOwn(visit: Visit, { paymentId, untilS, mac }: Ticket): Promise<boolean> {
-      if (Number(untilS) * 1_000 < Date.now()) return false;
-      return isSameText(mac, await macOf(visit, paymentId, untilS));
+    /** True if a payment of ours was created for this very request, not too long ago. */
+    async function isGood(visit: Visit, { paymentId, ticket }: Ticket): Promise<boolean> {
+      const payment = await payments.get(paymentId, own).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return undefined;
+        throw error;
+      });
+      const isRecent = payment !== undefined && Date.now() - Date.parse(payment.createdAt) < REPEATABLE_MS;
+      return isRecent && payment.metadata?.x402 === (await hashOf(visit, ticket));
     }
 
     async function hasSucceeded(paymentId: string): Promise<boolean> {
@@ -177,27 +205,25 @@ function comeBack(): Verdict {
 
 interface Ticket {
   readonly paymentId: string;
-  readonly untilS: string;
-  readonly mac: string;
+  /** Random, in hex. */
+  readonly ticket: string;
 }
 
 /** The payment and the ticket that the client has sent back. */
 function readTicket(signature: string): Ticket | undefined {
   try {
     const { paymentId, ticket } = JSON.parse(atob(signature)).accepted.extra;
-    const [, untilS, mac] = /^(\d{1,12})\.([0-9a-f]{64})$/.exec(ticket) ?? [];
-    const isId = typeof paymentId === 'string' && /^pay_[0-9A-Z]{26}$/.test(paymentId);
-    return isId && untilS !== undefined && mac !== undefined ? { paymentId, untilS, mac } : undefined;
+    return /^pay_[0-9A-Z]{26}$/.test(paymentId) && /^[0-9a-f]{32}$/.test(ticket) ? { paymentId, ticket } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** In the same time for every text of that length. */
-function isSameText(a: string, b: string): boolean {
-  let difference = a.length ^ b.length;
-  for (let at = 0; at < a.length; at += 1) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
-  return difference === 0;
+/** The hash of a ticket with the request that it is for. */
+async function hashOf({ method, target }: Visit, ticket: string): Promise<string> {
+  const { subtle } = await webCrypto();
+  const bytes = new TextEncoder().encode([ticket, method, target].join('\n'));
+  return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes)));
 }
 
 function toBase64(text: string): string {

@@ -195,7 +195,7 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
       }
       // Whoever reads the chain knows the signature and the payment, and not the ticket.
       const { ticket: _, ...extra } = payload.accepted.extra as Record<string, unknown>;
-      for (const forged of [extra, { ...extra, ticket: `9999999999.${'0'.repeat(64)}` }]) {
+      for (const forged of [extra, { ...extra, ticket: '0'.repeat(32) }]) {
         const stolen = http.encodePaymentSignatureHeader({
           ...payload,
           accepted: { ...payload.accepted, extra: forged },
