@@ -80,7 +80,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     }),
 
     commitmentOf,
-    depositAddressOf: (item) => depositAddressOf(item, context.termsOf(item.asset).token),
+    depositAddressOf,
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
 

@@ -2,7 +2,7 @@ import type { World } from '../../runtime/world.ts';
 import { assetsOf, type KnownAsset, type PayTerms } from '../assets.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { Network } from '../networks.ts';
-import { NATIVE_TOKEN } from './collector.ts';
+import { tokenOf } from './item-terms.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
@@ -55,11 +55,6 @@ export function createEvmContext(
       return terms;
     },
   };
-}
-
-function tokenOf(asset: string): Hex {
-  const [, kind, reference] = /\/(erc20|slip44):(.+)$/.exec(asset) ?? [];
-  return (kind === 'erc20' ? reference?.toLowerCase() : NATIVE_TOKEN) as Hex;
 }
 
 function domainOf(pay: PayTerms, chainId: number, token: Hex): Buffer | undefined {

@@ -1,6 +1,6 @@
 import { idBytes } from '../../domain/ids.ts';
 import { type Item, isByDeposit } from '../../domain/item.ts';
-import { type CollectorItem, commitmentOf } from './collector.ts';
+import { type CollectorItem, commitmentOf, NATIVE_TOKEN } from './collector.ts';
 import { authorizationCommitment, type DepositTerms, depositAddress, depositCommitment } from './deposits.ts';
 import type { Hex } from './rpc-values.ts';
 
@@ -17,14 +17,21 @@ export function collectorItem(item: Item): CollectorItem {
 }
 
 /** The item by deposit in the form of the deposit contract's parameters. */
-export function depositTerms(item: Item, token: Hex): DepositTerms {
+export function depositTerms(item: Item): DepositTerms {
   const { paymentId, amount, fee, recipient } = collectorItem(item);
+  const token = tokenOf(item.asked ?? item.asset);
   return { paymentId, token, feeAccount: item.feeAccount as Hex, recipient, amount, fee };
 }
 
 /** The deposit address of an item by deposit. */
-export function depositAddressOf(item: Item, token: Hex): Hex {
-  return depositAddress(depositTerms(item, token), item.collector as Hex);
+export function depositAddressOf(item: Item): Hex {
+  return depositAddress(depositTerms(item), item.collector as Hex);
+}
+
+/** The address of a token, in lower case; the zero address for a coin. */
+export function tokenOf(asset: string): Hex {
+  const [, kind, reference] = /\/(erc20|slip44):(.+)$/.exec(asset) ?? [];
+  return (kind === 'erc20' ? reference?.toLowerCase() : NATIVE_TOKEN) as Hex;
 }
 
 /** The payer's authorization of an item, without its signature. */
@@ -40,7 +47,7 @@ export function itemCommitment(item: Item, { chainId, token }: { readonly chainI
   if (!isByDeposit(item.method)) {
     return commitmentOf({ ...collectorItem(item), chainId, collector, token, feeAccount: item.feeAccount as Hex });
   }
-  const terms = depositTerms(item, token);
+  const terms = depositTerms(item);
   if (item.method === 'deposit') return depositCommitment(terms);
   return authorizationCommitment({ ...authorizationOf(item), chainId, deposits: collector, terms });
 }

@@ -72,14 +72,14 @@ async function askChain({ lens }: EvmContext, item: Item, terms: AssetTerms, com
     item.method === 'permit2' ? lens.ask(allowanceCall(terms, item.payer)) : item.amount,
     lens.ask(usedCall(item, terms, commitment)),
     refused === undefined ? false : lens.ask(refused),
-    canReceive(lens, terms, { collector: payeeOf(item, terms), recipient: item.recipient }),
+    canReceive(lens, terms, { collector: payeeOf(item), recipient: item.recipient }),
   ]);
   return { hasCode, balance, allowance, isUsed, isObjected: isPayerRefused || !isReceivable };
 }
 
 /** The account that pays the recipient: the Collector, or the deposit address. */
-function payeeOf(item: Item, { token }: AssetTerms): string {
-  return isAuthorized(item.method) ? depositAddressOf(item, token) : item.collector;
+function payeeOf(item: Item): string {
+  return isAuthorized(item.method) ? depositAddressOf(item) : item.collector;
 }
 
 function judgeKey(

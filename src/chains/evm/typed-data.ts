@@ -82,7 +82,7 @@ export function digestOf(item: Item, token: Hex, separator: Buffer, commitment: 
       ? permitHash(item, token, commitment)
       : item.authorization === undefined
         ? authorizationHash(item, commitment)
-        : transferHash(item, token, item.authorization);
+        : transferHash(item, item.authorization);
   return keccak(`1901${separator.toString('hex')}${struct.toString('hex')}`);
 }
 
@@ -116,11 +116,11 @@ function authorizationHash(item: Item, commitment: string): Buffer {
   );
 }
 
-function transferHash(item: Item, token: Hex, { nonce, validAfterS }: Authorization): Buffer {
+function transferHash(item: Item, { nonce, validAfterS }: Authorization): Buffer {
   return keccak(
     TRANSFER_HASH +
       address(item.payer) +
-      address(depositAddressOf(item, token)) +
+      address(depositAddressOf(item)) +
       uint(item.amount) +
       uint(validAfterS) +
       uint(item.deadlineS) +

@@ -47,7 +47,7 @@ export function createEvmRules(network: Network): EvmRules {
   return {
     assets,
     commitmentOf: commit,
-    depositAddressOf: (item) => depositAddressOf(item, termsOf(item).token),
+    depositAddressOf,
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
     signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),
     signerOf: (item, signature) => {

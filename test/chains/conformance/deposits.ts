@@ -85,7 +85,7 @@ export function describeDeposits(onScene: OnScene): void {
         const addresses = items.map(({ payer }) => payer);
         const others = Array.from({ length: 600 }, (_, index) => `0x${index.toString(16).padStart(40, 'a')}`);
         for (const accounts of [addresses, [...addresses, ...others]]) {
-          const found = await chain.incoming(accounts, from + 1, number);
+          const found = await chain.incoming(new Set(accounts), from + 1, number);
           assert.deepEqual(
             found.map(({ to, amount }) => [to, amount]),
             [
@@ -167,7 +167,7 @@ export function describeDeposits(onScene: OnScene): void {
             (await chain.events(number, number)).map(({ type, commitment }) => [type, commitment]),
             [['swept', chain.commitmentOf(first.deposit)]],
           );
-          const [transfer, ...more] = await chain.incoming([first.deposit.payer], number, number);
+          const [transfer, ...more] = await chain.incoming(new Set([first.deposit.payer]), number, number);
           assert.deepEqual([transfer?.from, transfer?.amount, more], [first.payer.address, 1_000n, []]);
           assert.equal(await chain.isUsed(item, first.signed.commitment), true);
           assert.deepEqual(await chain.judge(item, signature, address), { is: 'used' });
@@ -183,6 +183,32 @@ export function describeDeposits(onScene: OnScene): void {
         const { signed } = await newAuthorized(scene, 'vrs', { amount: 2_000n });
         const { item, signature } = signed;
         assert.deepEqual(await chain.judge(item, signature, relayers[0].address), { is: 'short_balance' });
+      }),
+    );
+
+    it(
+      'give another token than the asked one to the same recipient',
+      onScene(async (scene) => {
+        const { chain, fund, mine, relay, holding } = scene;
+        const deposits = [await newDeposit(scene), await newDeposit(scene)];
+        for (const { payer } of deposits) await fund(payer, scene.assets.permit2, 3_000n);
+        await mine();
+        const batch = deposits.map((item) => swept(chain, { ...item, asset: scene.assets.permit2, asked: item.asset }));
+        for (const [index, { commitment, item }] of batch.entries()) {
+          assert.equal(commitment, chain.commitmentOf(deposits[index] as Item));
+          assert.equal(chain.depositAddressOf(item), item.payer);
+        }
+        const hash = await relay(batch);
+        for (const { recipient } of deposits) assert.equal(await holding(recipient, scene.assets.permit2), 2_970n);
+        const block = await scene.placeOf(hash);
+        const events = await chain.events(block.number, block.number);
+        assert.deepEqual(
+          events.map((event) => event.type === 'swept' && [event.commitment, event.asset, event.amount, event.fee]),
+          batch.map(({ commitment }) => [commitment, scene.assets.permit2, 3_000n, 30n]),
+        );
+        // They share no transaction with deposits that ask for the token.
+        const own = await newDeposit(scene, { asset: scene.assets.permit2 });
+        await assert.rejects(chain.simulate([swept(chain, own), ...batch]), TypeError);
       }),
     );
 

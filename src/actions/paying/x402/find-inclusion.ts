@@ -19,10 +19,8 @@ export async function findInclusion(
 ): Promise<string | undefined> {
   const { commitment, network, asset, address, item } = deposit;
   const chain = chains.find(network)?.chain;
-  const transfers = await listDepositTransfers(db.sql, { commitment, limit: MAX_TRANSFERS });
-  const seen = transfers.findLast(
-    (each) => each.asset === asset && each.sender === payer && each.amount === item.amount && !each.isScreened,
-  );
+  const transfers = await listDepositTransfers(db.sql, { commitment, asset, limit: MAX_TRANSFERS });
+  const seen = transfers.findLast((each) => each.sender === payer && each.amount === item.amount && !each.isScreened);
   if (chain === undefined || seen === undefined) return undefined;
   const { transactionHash: hash } = seen;
   const shown = await hearTransfers(chain, hash).catch((error: unknown) => {

@@ -5,7 +5,3 @@ alter table items add constraint items_method_check
 
 -- Nonce and start of the authorization, and the identifier that the client gave the request.
 alter table items add column authorization_terms jsonb;
-
--- A reorganisation may remove a sweep, too.
-alter table lost_events drop constraint lost_events_type_check;
-alter table lost_events add constraint lost_events_type_check check (type in ('paid', 'refused', 'swept')) not valid;
