@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
+import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { isOwnDeposit, renewDepositMacs } from '../../src/actions/paying/deposit-rows.ts';
 import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
@@ -74,6 +75,32 @@ describe('an address to send a payment to', () => {
     }
     assert.ok(recipients.has(DESTINATION) && recipients.size === 2);
     assert.deepEqual((await ask(id, USDC)).json(), before);
+  });
+
+  it('keeps its terms when the fee of the merchant changes', async () => {
+    const id = await paying.created();
+    const before = (await ask(id, USDC)).json();
+    const { gateway, shop } = paying;
+    await setFees(
+      { db: gateway.db, world: gateway.world },
+      {
+        actor: 'test',
+        payee: { merchantId: shop.merchant.id },
+        terms: { percentage: '50', fixed: [] },
+        startsAt: undefined,
+      },
+    );
+    // Nodes remember a merchant and its fees for a few seconds.
+    await paying.time.advance(5_000);
+    const fees: string[] = [];
+    for (const each of [id, await paying.created()]) {
+      await ask(each, USDC);
+      fees.push(...(await paying.items(each)).map(({ fee }) => fee));
+    }
+    assert.deepEqual((await ask(id, USDC)).json(), before);
+    const [first, second] = fees;
+    assert.equal(second, '5000000');
+    assert.notEqual(first, second);
   });
 
   it('is refused for coin, for tokens with a rate, and for anything else that does not pay', async () => {

@@ -158,6 +158,22 @@ describe('a deposit address', () => {
     });
   }
 
+  it('is paid although one endpoint has made up a late transfer', async () => {
+    await open({ depth: 3, witnesses: 3 });
+    const { id, commitment, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn();
+    const { number, hash } = await scene.chain.head();
+    await scene.tamper(`
+      insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
+        sender, amount, is_screened)
+      values ('${scene.network}', '0x${'f'.repeat(64)}', 0, ${number}, '${hash}', '2100-01-01', '${commitment}', '${USDC}',
+        '${`0x${'1'.repeat(40)}`}', 1000, false)`);
+    await node.turn(4);
+    assert.equal(await statusOf(id), 'succeeded');
+  });
+
   it('with a little too little is paid when its time is over, if the operator tolerates it', async () => {
     await open({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
     const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });

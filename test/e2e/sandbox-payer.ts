@@ -11,9 +11,13 @@ const FEES_WITHIN_MS = 10_000;
 /** Pays a payment link as a wallet does over HTTP, and waits until it has succeeded. */
 export async function payWith(sandbox: Sandbox, wallet: TestWallet, paymentId: string, symbol: string): Promise<void> {
   const path = `/v1/gateway/payment/${paymentId}`;
-  const { options } = await sandbox.call<Json>('POST', `${path}/options`, { accounts: [wallet.account] });
-  const option = options.find(({ amount }: Json) => amount.unit === `caip19/${sandbox.assetOf(symbol)}`);
-  assert.ok(option, `${symbol} is offered`);
+  let option: Json;
+  // A lifted freeze is in force everywhere within 5 s.
+  await until(`${symbol} is offered`, async () => {
+    const { options } = await sandbox.call<Json>('POST', `${path}/options`, { accounts: [wallet.account] });
+    option = options.find(({ amount }: Json) => amount.unit === `caip19/${sandbox.assetOf(symbol)}`);
+    return option !== undefined;
+  });
   const isBuilt = option.actions[0].type === 'build';
   const { actions } = isBuilt
     ? await sandbox.call<Json>('POST', `${path}/fetch`, { optionId: option.id, data: option.actions[0].data.data })

@@ -194,11 +194,6 @@ export const MUTANTS: readonly Mutant[] = [
     ]),
   },
   {
-    name: 'a sweep is booked without its amount',
-    plan: { ways: ['address'] },
-    alter: edited(['update deposits set swept = $1', 'update deposits set swept = swept + 0 * $1::numeric']),
-  },
-  {
     name: 'a piece is not returned',
     plan: { ways: ['link'] },
     alter: edited(['delete from payment_link_pieces where', 'delete from payment_link_pieces where false and']),

@@ -154,6 +154,18 @@ export async function sumDepositTransfers(
   return { counted: BigInt(counted), screened: BigInt(screened), late: BigInt(late) };
 }
 
+/** Transactions with late transfers of the asked asset, as one endpoint listed them: those of the largest amounts. */
+export async function listLateTransactions(
+  db: Reader,
+  { commitment, asset, deadline, upTo, limit }: Parameters<typeof sumDepositTransfers>[1] & { readonly limit: number },
+): Promise<string[]> {
+  const rows = await db<{ hash: string }[]>`
+    select transaction_hash as hash from deposit_transfers
+    where commitment = ${commitment} and asset = ${asset} and block_number <= ${upTo} and not is_screened and at > ${deadline}
+    group by transaction_hash order by sum(amount) desc, transaction_hash limit ${limit}`;
+  return rows.map(({ hash }) => hash);
+}
+
 /** The money at a deposit address as the payer sees it, in blocks of any depth. One endpoint showed it: it proves nothing. */
 export interface DepositProgress {
   readonly arrived: bigint;

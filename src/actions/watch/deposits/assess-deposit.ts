@@ -1,13 +1,16 @@
-import type { Chain, Witness } from '../../../chains/chain.ts';
+import { type Chain, ChainUnavailableError, type Witness } from '../../../chains/chain.ts';
 import { finalityOf, isSmall } from '../../../chains/finality.ts';
 import { countedOf } from '../../../domain/deposit.ts';
 import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
 import { sumSweeps } from '../../../store/chain/deposit-money.ts';
-import { sumDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
+import { listLateTransactions, sumDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
 import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { blockKey, hear, hearHeights, sayings } from '../../evidence.ts';
+import { blockKey, hear, hearBlock, hearHeights, hearTransfers, sayings } from '../../evidence.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
+
+/** Late transactions of one address that are proved. More of them, all smaller, count as if they had come in time. */
+const MAX_PROVED = 20;
 
 /** The money of a deposit address at a block, as enough endpoints show it. */
 export interface Assessment {
@@ -29,7 +32,8 @@ export type Assessed =
 
 /**
  * The money of a deposit address: the proved sweeps, and the balance at the block, which two endpoints must report alike.
- * The list of transfers came from one endpoint and proves nothing. It only tells which part does not count.
+ * The list of transfers came from one endpoint and proves nothing. It only tells which part does not count, and enough
+ * endpoints must show that a part came late: one that makes up late transfers could end a payment that was paid in time.
  */
 export async function assessAt(
   db: Reader,
@@ -48,15 +52,55 @@ export async function assessAt(
     return { is: 'disputed', said: `The balance of ${address} at block ${number}: ${said}.` };
   }
   const { block, balance } = finding.value;
-  const [sweeps, { screened, late }] = await Promise.all([
+  const ask = { commitment, asset, deadline: item.deadline, upTo: number };
+  const [sweeps, { screened, late: listed }] = await Promise.all([
     sumSweeps(db, { network, commitment, asset, upTo: number }),
-    sumDepositTransfers(db, { commitment, asset, deadline: item.deadline, upTo: number }),
+    sumDepositTransfers(db, ask),
   ]);
   if (sweeps.isUndecided) return { is: 'open' };
+  const late =
+    listed === 0n
+      ? 0n
+      : await proveLate(chain, address, ask, await listLateTransactions(db, { ...ask, limit: MAX_PROVED }));
+  if (late === undefined) return { is: 'open' };
   const arrived = sweeps.total + balance;
   const counted = countedOf({ arrived, screened, late });
   const place = { block: number, blockHash: block.hash, atMs: block.timestampS * 1000 };
   return { is: 'known', isAlone: finding.is === 'alone', ...place, arrived, counted, screened };
+}
+
+interface LateAsk {
+  readonly asset: string;
+  readonly deadline: Date;
+  readonly upTo: number;
+}
+
+/**
+ * The part of the money that came in these transactions after the deadline, as enough endpoints show it. Undefined while they
+ * do not agree.
+ */
+async function proveLate(
+  chain: Chain,
+  address: string,
+  { asset, deadline, upTo }: LateAsk,
+  hashes: readonly string[],
+): Promise<bigint | undefined> {
+  try {
+    const heard = await Promise.all(hashes.map((hash) => hearTransfers(chain, hash)));
+    const own = heard
+      .flatMap(({ transfers }) => transfers)
+      .filter((each) => each.to === address && each.asset === asset && each.block.number <= upTo);
+    const lateIn = await Promise.all(
+      own.map(async ({ block }) => {
+        const heardBlock = await hearBlock(chain, block.number);
+        return heardBlock.block.timestampS * 1000 > deadline.getTime();
+      }),
+    );
+    return own.reduce((sum, { amount }, index) => (lateIn[index] ? sum + amount : sum), 0n);
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  }
 }
 
 async function stateAt(witness: Witness, ask: { address: string; asset: string; number: number }) {

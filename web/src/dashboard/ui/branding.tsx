@@ -74,7 +74,7 @@ function BrandingForm({ merchant, initial }: SectionProps & { readonly initial: 
   const [isSaved, setSaved] = useState(false);
   const isConflict = seen !== before;
   const edit = (change: Partial<Draft>) => {
-    setDraft({ ...draft, ...change });
+    setDraft((now) => ({ ...now, ...change }));
     setSaved(false);
   };
   const accent = draft.accent === '' ? null : parseColour(draft.accent);
@@ -165,7 +165,9 @@ function LogoField({ logo, uploaded, onChange }: LogoProps) {
     const file = target.files?.[0];
     const isGood = file !== undefined && isPicture(file, MAX_LOGO_BYTES);
     setRefused(file !== undefined && !isGood);
-    onChange(isGood ? await dataUrlOf(file) : undefined);
+    const logo = isGood ? await dataUrlOf(file) : undefined;
+    // Another file may have been chosen while this one was read.
+    if (target.files?.[0] === file) onChange(logo);
   };
   const remove = () => {
     setRefused(false);
