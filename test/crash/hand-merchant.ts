@@ -1,7 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import { TOKEN } from './load.ts';
 import type { PayerWallet } from './payer-wallet.ts';
-import { NETWORK } from './settings.ts';
+import { NETWORK, TOKEN } from './settings.ts';
 
 /** More than all refunds, and no amount of an order. */
 const OWN_UNITS = 1_000_000_000_001n;

@@ -1,8 +1,9 @@
 import { decodeEventLog, encodeEventTopics, type Hex, parseAbi } from 'viem';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { until } from '../until.ts';
-import { type Order, TOKEN } from './load.ts';
+import type { Order } from './load.ts';
 import type { CrashScene } from './scene.ts';
+import { TOKEN } from './settings.ts';
 
 /** The part of a scene that the judgement needs. */
 export type JudgedScene = Pick<CrashScene, 'chain' | 'baseUrls' | 'apiKey' | 'merchantId'> &

@@ -2,8 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex, TypedDataDefinition } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { refundIdOf } from '../../src/domain/ids.ts';
-import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import type { CrashScene } from './scene.ts';
+import { TOKEN } from './settings.ts';
 
 /** A payment as its client sees it, from the order to the refund. */
 export interface Order {
@@ -65,7 +66,6 @@ const ASK_EVERY_MS = 40;
 const ANSWER_WITHIN_MS = 2_000;
 const ENDS_WITHIN_MS = 90_000;
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
-export const TOKEN = SANDBOX_TOKENS.USDC;
 
 interface Answer {
   readonly status: number;

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { TOKEN } from './settings.ts';
 
 const ABI = parseAbi(['function transfer(address to, uint256 value)']);
 const CHAIN_ID = 31_337;
@@ -48,7 +49,7 @@ export function openPayerWallet(rpcUrl: () => string) {
       type: 'eip1559',
       chainId: CHAIN_ID,
       nonce: Number(count),
-      to: SANDBOX_TOKENS.USDC,
+      to: TOKEN,
       data,
       gas: GAS,
     });

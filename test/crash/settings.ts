@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { runTill } from '../../src/cli/till.ts';
+import { SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 
 export const NETWORK = 'eip155:31337';
+export const TOKEN = SANDBOX_TOKENS.USDC;
 /** Short, so that a crash is repaired soon: a dead node's work waits for the end of its leases. */
 const LEASE_MS = 1_000;
 
