@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts';
-import { TOKEN } from './load.ts';
+import { SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import type { PayerWallet } from './payer-wallet.ts';
 import { NETWORK } from './settings.ts';
 
@@ -26,7 +26,7 @@ export async function openHandMerchant(
   };
   const { merchant } = await post('/v1/merchants', { merchantName: 'By hand', merchantEmail: 'hand@shop.example' });
   const destination = `${NETWORK}:${account.address}`;
-  const settlements = [{ asset: `${NETWORK}/erc20:${TOKEN}`, destination }];
+  const settlements = [{ asset: `${NETWORK}/erc20:${SANDBOX_TOKENS.USDC}`, destination }];
   await post(`/v1/merchants/${merchant.id}/settlements/crypto`, { settlements });
   await wallet.transfer(account.address, OWN_UNITS);
   return { merchantId: merchant.id, account };
