@@ -158,7 +158,13 @@ function measureWatching(): Promise<Figure[]> {
         'calls for each block: without addresses, with one, with all': [none, one, all].map(({ calls }) => calls),
       };
       return [
-        { name: 'deposits_watch', value: Math.max(0, round(all.core - none.core, 4)), target: { atMost: 0.05 }, unit: 'x', detail },
+        {
+          name: 'deposits_watch',
+          value: Math.max(0, round(all.core - none.core, 4)),
+          target: { atMost: 0.05 },
+          unit: 'x',
+          detail,
+        },
         { name: 'deposits_calls', value: round(all.calls / one.calls, 3), target: { atMost: 1.05 }, unit: 'x', detail },
       ];
     } finally {

@@ -48,8 +48,8 @@ export const TOKEN_ABI = parseAbi([
   'function blacklist(address account)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
-const NETWORK = `eip155:${CHAIN_ID}`;
-const ASSET = `${NETWORK}/erc20:${TOKEN}`;
+export const NETWORK = `eip155:${CHAIN_ID}`;
+export const ASSET = `${NETWORK}/erc20:${TOKEN}`;
 /** The facilitator waits three minutes by default. Our gateway answers at once and continues in the background. */
 const PEER_RECEIPT_MS = 4_000;
 const ANSWER_WITHIN_MS = 15_000;
@@ -59,7 +59,7 @@ const ASK_EVERY_MS = 200;
 
 let payers = 0;
 /** A new payer with a balance. */
-async function newPayer(chain: PayingChain): Promise<Payer> {
+export async function newPayer(chain: PayingChain): Promise<Payer> {
   payers += 1;
   const [payer] = await createPayers(`fault ${payers}`, 1);
   if (payer === undefined) throw new Error('There is no payer.');

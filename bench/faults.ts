@@ -1,5 +1,6 @@
 import { ROWS } from './faults-rows.ts';
 import { type System, startOurs, startTheirs } from './faults-systems.ts';
+import { startX402 } from './faults-x402.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
 import { type PayingChain, startPayingChain } from './paying-chain.ts';
 import { createPayers } from './paying-payers.ts';
@@ -9,19 +10,27 @@ const BLOCK_MS = 500;
 
 /** The faults of the catalogue that apply to both systems, caused for one after the other. */
 export const faultsMeasurement: Measurement = {
-  names: ['faults'],
+  names: ['faults', 'faults_x402'],
   isLarge: true,
-  measure: async () => [await measureFaults(() => true)],
+  async measure(wanted) {
+    const figures: Figure[] = [];
+    if (wanted.has('faults')) figures.push(await measureFaults('faults', startOurs));
+    if (wanted.has('faults_x402')) figures.push(await measureFaults('faults_x402', startX402));
+    return figures;
+  },
 };
 
-export async function measureFaults(isWanted: (id: string) => boolean): Promise<Figure> {
+/** `FAULT_ROWS=F1,F5` causes only these. */
+const WANTED_ROWS = process.env.FAULT_ROWS?.split(',');
+
+async function measureFaults(name: string, start: (chain: PayingChain) => Promise<System>): Promise<Figure> {
   const chain = await startPayingChain({ blockMs: BLOCK_MS });
   const [shop] = await createPayers('fault shop', 1);
-  const systems = [await startOurs(chain), await startTheirs(chain, shop?.address ?? '0x')] as const;
+  const systems = [await start(chain), await startTheirs(chain, shop?.address ?? '0x')] as const;
   try {
     const detail: Record<string, string> = {};
     const right = { gateway: 0, facilitator: 0 };
-    const rows = ROWS.filter(({ id }) => isWanted(id));
+    const rows = ROWS.filter(({ id }) => WANTED_ROWS?.includes(id) ?? true);
     for (const row of rows) {
       const [ours, theirs] = [await runRow(row, systems[0], chain), await runRow(row, systems[1], chain)];
       right.gateway += ours.isRight ? 1 : 0;
@@ -29,7 +38,7 @@ export async function measureFaults(isWanted: (id: string) => boolean): Promise<
       detail[`${row.id} ${row.what}`] = `gateway ${verdict(ours)} | facilitator ${verdict(theirs)}`;
     }
     return {
-      name: 'faults',
+      name,
       value: round(right.gateway / rows.length, 3),
       target: { atLeast: 1 },
       unit: 'x',

@@ -13,6 +13,8 @@ export interface Gateway {
   readonly port: number;
   readonly pid: number;
   readonly apiKey: string;
+  /** Signs the owner of the partner in to the dashboard, once. */
+  readonly dashboardUrl: string;
   /** A separate connection, to prepare rows and to inspect the database. */
   readonly sql: Reader;
   readonly databaseUrl: URL;
@@ -55,7 +57,7 @@ async function launch(home: string, settings: Readonly<Record<string, string>>):
     TILL_HOME: home,
     PORT: String(port),
   });
-  const { apiKey } = await until('the gateway is ready', () => readySandbox(child, home, port), {
+  const { apiKey, dashboardUrl } = await until('the gateway is ready', () => readySandbox(child, home, port), {
     withinMs: READY_WITHIN_MS,
   });
   const connection = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8')) as { url: string };
@@ -68,6 +70,7 @@ async function launch(home: string, settings: Readonly<Record<string, string>>):
     port,
     pid: child.pid ?? 0,
     apiKey,
+    dashboardUrl,
     sql: db.sql,
     databaseUrl: new URL(connection.url),
     restart: async (work) => {
@@ -112,7 +115,7 @@ async function readySandbox(child: ChildProcess, home: string, port: number) {
   const text = await readFile(join(home, 'sandbox.json'), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   const answer = await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined);
-  return answer?.ok ? (JSON.parse(text) as { apiKey: string }) : undefined;
+  return answer?.ok ? (JSON.parse(text) as { apiKey: string; dashboardUrl: string }) : undefined;
 }
 
 /** The id of the merchant with this number, from 1. A plain formula, so that every load generator can compute it. */

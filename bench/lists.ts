@@ -1,12 +1,7 @@
 import { call } from './calls.ts';
-import { type Figure, type Measurement, median, quantile, round } from './figures.ts';
-import { addMerchants, type Gateway, HIGH_LIMITS, merchantId, startGateway } from './gateway.ts';
-import { loadPayments } from './loader.ts';
+import { type Figure, median, quantile, round } from './figures.ts';
+import { type Gateway, merchantId } from './gateway.ts';
 
-/** Of the measured merchant. `LISTS_PAYMENTS=300000 LISTS_TOTAL=1000000` measures with fewer, in less time. */
-const PAYMENTS = Number(process.env.LISTS_PAYMENTS ?? 1_000_000);
-const TOTAL = Number(process.env.LISTS_TOTAL ?? 10_000_000);
-const OTHERS = 900;
 const ASKED = 100;
 const DAY_MS = 86_400_000;
 
@@ -47,29 +42,15 @@ const COMBINED: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 /** The lists of a merchant with a tenth of all payments, with their totals. */
-export const listsMeasurement: Measurement = {
-  names: ['lists', 'lists_combined'],
-  isLarge: true,
-  async measure(wanted) {
-    // A busy machine must not turn the measured lists away.
-    const started = await startGateway({ ...HIGH_LIMITS, MAX_EVENT_LOOP_DELAY_MS: '0' });
-    await addMerchants(started, OTHERS + 1);
-    const perMerchant = Math.round((TOTAL - PAYMENTS) / OTHERS);
-    const gateway = await started.restart((sql) =>
-      loadPayments(sql, { merchants: OTHERS, perMerchant, largest: PAYMENTS }),
-    );
-    try {
-      return [
-        ...(wanted.has('lists') ? [await slowest(gateway, { name: 'lists', views: SINGLE, atMost: 50 })] : []),
-        ...(wanted.has('lists_combined')
-          ? [await slowest(gateway, { name: 'lists_combined', views: COMBINED, atMost: 500 })]
-          : []),
-      ];
-    } finally {
-      await gateway.stop();
-    }
-  },
-};
+export async function measureLists(gateway: Gateway, merchant: number, wanted: ReadonlySet<string>): Promise<Figure[]> {
+  const all = [
+    { name: 'lists', views: SINGLE, atMost: 50 },
+    { name: 'lists_combined', views: COMBINED, atMost: 500 },
+  ];
+  const figures: Figure[] = [];
+  for (const each of all) if (wanted.has(each.name)) figures.push(await slowest(gateway, merchant, each));
+  return figures;
+}
 
 interface Views {
   readonly name: string;
@@ -78,8 +59,8 @@ interface Views {
 }
 
 /** The p99 of the slowest view, from sequential requests. */
-async function slowest(gateway: Gateway, { name, views, atMost }: Views): Promise<Figure> {
-  const headers = { 'Api-Key': gateway.apiKey, 'Merchant-Id': merchantId(OTHERS + 1) };
+async function slowest(gateway: Gateway, merchant: number, { name, views, atMost }: Views): Promise<Figure> {
+  const headers = { 'Api-Key': gateway.apiKey, 'Merchant-Id': merchantId(merchant) };
   const p99s: number[] = [];
   const detail: Record<string, readonly number[]> = {};
   for (const [view, query] of Object.entries(views)) {

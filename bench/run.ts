@@ -10,8 +10,8 @@ import { faultsMeasurement } from './faults.ts';
 import { type Figure, isMet, type Measurement } from './figures.ts';
 import { gasMeasurement } from './gas.ts';
 import { growthMeasurement } from './growth.ts';
-import { listsMeasurement } from './lists.ts';
 import { longPollMeasurement } from './longpoll.ts';
+import { manyPaymentsMeasurement } from './many-payments.ts';
 import { noisyNeighbourMeasurement } from './noisy-neighbour.ts';
 import { optionsMeasurement } from './options.ts';
 import { stopAllProcesses } from './processes.ts';
@@ -38,7 +38,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   checkoutMeasurement,
   noisyNeighbourMeasurement,
   growthMeasurement,
-  listsMeasurement,
+  manyPaymentsMeasurement,
   exportMeasurement,
   webhooksMeasurement,
   settleWithWebhooksMeasurement,

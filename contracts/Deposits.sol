@@ -31,12 +31,18 @@ contract Deposits {
     error OutOfGas();
     error PayoutFailed(bytes reason);
     error WrongPayout();
+    error NotAuthorized();
+    error ShortArrival();
 
-    /// The selector and four words. The items follow.
+    /// The selector and four words, or three for items with an authorization. The items follow.
     uint256 private constant ARGUMENT_BYTES = 132;
+    uint256 private constant AUTHORIZED_ARGUMENT_BYTES = 100;
 
     /// Packed: payment id 16, recipient 20, asked amount 16, fee 16 bytes.
     uint256 private constant ITEM_BYTES = 68;
+
+    /// With an authorization also: payer 20, start 5, end 5, nonce 32, length of the signature 2 bytes. The signature follows.
+    uint256 private constant AUTHORIZED_BYTES = 132;
 
     /// The gas of a balance, of the creation of a proxy, and of the rest of an item besides its allowance.
     uint256 private constant BALANCE_GAS = 60_000;
@@ -61,9 +67,7 @@ contract Deposits {
         external
         returns (bytes memory refusals)
     {
-        require(address(this) == self, NotForYou());
-        require(entered == 0, Reentered());
-        entered = 1;
+        _enter();
         bytes calldata items = msg.data[ARGUMENT_BYTES:];
         require(items.length % ITEM_BYTES == 0, MalformedItems());
         bytes memory proxy = _proxy();
@@ -76,11 +80,43 @@ contract Deposits {
             bytes32 salt = keccak256(abi.encodePacked(askedToken, feeAccount, item));
             address deposit = _addressOf(salt, proxyHash);
             bytes memory reason = _sweepOne(token, feeAccount, itemGas, item, deposit, salt, proxy);
-            if (reason.length > 0) {
-                refusals = bytes.concat(refusals, bytes2(uint16(index)), bytes2(uint16(reason.length)), reason);
-            }
+            if (reason.length > 0) refusals = _with(refusals, index, reason);
         }
         entered = 0;
+    }
+
+    /**
+     * Pulls the asked amounts of packed items to their deposit addresses, by authorizations that payers signed with their
+     * keys (EIP-3009), and sweeps the addresses. An item that fails is undone alone, so its payer keeps the money. Each may
+     * use `itemGas`; the call reverts as a whole before it starts an item with less gas.
+     *
+     * An authorization names the deposit address and nothing else, so anybody may present it to the token first. Then the
+     * item fails here, the money is at its address, and `sweep` takes it where it belongs.
+     */
+    function sweepByKey(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
+        return _sweepAuthorized(true, token, feeAccount, itemGas);
+    }
+
+    /// The same with signatures of any length, for tokens whose EIP-3009 supports wallet contracts (ERC-1271) too.
+    function sweepByWallet(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
+        return _sweepAuthorized(false, token, feeAccount, itemGas);
+    }
+
+    /**
+     * One item with an authorization: pull the asked amount, check that all of it arrived, sweep. The contract calls this on
+     * itself, so that the EVM undoes a failed item.
+     */
+    function carryOut(bool isByKey, address token, address feeAccount, bytes calldata item) external {
+        require(msg.sender == address(this), NotForYou());
+        bytes memory proxy = _proxy();
+        bytes calldata terms = item[:ITEM_BYTES];
+        bytes32 salt = keccak256(abi.encodePacked(token, feeAccount, terms));
+        address deposit = _addressOf(salt, keccak256(proxy));
+        uint256 expected = _heldBy(token, deposit) + uint128(bytes16(item[36:52]));
+        _pull(isByKey, token, deposit, item);
+        require(_heldBy(token, deposit) == expected, ShortArrival());
+        bytes memory reason = _sweepOne(token, feeAccount, gasleft(), terms, deposit, salt, proxy);
+        if (reason.length > 0) _revertWith(reason);
     }
 
     /**
@@ -94,6 +130,110 @@ contract Deposits {
         if (net > 0) _transfer(token, recipient, net);
         (bool isToken, uint256 balance) = _balance(token, address(this), gasleft());
         require(isToken && balance == left, WrongPayout());
+    }
+
+    /// Tokens and wallets are untrusted: none of them may reenter. A proxy runs this code too, and sweeps nothing.
+    function _enter() private {
+        require(address(this) == self, NotForYou());
+        require(entered == 0, Reentered());
+        entered = 1;
+    }
+
+    function _sweepAuthorized(bool isByKey, address token, address feeAccount, uint256 itemGas)
+        private
+        returns (bytes memory refusals)
+    {
+        _enter();
+        bytes calldata items = msg.data[AUTHORIZED_ARGUMENT_BYTES:];
+        uint256 neededGas = itemGas + itemGas / 63 + ITEM_GAS;
+        uint256 index = 0;
+        for (uint256 offset = 0; offset < items.length; ++index) {
+            require(items.length - offset >= AUTHORIZED_BYTES, MalformedItems());
+            uint256 end = offset + AUTHORIZED_BYTES;
+            end += uint16(bytes2(items[end - 2:end]));
+            require(end <= items.length, MalformedItems());
+            require(gasleft() > neededGas, NotEnoughGas());
+            bytes memory input = abi.encodeCall(this.carryOut, (isByKey, token, feeAccount, items[offset:end]));
+            bytes memory reason = _attempt(input, itemGas);
+            if (reason.length > 0) refusals = _with(refusals, index, reason);
+            offset = end;
+        }
+        entered = 0;
+    }
+
+    /// Carries out one item. A failure undoes it, and its reason is returned.
+    function _attempt(bytes memory input, uint256 itemGas) private returns (bytes memory reason) {
+        uint256 gasBefore = gasleft();
+        bool isDone;
+        assembly ("memory-safe") {
+            isDone := call(itemGas, address(), 0, add(input, 0x20), mload(input), 0, 0)
+        }
+        if (isDone) return "";
+        reason = _returned();
+        // Each nested call keeps 1/64 back: out of gas three calls deep means that 15/16 or more is spent.
+        if (gasBefore - gasleft() > itemGas - itemGas / 16) return abi.encodePacked(OutOfGas.selector);
+        return reason.length > 0 ? reason : abi.encodePacked(NotAuthorized.selector);
+    }
+
+    /// `transferWithAuthorization` of the asked amount to the deposit address, in the form that the token has.
+    function _pull(bool isByKey, address token, address deposit, bytes calldata item) private {
+        address payer = address(bytes20(item[68:88]));
+        uint256 asked = uint128(bytes16(item[36:52]));
+        uint256 start = uint40(bytes5(item[88:93]));
+        uint256 end = uint40(bytes5(item[93:98]));
+        bytes32 nonce = bytes32(item[98:130]);
+        bytes calldata signature = item[AUTHORIZED_BYTES:];
+        bytes memory input;
+        if (isByKey) {
+            require(signature.length == 64, MalformedItems());
+            // EIP-2098: the highest bit of the second word selects one of two possible keys.
+            uint256 vs = uint256(bytes32(signature[32:]));
+            input = abi.encodeWithSignature(
+                "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
+                payer,
+                deposit,
+                asked,
+                start,
+                end,
+                nonce,
+                27 + (vs >> 255),
+                bytes32(signature[:32]),
+                vs << 1 >> 1
+            );
+        } else {
+            input = abi.encodeWithSignature(
+                "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
+                payer,
+                deposit,
+                asked,
+                start,
+                end,
+                nonce,
+                signature
+            );
+        }
+        bool isDone;
+        assembly ("memory-safe") {
+            isDone := call(gas(), token, 0, add(input, 0x20), mload(input), 0, 0)
+        }
+        if (!isDone) _revertWith(_returned());
+    }
+
+    function _heldBy(address token, address account) private view returns (uint256) {
+        (bool isToken, uint256 held) = _balance(token, account, gasleft());
+        require(isToken, NotAToken());
+        return held;
+    }
+
+    /// The refusals, with one more: its index in 2 bytes, the length of the reason in 2, the reason.
+    function _with(bytes memory refusals, uint256 index, bytes memory reason) private pure returns (bytes memory) {
+        return bytes.concat(refusals, bytes2(uint16(index)), bytes2(uint16(reason.length)), reason);
+    }
+
+    function _revertWith(bytes memory reason) private pure {
+        assembly ("memory-safe") {
+            revert(add(reason, 0x20), mload(reason))
+        }
     }
 
     /// Sweeps one deposit address. Returns the reason if it is not swept.

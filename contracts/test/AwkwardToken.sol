@@ -51,6 +51,20 @@ contract AwkwardToken {
         _move(from, to, value, quirkOf[from]);
     }
 
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256,
+        uint256,
+        bytes32,
+        uint8,
+        bytes32,
+        bytes32
+    ) external {
+        _move(from, to, value, quirkOf[from]);
+    }
+
     function receiveWithAuthorization(
         address from,
         address to,

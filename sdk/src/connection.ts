@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, type Refusal, type TillError } from './errors.ts';
 import { type Interruption, pauseMs, sleep } from './retry.ts';
-import { webCrypto } from './web-crypto.ts';
+import { hexOf, webCrypto } from './web-crypto.ts';
 
 export interface TillOptions {
   /** The gateway, such as `https://till.example`. */
@@ -136,6 +136,15 @@ export function connect(options: TillOptions) {
 
   return {
     send,
+    /** One request to a public route, without the key. Returns every answer as it is. */
+    async visit(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+      const init = { headers: { Accept: 'application/json', ...headers }, redirect: 'manual' } as const;
+      try {
+        return await request(`${base}${path}`, { ...init, signal: AbortSignal.timeout(timeoutMs) });
+      } catch (cause) {
+        throw new ConnectionError('The gateway did not answer.', { cause, idempotencyKey: undefined });
+      }
+    },
     /** Sends the request and returns the body of the answer. */
     ask: async <T>(call: Call, own?: CallOptions): Promise<T> => (await send<T>(call, own)).body,
   };
@@ -225,5 +234,5 @@ function given(values: Readonly<Record<string, string | undefined>>): [string, s
 
 async function newKey(): Promise<string> {
   const bytes = (await webCrypto()).getRandomValues(new Uint8Array(KEY_BYTES));
-  return `till-sdk-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+  return `till-sdk-${hexOf(bytes)}`;
 }

@@ -3,6 +3,7 @@ import { eventsOf } from './events.ts';
 import { merchantsOf } from './merchants.ts';
 import { paymentLinksOf } from './payment-links.ts';
 import { paymentsOf } from './payments.ts';
+import { paywallOf } from './paywall.ts';
 import { receiptsOf } from './receipts.ts';
 import { refundsOf } from './refunds.ts';
 import { settlementDestinationsOf } from './settlement-destinations.ts';
@@ -34,6 +35,7 @@ export function createTill(options: TillOptions) {
     settlementDestinations: settlementDestinationsOf(connection),
     events: eventsOf(connection),
     webhookEndpoints: webhookEndpointsOf(connection),
+    paywall: paywallOf(connection),
   };
 }
 
@@ -44,5 +46,6 @@ export { ApiError, ConnectionError, TillError, WaitTimeoutError, WebhookError } 
 export type { FollowOptions } from './events.ts';
 export type { List } from './list.ts';
 export type { StatusOptions, WaitOptions } from './payments.ts';
+export type { NodeRequest, NodeResponse, PaidRequest, PaywallOptions } from './paywall.ts';
 export { webhooks };
 // biome-ignore-end lint/performance/noBarrelFile: this is the entry of the package.

@@ -9,3 +9,7 @@ export async function webCrypto(): Promise<WebCrypto> {
   if (known !== undefined) return known;
   return ((await import(NODE_CRYPTO)) as { webcrypto: WebCrypto }).webcrypto;
 }
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

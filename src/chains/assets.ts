@@ -1,4 +1,4 @@
-import type { ItemMethod, PayMethod } from '../domain/item.ts';
+import { type ItemMethod, isByDeposit, type PayMethod } from '../domain/item.ts';
 
 /** A token or coin for prices and payments. */
 export interface KnownAsset {
@@ -185,7 +185,7 @@ const ASSET_BY_ID = new Map(ASSETS.map((asset) => [asset.id, asset]));
 /** By its canonical CAIP-19 id. */
 /** The method by which our own accounts send on what an item has brought. */
 export function methodOf({ asset, method }: { readonly asset: string; readonly method: ItemMethod }): PayMethod {
-  if (method !== 'deposit') return method;
+  if (!isByDeposit(method)) return method;
   const pay = findAsset(asset)?.pay;
   if (pay === undefined) throw new RangeError(`${asset} cannot be paid with`);
   return pay.method;

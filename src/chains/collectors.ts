@@ -5,6 +5,8 @@ export interface ContractRelease {
   readonly codeHash: string;
   /** New payments are signed for it from this time on, UTC. A future date lets every node be updated first. */
   readonly since: string;
+  /** True if the contract of deposit addresses takes authorizations of payers. */
+  readonly takesAuthorizations?: true;
 }
 
 /**
@@ -26,7 +28,18 @@ export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
     codeHash: '0xba1792c7e3bae9134542588926b077527ec118b3ebdf97833733ea36cf010dd2',
     since: '2026-11-16',
   },
+  {
+    address: '0xA76c90f3943b2d090d613343E15c952d53508506',
+    codeHash: '0x15e01a260794702c451340d9e61026bff46bb934deac95f1c567482cb39aa57f',
+    since: '2026-11-17',
+    takesAuthorizations: true,
+  },
 ];
+
+/** True if payers can pay into the deposit addresses of this contract by an authorization. */
+export function takesAuthorizations(contract: string): boolean {
+  return DEPOSIT_CONTRACTS.some((release) => release.address === contract && release.takesAuthorizations);
+}
 
 /**
  * The release that new payments are made for: the newest one in force among those that the network has. A network

@@ -22,6 +22,16 @@ export interface Item {
   readonly fee: bigint;
   /** Unix seconds; the chain refuses the item from then on. */
   readonly deadlineS: number;
+  /** The rest of what the payer of an item by authorization signs. */
+  readonly authorization?: Authorization;
+}
+
+/** The fields of a payer's own authorization (EIP-3009). Its amount and its end are those of the item. */
+export interface Authorization {
+  /** 32 bytes in hex, which the payer has chosen. */
+  readonly nonce: string;
+  /** Unix seconds. */
+  readonly validAfterS: number;
 }
 
 /** How an asset can be pulled: by a signature that the Collector presents, or by the payer's own transaction. */
@@ -31,7 +41,22 @@ export type PayMethod = 'eip3009-vrs' | 'eip3009-bytes' | 'permit2' | 'native';
  * An item can also be paid by any transfer to a deposit address. Its payer is the deposit address itself, and its
  * `collector` is the contract that sweeps it.
  */
-export type ItemMethod = PayMethod | 'deposit';
+export type ItemMethod = PayMethod | 'deposit' | AuthorizedMethod;
+
+/**
+ * An item can also be paid by an authorization whose payee is a deposit address. Its transaction presents the authorization
+ * to the token and sweeps the address.
+ */
+export type AuthorizedMethod = 'deposit-vrs' | 'deposit-bytes';
+
+export function isAuthorized(method: ItemMethod): method is AuthorizedMethod {
+  return method === 'deposit-vrs' || method === 'deposit-bytes';
+}
+
+/** True for items whose money passes through a deposit address. */
+export function isByDeposit(method: ItemMethod): method is 'deposit' | AuthorizedMethod {
+  return method === 'deposit' || isAuthorized(method);
+}
 
 /** An item with its payer's signature. */
 export interface SignedItem {

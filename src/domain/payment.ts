@@ -33,8 +33,11 @@ export type PaymentEvent =
       readonly transaction: { readonly hash: string; readonly nonce: number | null };
     }
   | { readonly type: 'failed'; readonly failureCode: FailureCode | null }
-  /** Nothing that was signed can be carried out any more, and there is time left: the payment can be paid again. */
-  | { readonly type: 'lapsed'; readonly proof: ChainProof }
+  /**
+   * Nothing that was signed can be carried out any more, and there is time left: the payment can be paid again. Its deposit
+   * addresses may stay open, as before the signature, if nothing has arrived there.
+   */
+  | { readonly type: 'lapsed'; readonly proof: ChainProof; readonly keepsAddresses?: true }
   /** Proved by the clock; or by the chain, if there was an attempt. */
   | { readonly type: 'expired'; readonly proof: 'clock' | ChainProof }
   | { readonly type: 'cancelled'; readonly by: 'merchant' | 'user' };
@@ -95,7 +98,7 @@ export function decide(payment: PaymentState, event: PaymentEvent, nowMs: number
   }
   if ((event.type === 'lapsed' || event.type === 'expired') && event.proof !== 'clock') {
     const isNativeOpen = nativeDeadlineMs !== null && event.proof.finalBlockAtMs <= nativeDeadlineMs;
-    if (isNativeOpen) return refuse('may_still_be_paid');
+    if (isNativeOpen && !(event.type === 'lapsed' && event.keepsAddresses)) return refuse('may_still_be_paid');
     if (event.type === 'expired' && !isPastExpiry) return refuse('not_expired');
     if (event.type === 'lapsed' && isPastExpiry) return refuse('expired');
   }

@@ -7,7 +7,7 @@ import { dashboardRoutes } from './dashboard/dashboard-routes.ts';
 import { demoRoutes } from './demo/demo-routes.ts';
 import type { App, HttpDeps } from './deps.ts';
 import { createGates, type Gates, guardRoutes } from './entry/access.ts';
-import { CROSS_ORIGIN_HEADERS, CROSS_ORIGIN_PREFIX } from './entry/cross-origin.ts';
+import { CROSS_ORIGIN_HEADERS, GATEWAY_PREFIX, isCrossOrigin, X402_PREFIX } from './entry/cross-origin.ts';
 import { observe } from './entry/observe.ts';
 import { addressGroup } from './entry/rate-limit.ts';
 import { readRequests } from './entry/request-format.ts';
@@ -44,6 +44,7 @@ import { testClockRoutes } from './routes/test-clock.ts';
 import { timelineRoutes } from './routes/timeline.ts';
 import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
 import { webhookEndpointRoutes } from './routes/webhook-endpoints.ts';
+import { x402Routes } from './routes/x402.ts';
 import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
@@ -103,7 +104,8 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   await app.register(apiKeyRoutes, deps);
   await app.register(requestLogRoutes, deps);
   await app.register(operatorRoutes, deps);
-  await app.register(gatewayRoutes, { ...deps, prefix: CROSS_ORIGIN_PREFIX });
+  await app.register(gatewayRoutes, { ...deps, prefix: GATEWAY_PREFIX });
+  await app.register(x402Routes, { ...deps, prefix: X402_PREFIX });
   await app.register(checkoutRoutes, deps);
   await app.register(linkPageRoutes, deps);
   await app.register(dashboardRoutes, deps);
@@ -215,6 +217,6 @@ function answerMarker({ config }: HttpDeps): AnswerMarker {
   if (config.publicUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=31536000';
   return (request, reply) => {
     reply.headers(headers).header('Request-Id', request.id);
-    if (request.url.startsWith(CROSS_ORIGIN_PREFIX)) reply.headers(CROSS_ORIGIN_HEADERS);
+    if (isCrossOrigin(request.url)) reply.headers(CROSS_ORIGIN_HEADERS);
   };
 }

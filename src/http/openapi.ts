@@ -39,6 +39,7 @@ export async function describeApi(app: App): Promise<void> {
         { name: 'Events', description: 'Everything that happened to a partner’s objects, in order.' },
         { name: 'Payment links', description: 'Pages that anybody can pay at, without a shop.' },
         { name: 'Webhooks', description: 'Events as requests to a URL of your own, signed.' },
+        { name: 'x402', description: 'For programs that pay by themselves: a payment as an x402 resource.' },
         { name: 'Gateway', description: 'For wallets and the checkout: the payer’s side of a payment.' },
         {
           name: 'API keys',
@@ -153,8 +154,14 @@ Requests with an \`Idempotency-Key\` may be repeated safely for seven days: the 
 
 function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchema {
   const { access, errors = [], idempotency } = route.config ?? {};
-  if (access === undefined) return schema;
-  const response = { ...(schema.response as Record<string, unknown>), ...errorResponses(access, errors, route) };
+  const own = schema.response as Record<string, unknown>;
+  // A public route without named errors is a page or a file.
+  if (access === undefined && errors.length === 0) return schema;
+  if (access === undefined) {
+    const codes = [...errors, 'rate_limited', 'internal_error'] as const;
+    return { ...schema, response: { ...responsesOf(codes, (code) => CATALOGUE[code].statuses), ...own } };
+  }
+  const response = { ...own, ...errorResponses(access, errors, route) };
   return { ...schema, headers: headersOf(access, idempotency), security: securityOf(access), response };
 }
 
@@ -260,9 +267,13 @@ function errorResponses(access: Access, errors: readonly ErrorCode[], route: Rou
     ...(hasInput ? (['invalid_params', 'params_validation'] as const) : []),
     ...errors,
   ]);
+  return responsesOf(codes, (code) => statusesOf(code, access, route));
+}
+
+function responsesOf(codes: Iterable<ErrorCode>, statusesFor: (code: ErrorCode) => readonly number[]) {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
-    for (const status of statusesOf(code, access, route)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+    for (const status of statusesFor(code)) byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const entries = [...byStatus].sort(([a], [b]) => a - b);
   return Object.fromEntries(

@@ -332,6 +332,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     body: { asset: USDC },
     answer: sampleDeposit(usdc('10000000'), usdc('0'), EXPIRES_AT_S),
   },
+  'get /x402/{id}': STATUS,
   'get /v1/gateway/payment/{id}/status': STATUS,
   'post /v1/gateway/payment/{id}/cancel': cancelledBy('cancelled_by_user'),
   ...signingSamples({

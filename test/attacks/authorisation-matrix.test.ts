@@ -342,6 +342,7 @@ describe('authorisation', () => {
     const others = routes.map(({ method, path }) => `${method} ${path}`).filter((name) => !admitted.has(name));
     assert.deepEqual(others.sort(), [
       'GET /v1/payments/{id}/receipt',
+      'GET /x402/{id}',
       'POST /v1/gateway/payment/{id}/address',
       'POST /v1/gateway/payment/{id}/confirm',
       'POST /v1/gateway/payment/{id}/fetch',

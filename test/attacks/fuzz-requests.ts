@@ -124,6 +124,30 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
     });
   }
 
+  /** A payment of x402, with anything in place of some members. */
+  function paymentHeader(): string {
+    const some = (given: unknown) => (chance(0.92) ? given : anything());
+    const [account, nonce] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(32)}`];
+    const times = { validAfter: some('0'), validBefore: some('9999999999') };
+    const authorization = {
+      from: some(account),
+      to: some(account),
+      value: some('10000000'),
+      ...times,
+      nonce: some(nonce),
+    };
+    const accepted = {
+      scheme: some('exact'),
+      network: some('eip155:31337'),
+      asset: some('0x4e4707DE5c8431f59Fa45A904854551c692C04f9'),
+      extra: anything(),
+    };
+    const payload = some({ authorization: some(authorization), signature: some(`0x${'1b'.repeat(65)}`) });
+    const extensions = chance(0.5) ? {} : { 'payment-identifier': some({ info: some({ id: anything() }) }) };
+    const payment = some({ x402Version: some(2), accepted: some(accepted), payload, extensions });
+    return Buffer.from(JSON.stringify(payment)).toString('base64').slice(0, 12_000);
+  }
+
   function headersOf({ parameters = [], security = [] }: Operation): Record<string, string> {
     const takesKeys = security.some((choice) => 'apiKey' in choice);
     const credentials = takesKeys ? pick(known.credentials) : known.person;
@@ -132,7 +156,8 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
       if (place !== 'header' || /version/i.test(name) === chance(0.97)) continue;
       // Its own credentials open half of the doors.
       if (headers[name.toLowerCase()] !== undefined && chance(0.5)) continue;
-      if (schema?.enum !== undefined && chance(0.9)) headers[name.toLowerCase()] = String(pick(schema.enum));
+      if (name.toLowerCase() === 'payment-signature' && chance(0.9)) headers[name.toLowerCase()] = paymentHeader();
+      else if (schema?.enum !== undefined && chance(0.9)) headers[name.toLowerCase()] = String(pick(schema.enum));
       else headers[name.toLowerCase()] = chance(0.8) ? pick(known.ids) : headerText(text());
     }
     if (chance(0.05)) headers[pick(OUR_HEADERS)] = headerText(text());

@@ -337,7 +337,7 @@ describe('deposit addresses', () => {
     });
 
     it('cost 2.4 when one is swept alone', async () => {
-      isAbout(await multiple(1), 2.42);
+      isAbout(await multiple(1), 2.43);
     });
 
     it('fit into a transaction, however many they are', () => {

@@ -245,6 +245,12 @@ describe('the audit log', () => {
     await payer.send({ to: sandbox.assetOf('USDT').split('erc20:')[1] as Hex, data });
     await change('strays search', sent.paymentId, '--sweep');
     await till(['unfreeze', 'network', NETWORK, '--reason', 'audit']);
+    const isOpen = async () => {
+      const { paymentId } = await sandbox.createPayment('iso4217/USD', '100');
+      const opened = sandbox.call('POST', `/v1/gateway/payment/${paymentId}/address`, { asset });
+      return opened.then(() => true).catch(() => false);
+    };
+    await until('the node knows that the network is open again', isOpen, WITHIN);
     const refundId = await failedRefund();
     const { entry: approved } = await change('refunds approve', refundId);
     assert.deepEqual(approved.detail, { before: { isOperators: false }, after: { isOperators: true } });

@@ -223,6 +223,13 @@ describe('the programs of the guides', () => {
     );
   });
 
+  it('x402: asks a program to pay, by the server of its page', async () => {
+    const [code = ''] = await blocksOf('docs/x402.md', 'js');
+    const program = run([process.execPath, await writeProgram('paywall.mjs', code)]);
+    assert.equal(await program.end(), 0, program.output());
+    assert.equal(program.output(), 'An agent is asked to pay: 402\n');
+  });
+
   it('client library: verifies the webhooks of the gateway, also while their secret is rotated', async () => {
     const till = createTill(sandbox);
     const got: string[] = [];

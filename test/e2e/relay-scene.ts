@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { parseSignature } from 'viem';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { command, commandOfOne } from '../../src/actions/command.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
@@ -65,6 +66,17 @@ export interface SceneInput {
 /** The calldata of a token's `transfer`. */
 function transferData(to: string, units: bigint): string {
   return `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${units.toString(16).padStart(64, '0')}`;
+}
+
+function signerOf(payer: Payer): Signer {
+  return {
+    address: payer.address,
+    async sign(digest) {
+      const signature = await payer.sign({ hash: `0x${Buffer.from(digest).toString('hex')}` });
+      const { r, s, yParity } = parseSignature(signature);
+      return { r: BigInt(r), s: BigInt(s), yParity: yParity === 1 ? 1 : 0 };
+    },
+  };
 }
 
 const OWNER = { partnerId: 'prtn_test', mode: 'test' } as const;
@@ -369,6 +381,35 @@ export async function openRelayScene(input: SceneInput = {}) {
         return control.send({ method: 'eth_sendTransaction', params: [{ from, to, data }] });
       };
       return { id, item, address, commitment, sender, send };
+    },
+
+    /** Accepts an authorization of a payer with the money, whose payee is the deposit address. */
+    async authorize(deposit: { readonly item: Item }, told: Partial<Item> = {}) {
+      const payer = payers.newPayer();
+      const nonce = `0x${payer.address.slice(2).toLowerCase().padStart(64, '0')}`;
+      const item: Item = {
+        ...deposit.item,
+        method: 'deposit-vrs',
+        payer: payer.address,
+        deadlineS: Math.floor(nowMs / 1_000) + 120,
+        authorization: { nonce, validAfterS: 0 },
+        ...told,
+      };
+      control.setBalance(payer.address, item.asset, item.amount + 5n);
+      const signature = await chain.signItem(signerOf(payer), item);
+      const stored = newItem(item, { state: 'due', signature });
+      const buyer = { account: stored.account, name: 'x402', icon: null };
+      const isHeld = item.recipient === intermediate.address;
+      const outcome = await movePayment({
+        paymentId: item.subject,
+        event: { type: 'confirmed', buyer, token: { asset: item.asset, value: item.amount }, isNative: false },
+        actor: 'test',
+        evidence: {},
+        items: { accepted: [{ ...stored, isHeld }] },
+      });
+      if (!outcome.ok) throw new Error(outcome.refusal);
+      const { commitment } = stored;
+      return { payer: payer.address, item, commitment, signed: { item, commitment, signature, hasCode: false } };
     },
 
     payment: async (id: string) => {

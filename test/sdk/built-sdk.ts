@@ -19,7 +19,10 @@ export async function buildSdk(): Promise<BuiltSdk> {
   const folder = await mkdtemp(join(tmpdir(), 'till-sdk-'));
   const dist = join(folder, 'dist');
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-p', join(ROOT, 'sdk'), '--outDir', dist]);
+  // As `npm run build` does: the documentation is in the types alone.
+  for (const parts of [['--declaration', 'false', '--removeComments'], ['--emitDeclarationOnly']]) {
+    await promisify(execFile)(process.execPath, [tsc, '-p', join(ROOT, 'sdk'), '--outDir', dist, ...parts]);
+  }
   await copyFile(join(ROOT, 'sdk/package.json'), join(folder, 'package.json'));
   return {
     folder,

@@ -1,4 +1,5 @@
 import { acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
+import { isByDeposit } from '../../domain/item.ts';
 import { type RevivedItem, reviveItems } from '../../store/chain/due-items.ts';
 import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
@@ -21,7 +22,8 @@ export async function acceptItems(
 ): Promise<void> {
   const isNew = new Set(await insertItems(tx, items, at));
   const entries = items
-    .filter(({ commitment, state }) => isNew.has(commitment) && state === 'due')
+    // Money that passes through a deposit address is booked when it arrives there.
+    .filter(({ commitment, state, item }) => isNew.has(commitment) && state === 'due' && !isByDeposit(item.method))
     .map(({ commitment, item, isHeld = false }) => {
       const { network, asset, subject, amount, fee } = item;
       const merchantId = merchantOf(subject);

@@ -1,5 +1,5 @@
 import { amountText } from '../../chains/amount-text.ts';
-import { MERCHANT } from '../../domain/item.ts';
+import { isAuthorized, MERCHANT } from '../../domain/item.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { networkName, type TimelineEntry } from './entry.ts';
@@ -55,10 +55,14 @@ function ownEntries(attempt: AttemptRow): TimelineEntry[] {
   return [started, ...endEntries(attempt)];
 }
 
-function endEntries({ state, endedAt, endReason, purpose, network, failures, gasSpent }: AttemptRow): TimelineEntry[] {
+function endEntries(attempt: AttemptRow): TimelineEntry[] {
+  const { state, endedAt, endReason, purpose, method, network, failures, gasSpent } = attempt;
   if (endedAt === null || state === 'paid') return [];
   const why = ENDS[endReason ?? ''] ?? 'it can never be carried out';
-  const text = `The ${NAMES[purpose]} is over: ${why}. Nothing was charged by it.`;
+  const text =
+    isAuthorized(method) && endReason === 'used'
+      ? 'The attempt is over: somebody else has presented its authorization to the token, or its payer has cancelled it. Money that it moved is at the deposit address.'
+      : `The ${NAMES[purpose]} is over: ${why}. Nothing was charged by it.`;
   return [
     {
       at: endedAt,

@@ -283,11 +283,16 @@ async function readAttempts(
 ): Promise<Attempts> {
   const tried = new Set(locked.flatMap(({ id, version }) => (version > 0 ? [id] : [])));
   const ending = inputs.flatMap(({ event, paymentId }) => (isEndOfAttempts(event) ? [paymentId] : []));
+  const keeping = new Set(inputs.flatMap(({ event, paymentId }) => (keepsAddresses(event) ? [paymentId] : [])));
   const again = inputs.flatMap(({ paymentId, items }) => (tried.has(paymentId) ? commitmentsOf(items?.accepted) : []));
   const open = ending.length === 0 ? [] : await findOpenItemsOf(tx, ending);
   const known = again.length === 0 ? [] : await findItems(tx, again);
   return {
-    open: new Map(open.map(({ commitment, subject }) => [commitment, subject])),
+    open: new Map(
+      open
+        .filter(({ method, subject }) => method !== 'deposit' || !keeping.has(subject))
+        .map(({ commitment, subject }) => [commitment, subject]),
+    ),
     known: new Set(commitmentsOf(known)),
   };
 }
@@ -324,6 +329,10 @@ export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => 
 /** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {
   return event.type === 'lapsed' || (event.type === 'expired' && event.proof !== 'clock');
+}
+
+function keepsAddresses(event: PaymentEvent): boolean {
+  return event.type === 'lapsed' && event.keepsAddresses === true;
 }
 
 function decideMove(payment: Payment, { event, items }: MovePaymentInput, attempts: Attempts, now: Date): Decision {

@@ -90,6 +90,15 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   return ownDeposit(deps, opened);
 }
 
+/** The address of a payment for an asset, if it was handed out. */
+export async function findOwnDeposit(
+  deps: CommandDeps & RowKeyDeps,
+  ask: { readonly paymentId: string; readonly asset: string },
+): Promise<OpenedDeposit | undefined> {
+  const known = await findDeposit(deps.db.sql, ask);
+  return known && ownDeposit(deps, known);
+}
+
 function isOver(payment: Payment, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
   return isFinal(status) && status !== 'succeeded';

@@ -1,6 +1,7 @@
 import type { Chain } from '../../chains/chain.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
+import { isAuthorized } from '../../domain/item.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { type ChainCursor, findCursors, listSeenBlocks } from '../../store/chain/chain-cursors.ts';
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
@@ -9,7 +10,7 @@ import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.t
 import { closeItems } from '../books/record.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { fateOfDeposit } from './deposits/fate-of-deposit.ts';
+import { fateOfDeposit, isEmptyAddress } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -91,6 +92,7 @@ async function judge(
   const conclusion = conclude(paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
   if (conclusion === 'over_anyway') await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, ended, now));
+  if (conclusion === 'wait') return void (await lapseAuthorization(deps, watcher, items, { fates, views }));
   if (conclusion !== 'over') return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
@@ -103,6 +105,39 @@ async function judge(
     evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
     lease: watcher.lease,
+  });
+}
+
+/**
+ * Brings a payment back whose authorization can never be carried out, while its deposit addresses are open. It is proved that
+ * nothing has arrived at any of them, so nobody has paid.
+ */
+async function lapseAuthorization(
+  deps: WatchDeps,
+  { lease }: Watcher,
+  items: readonly OpenItem[],
+  { fates, views }: { readonly fates: readonly ItemFate[]; readonly views: ReadonlyMap<string, FinalView> },
+): Promise<void> {
+  const [first] = items;
+  const addresses = items.filter(({ method }) => method === 'deposit');
+  const isOver = items.every(({ method }, index) =>
+    method === 'deposit' ? fates[index]?.is === 'open' : isAuthorized(method) && fates[index]?.is === 'over',
+  );
+  if (first === undefined || addresses.length === items.length || !isOver) return;
+  if (first.paymentStatus !== 'processing' || deps.world.clock.nowMs() >= first.paymentExpiresAt.getTime()) return;
+  const areEmpty = await Promise.all(addresses.map((item) => isEmptyAddress(deps, item, views.get(item.network))));
+  if (!areEmpty.every(Boolean)) return;
+  const ended = items.flatMap(({ commitment, method }, index) =>
+    isAuthorized(method) ? [endOf(commitment, fates[index])] : [],
+  );
+  const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
+  await deps.movePayment({
+    paymentId: first.subject,
+    event: { type: 'lapsed', proof: { finalBlockAtMs }, keepsAddresses: true },
+    actor: 'watcher',
+    evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
+    items: { ended },
+    lease,
   });
 }
 
@@ -125,7 +160,7 @@ export async function fateOfItem(
   if (isReportedPaid) {
     // The event came before the item was stored, so it was taken for a forgery.
     await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
-  } else if (used.isUsed) {
+  } else if (used.isUsed && !isAuthorized(item.method)) {
     const search = await findMissedEvent(deps, { chain, cursor, stored, lease: watcher.lease });
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;

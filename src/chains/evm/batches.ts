@@ -1,5 +1,5 @@
 import { keccak256, serializeTransaction, type TransactionSerializableEIP1559 } from 'viem';
-import type { Item, SignedItem } from '../../domain/item.ts';
+import { type AuthorizedMethod, type Item, isAuthorized, type SignedItem } from '../../domain/item.ts';
 import {
   type ItemOutcome,
   type RefusalReason,
@@ -22,9 +22,18 @@ import {
   reasonOf,
 } from './collector.ts';
 import { dataGas } from './data-gas.ts';
-import { encodeSweep, maxItemsPerSweep, sweepGasLimit } from './deposits.ts';
+import {
+  AUTHORIZED_KEY_GAS,
+  authorizedGasLimit,
+  encodeAuthorizedSweep,
+  encodeSweep,
+  maxAuthorizedItems,
+  maxItemsPerSweep,
+  sweepGasLimit,
+} from './deposits.ts';
 import { type EthCall, ethCall, type Returned, unlessFaulty } from './eth-call.ts';
-import { collectorItem, depositTerms, type EvmContext } from './evm-context.ts';
+import type { EvmContext } from './evm-context.ts';
+import { authorizationOf, collectorItem, depositTerms } from './item-terms.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
@@ -43,6 +52,7 @@ const KEY_ITEM_GAS: Readonly<Record<ItemKind, number>> = {
 export function maxBatchItems({ method }: Item): number {
   if (method === 'native') return 1;
   if (method === 'deposit') return maxItemsPerSweep();
+  if (isAuthorized(method)) return maxAuthorizedItems();
   return maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
 }
 
@@ -197,12 +207,12 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
     throw new TypeError('the items of a batch share Collector, asset, method and fee account');
   }
   if (kind === 'deposit') return prepareSweep(context, batch);
+  if (isAuthorized(kind)) return prepareAuthorized(kind, batch);
   const isOfKeys = batch.every(({ hasCode }) => !hasCode);
   const allowance = isOfKeys ? { allowance: KEY_ITEM_GAS[kind] } : {};
-  const items: Batch['items'] = batch.map(({ item, signature, hasCode }) => ({
-    ...collectorItem(item),
-    // A wallet's `v` may count from 0, which tokens refuse. The signature of a wallet contract is passed on unchanged.
-    signature: hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex)),
+  const items: Batch['items'] = batch.map((signed) => ({
+    ...collectorItem(signed.item),
+    signature: signatureFor(signed),
   }));
   const to = collector as Hex;
   const data = encodeBatch({
@@ -221,6 +231,25 @@ function prepareSweep(context: EvmContext, batch: readonly SignedItem[]): Prepar
   const { token } = context.termsOf(asset);
   const data = encodeSweep({ token, items: batch.map(({ item }) => depositTerms(item)) });
   return { to: collector as Hex, data, gas: BigInt(sweepGasLimit(batch.length)) };
+}
+
+/** The call that presents authorizations of one asset, and sweeps their deposit addresses. */
+function prepareAuthorized(kind: AuthorizedMethod, batch: readonly SignedItem[]): Prepared {
+  const [{ collector } = { collector: '' }] = batch.map(({ item }) => item);
+  const isOfKeys = batch.every(({ hasCode }) => !hasCode);
+  const allowance = isOfKeys ? { allowance: AUTHORIZED_KEY_GAS } : {};
+  const items = batch.map((signed) => ({
+    ...depositTerms(signed.item),
+    ...authorizationOf(signed.item),
+    signature: signatureFor(signed),
+  }));
+  const data = encodeAuthorizedSweep({ kind, items, ...allowance });
+  return { to: collector as Hex, data, gas: BigInt(authorizedGasLimit(kind, batch.length, allowance.allowance)) };
+}
+
+/** A wallet's `v` may count from 0, which tokens refuse. The signature of a wallet contract is passed on unchanged. */
+function signatureFor({ signature, hasCode }: SignedItem): Hex {
+  return hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex));
 }
 
 interface Call {

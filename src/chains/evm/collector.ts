@@ -13,6 +13,7 @@ import {
 } from 'viem';
 import artifact from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
 import type { RefusalReason } from '../chain.ts';
+import { fixed } from './words.ts';
 
 /** The calls and answers of the Collector (`contracts/Collector.sol`). */
 
@@ -296,7 +297,7 @@ function packItem(kind: ItemKind, item: SignedItem): string {
 }
 
 /** EIP-2098: the parity of a signature fits into the highest bit of `s`, which is never set. */
-function compactSignature(signature: Hex): string {
+export function compactSignature(signature: Hex): string {
   const text = bare(signature);
   if (text.length === 128) return text;
   if (text.length !== 130) throw new RangeError('A signature by a key has 64 or 65 bytes');
@@ -310,9 +311,3 @@ function compactSignature(signature: Hex): string {
 const bare = (hex: Hex) => hex.slice(2);
 const word = (value: bigint | number) => fixed(value, 32);
 const addressWord = (address: Address) => bare(address).padStart(64, '0');
-
-function fixed(value: bigint | number, size: number): string {
-  const text = value.toString(16);
-  if (value < 0 || text.length > 2 * size) throw new RangeError(`${value} does not fit into ${size} bytes`);
-  return text.padStart(2 * size, '0');
-}

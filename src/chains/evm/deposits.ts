@@ -9,8 +9,9 @@ import {
 } from 'viem';
 import artifact from '../../../contracts/artifacts/Deposits.json' with { type: 'json' };
 import { checksumAddress } from '../../domain/caip.ts';
-import { COLLECTOR_SALT, CREATE2_DEPLOYER } from './collector.ts';
-import { keccak } from './words.ts';
+import type { AuthorizedMethod } from '../../domain/item.ts';
+import { COLLECTOR_SALT, CREATE2_DEPLOYER, compactSignature } from './collector.ts';
+import { address, bytes32, fixed, keccak, uint } from './words.ts';
 
 /** The calls and answers of the deposit addresses (`contracts/Deposits.sol`). */
 
@@ -45,6 +46,24 @@ export interface Sweep {
   readonly allowance?: number;
 }
 
+/** A payer's authorization (EIP-3009), whose payee is a deposit address. Its amount is the asked one. */
+export interface DepositAuthorization {
+  readonly payer: Address;
+  /** Unix seconds. */
+  readonly validAfter: number;
+  readonly validBefore: number;
+  /** 32 bytes. */
+  readonly nonce: Hex;
+}
+
+/** Deposit addresses that one transaction fills by authorizations, and sweeps. They share token and fee account. */
+export interface AuthorizedSweep {
+  readonly kind: AuthorizedMethod;
+  readonly items: readonly (DepositTerms & DepositAuthorization & { readonly signature: Hex })[];
+  /** The gas allowance of each item. */
+  readonly allowance?: number;
+}
+
 export interface SweptLog {
   /** The hash of the terms of the address. */
   readonly commitment: Hex;
@@ -57,10 +76,12 @@ export interface SweptLog {
 
 const DEPOSITS_ABI = parseAbi([
   'function sweep(address token, address askedToken, address feeAccount, uint256 itemGas) returns (bytes refusals)',
+  'function sweepByKey(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
+  'function sweepByWallet(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
   'event Swept(bytes32 indexed commitment, bytes16 paymentId, address token, uint256 amount, uint256 fee, address recipient)',
 ]);
 
-export const SWEPT_TOPIC = toEventSelector(DEPOSITS_ABI[1]);
+export const SWEPT_TOPIC = toEventSelector(DEPOSITS_ABI[3]);
 
 /** The hash of the terms, which is the salt of the address. */
 export function depositCommitment(terms: DepositTerms): Hex {
@@ -77,17 +98,50 @@ export function depositAddress(terms: DepositTerms, deposits: Address = DEPOSITS
 
 /** The calldata of a transaction that sweeps the deposit addresses, each independently. */
 export function encodeSweep({ token, items, allowance = SWEEP_GAS }: Sweep): Hex {
+  const { token: askedToken, feeAccount } = sharedTerms(items);
+  const args = [token, askedToken, feeAccount, BigInt(allowance)] as const;
+  const head = encodeFunctionData({ abi: DEPOSITS_ABI, functionName: 'sweep', args });
+  return `${head}${items.map(packItem).join('')}`;
+}
+
+/** The hash of an authorization with the terms of its address, and the chain. */
+export function authorizationCommitment(
+  input: DepositAuthorization & { readonly chainId: number; readonly deposits: Address; readonly terms: DepositTerms },
+): Hex {
+  const { chainId, deposits, terms, payer, nonce, validAfter, validBefore } = input;
+  const words = [
+    uint(chainId),
+    address(deposits),
+    bare(depositCommitment(terms)),
+    address(payer),
+    bytes32(nonce),
+    uint(validAfter),
+    uint(validBefore),
+  ];
+  return `0x${keccak(words.join('')).toString('hex')}`;
+}
+
+/** The calldata of a transaction that presents the authorizations and sweeps, each item independently. */
+export function encodeAuthorizedSweep({ kind, items, allowance = AUTHORIZED_GAS[kind] }: AuthorizedSweep): Hex {
+  const { token, feeAccount } = sharedTerms(items);
+  const functionName = kind === 'deposit-vrs' ? 'sweepByKey' : 'sweepByWallet';
+  const head = encodeFunctionData({ abi: DEPOSITS_ABI, functionName, args: [token, feeAccount, BigInt(allowance)] });
+  const packed = items.map((item) => {
+    const signature = kind === 'deposit-vrs' ? compactSignature(item.signature) : bare(item.signature);
+    const { payer, validAfter, validBefore, nonce } = item;
+    const times = fixed(validAfter, 5) + fixed(validBefore, 5);
+    return packItem(item) + bare(payer) + times + bare(nonce) + fixed(signature.length / 2, 2) + signature;
+  });
+  return `${head}${packed.join('')}`;
+}
+
+function sharedTerms(items: readonly DepositTerms[]): Pick<DepositTerms, 'token' | 'feeAccount'> {
   const [first] = items;
   if (first === undefined) throw new RangeError('a sweep has items');
   if (items.some((item) => item.token !== first.token || item.feeAccount !== first.feeAccount)) {
     throw new TypeError('the items of a sweep share token and fee account');
   }
-  const head = encodeFunctionData({
-    abi: DEPOSITS_ABI,
-    functionName: 'sweep',
-    args: [token, first.token, first.feeAccount, BigInt(allowance)],
-  });
-  return `${head}${items.map(packItem).join('')}`;
+  return first;
 }
 
 /** Decodes a log of the contract. The caller must check that the contract emitted it. */
@@ -114,15 +168,33 @@ export function maxItemsPerSweep(allowance = SWEEP_GAS): number {
   return Math.floor((TRANSACTION_GAS_CAP - sweepGasLimit(0)) / (sweepGasLimit(1, allowance) - sweepGasLimit(0)));
 }
 
+/**
+ * The default gas allowance of an item with an authorization: the token's own work, the creation of the proxy and two payouts
+ * to accounts that are new to the token. The need of a wallet contract's signature check is unknown.
+ */
+const AUTHORIZED_GAS: Readonly<Record<AuthorizedMethod, number>> = { 'deposit-vrs': 350_000, 'deposit-bytes': 600_000 };
+/** The allowance of an item whose payer is a plain account. */
+export const AUTHORIZED_KEY_GAS = AUTHORIZED_GAS['deposit-vrs'];
+/** The gas that the contract wants for such an item besides its allowance, with its calldata in memory. */
+const AUTHORIZED_OVERHEAD_GAS = 25_000;
+
+/** Enough for every item to use its whole allowance. */
+export function authorizedGasLimit(
+  kind: AuthorizedMethod,
+  itemCount: number,
+  allowance = AUTHORIZED_GAS[kind],
+): number {
+  return BATCH_GAS + itemCount * (allowance + Math.ceil(allowance / 63) + AUTHORIZED_OVERHEAD_GAS);
+}
+
+export function maxAuthorizedItems(): number {
+  const [none, one] = [0, 1].map((count) => authorizedGasLimit('deposit-vrs', count)) as [number, number];
+  return Math.floor((TRANSACTION_GAS_CAP - none) / (one - none));
+}
+
 /** id 16, recipient 20, amount 16, fee 16 bytes. */
 function packItem({ paymentId, recipient, amount, fee }: DepositTerms): string {
-  return bare(paymentId) + bare(recipient) + fixed(amount) + fixed(fee);
+  return bare(paymentId) + bare(recipient) + fixed(amount, 16) + fixed(fee, 16);
 }
 
 const bare = (hex: Hex) => hex.slice(2).toLowerCase();
-
-function fixed(value: bigint): string {
-  const text = value.toString(16);
-  if (value < 0n || text.length > 32) throw new RangeError(`${value} does not fit into 16 bytes`);
-  return text.padStart(32, '0');
-}

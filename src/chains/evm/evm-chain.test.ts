@@ -106,7 +106,8 @@ describe('an EVM chain', () => {
       unchecked: [],
       problems: [],
       collectors: COLLECTORS,
-      depositContracts: DEPOSIT_CONTRACTS,
+      // The sandbox has the newest release alone.
+      depositContracts: DEPOSIT_CONTRACTS.slice(-1),
     });
     assert.deepEqual(
       { ...chain.health(), headNumber: undefined },

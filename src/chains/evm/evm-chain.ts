@@ -8,15 +8,15 @@ import { findBlock, findTransaction, headCall } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';
 import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
-import { COLLECTOR_ADDRESS, commitmentOf as collectorCommitmentOf } from './collector.ts';
+import { COLLECTOR_ADDRESS } from './collector.ts';
 import { createEventDecoder, createEventReader } from './collector-events.ts';
-import { depositAddress, depositCommitment } from './deposits.ts';
-import { collectorItem, createEvmContext, depositTerms } from './evm-context.ts';
+import { createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
+import { depositAddressOf, itemCommitment } from './item-terms.ts';
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
-import { type Hex, readNumber } from './rpc-values.ts';
+import { readNumber } from './rpc-values.ts';
 import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
@@ -53,16 +53,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
   let depositContracts: readonly ContractRelease[] = [];
   const collector = () => releaseFor(world.clock.nowMs(), deployed)?.address;
 
-  const commitmentOf = (item: Item): Hex =>
-    item.method === 'deposit'
-      ? depositCommitment(depositTerms(item))
-      : collectorCommitmentOf({
-          ...collectorItem(item),
-          chainId,
-          collector: item.collector as Hex,
-          token: context.termsOf(item.asset).token,
-          feeAccount: item.feeAccount as Hex,
-        });
+  const commitmentOf = (item: Item) => itemCommitment(item, { chainId, token: context.termsOf(item.asset).token });
 
   const decode = createEventDecoder(context);
   const witnesses = new Map(rpc.endpoints.map((endpoint) => [endpoint, createWitness(context, endpoint, decode)]));
@@ -89,7 +80,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     }),
 
     commitmentOf,
-    depositAddressOf: (item) => depositAddress(depositTerms(item), item.collector as Hex),
+    depositAddressOf,
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
 

@@ -1,11 +1,8 @@
-import { idBytes } from '../../domain/ids.ts';
-import type { Item } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
 import { assetsOf, type KnownAsset, type PayTerms } from '../assets.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { Network } from '../networks.ts';
-import { type CollectorItem, NATIVE_TOKEN } from './collector.ts';
-import type { DepositTerms } from './deposits.ts';
+import { tokenOf } from './item-terms.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
@@ -58,30 +55,6 @@ export function createEvmContext(
       return terms;
     },
   };
-}
-
-/** The item in the form of the Collector's parameters. */
-export function collectorItem(item: Item): CollectorItem {
-  return {
-    paymentId: `0x${Buffer.from(idBytes(item.subject)).toString('hex')}`,
-    payer: item.payer as Hex,
-    amount: item.amount,
-    fee: item.fee,
-    recipient: item.recipient as Hex,
-    deadline: item.deadlineS,
-  };
-}
-
-/** The item by deposit in the form of the deposit contract's parameters. */
-export function depositTerms(item: Item): DepositTerms {
-  const { paymentId, amount, fee, recipient } = collectorItem(item);
-  const token = tokenOf(item.asked ?? item.asset);
-  return { paymentId, token, feeAccount: item.feeAccount as Hex, recipient, amount, fee };
-}
-
-function tokenOf(asset: string): Hex {
-  const [, kind, reference] = /\/(erc20|slip44):(.+)$/.exec(asset) ?? [];
-  return (kind === 'erc20' ? reference?.toLowerCase() : NATIVE_TOKEN) as Hex;
 }
 
 function domainOf(pay: PayTerms, chainId: number, token: Hex): Buffer | undefined {

@@ -1,9 +1,10 @@
-import type { Item, SignedItem } from '../../domain/item.ts';
+import { type Item, isAuthorized, type SignedItem } from '../../domain/item.ts';
 import { ChainUnavailableError, type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
 import { unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
+import { depositAddressOf } from './item-terms.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
 import { digestOf } from './typed-data.ts';
@@ -40,7 +41,7 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
 
   if (hasCode) {
     // This form of EIP-3009 takes the signature of a key only.
-    const isReadable = item.method === 'eip3009-vrs' ? byKey !== 'malformed_signature' : isContractSignature(signature);
+    const isReadable = item.method.endsWith('-vrs') ? byKey !== 'malformed_signature' : isContractSignature(signature);
     return isReadable ? tryOut() : { is: 'malformed_signature' };
   }
   if (byKey !== 'good') return { is: byKey };
@@ -48,8 +49,8 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   if (balance < item.amount) return { is: 'short_balance' };
   if (allowance < item.amount) return { is: 'short_allowance' };
   // Simulating every item would cost more than all other calls. It is simulated only when the token refuses, to find
-  // the reason.
-  return isObjected ? tryOut() : { is: 'good', hasCode };
+  // the reason. An authorization of the payer's own making is always simulated.
+  return isObjected || isAuthorized(item.method) ? tryOut() : { is: 'good', hasCode };
 }
 
 /** The verdict of a simulation as the item would be sent: code can answer differently where it sees another sender or fee. */
@@ -71,9 +72,14 @@ async function askChain({ lens }: EvmContext, item: Item, terms: AssetTerms, com
     item.method === 'permit2' ? lens.ask(allowanceCall(terms, item.payer)) : item.amount,
     lens.ask(usedCall(item, terms, commitment)),
     refused === undefined ? false : lens.ask(refused),
-    canReceive(lens, terms, item),
+    canReceive(lens, terms, { collector: payeeOf(item), recipient: item.recipient }),
   ]);
   return { hasCode, balance, allowance, isUsed, isObjected: isPayerRefused || !isReceivable };
+}
+
+/** The account that pays the recipient: the Collector, or the deposit address. */
+function payeeOf(item: Item): string {
+  return isAuthorized(item.method) ? depositAddressOf(item) : item.collector;
 }
 
 function judgeKey(

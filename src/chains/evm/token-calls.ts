@@ -104,7 +104,7 @@ export function usedCall(item: Item, { token }: AssetTerms, commitment: string, 
     return ethRead({ to: item.collector, data: isPaid(bytes32(commitment)) }, readFlag, atBlock);
   }
   if (item.method !== 'permit2') {
-    const data = authorizationState(address(item.payer), bytes32(commitment));
+    const data = authorizationState(address(item.payer), bytes32(item.authorization?.nonce ?? commitment));
     // Most tokens distinguish used and unused; some have another state for cancelled.
     return ethRead({ to: token, data }, (state) => readWord(state) !== 0n, atBlock);
   }

@@ -1,5 +1,6 @@
-import type { Item } from '../../domain/item.ts';
+import type { Authorization, Item } from '../../domain/item.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
+import { depositAddressOf } from './item-terms.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { address, bytes32, keccak, keccakText, uint } from './words.ts';
 
@@ -15,6 +16,8 @@ interface Domain {
 export const PERMIT2_DOMAIN: Domain = { name: 'Permit2', contract: PERMIT2_ADDRESS };
 
 const AUTHORIZATION = 'ReceiveWithAuthorization';
+/** The authorization of a payer's own making: anybody may present it to the token. */
+const TRANSFER = 'TransferWithAuthorization';
 const AUTHORIZATION_FIELDS = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -74,7 +77,12 @@ export function permitText(item: Item, token: Hex, chainId: number, commitment: 
 
 /** The 32 bytes that the payer's key signs for the item. */
 export function digestOf(item: Item, token: Hex, separator: Buffer, commitment: string): Buffer {
-  const struct = item.method === 'permit2' ? permitHash(item, token, commitment) : authorizationHash(item, commitment);
+  const struct =
+    item.method === 'permit2'
+      ? permitHash(item, token, commitment)
+      : item.authorization === undefined
+        ? authorizationHash(item, commitment)
+        : transferHash(item, item.authorization);
   return keccak(`1901${separator.toString('hex')}${struct.toString('hex')}`);
 }
 
@@ -90,6 +98,7 @@ export function separatorOf({ name, version, contract }: Domain, chainId: number
 }
 
 const AUTHORIZATION_HASH = typeHash(AUTHORIZATION, AUTHORIZATION_FIELDS);
+const TRANSFER_HASH = typeHash(TRANSFER, AUTHORIZATION_FIELDS);
 const PERMISSION_HASH = typeHash(PERMISSION, PERMISSION_FIELDS);
 const PERMIT_HASH = keccakText(typeText(PERMIT, PERMIT_FIELDS) + typeText(PERMISSION, PERMISSION_FIELDS)).toString(
   'hex',
@@ -104,6 +113,18 @@ function authorizationHash(item: Item, commitment: string): Buffer {
       uint(0) +
       uint(item.deadlineS) +
       bytes32(commitment),
+  );
+}
+
+function transferHash(item: Item, { nonce, validAfterS }: Authorization): Buffer {
+  return keccak(
+    TRANSFER_HASH +
+      address(item.payer) +
+      address(depositAddressOf(item)) +
+      uint(item.amount) +
+      uint(validAfterS) +
+      uint(item.deadlineS) +
+      bytes32(nonce),
   );
 }
 

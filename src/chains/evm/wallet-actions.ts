@@ -1,7 +1,8 @@
 import type { Item } from '../../domain/item.ts';
 import type { WalletAction } from '../chain.ts';
 import { encodeNativePayment, PERMIT2_ADDRESS } from './collector.ts';
-import { type AssetTerms, collectorItem } from './evm-context.ts';
+import type { AssetTerms } from './evm-context.ts';
+import { collectorItem } from './item-terms.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { authorizationText, permitText } from './typed-data.ts';
 import { address, functionCall, uint } from './words.ts';

@@ -9,6 +9,13 @@ export const uint = (value: bigint | number): Word => value.toString(16).padStar
 export const address = (value: string): Word => value.slice(2).toLowerCase().padStart(64, '0');
 export const bytes32 = (value: string): Word => value.slice(2).toLowerCase();
 
+/** A number of that many bytes. */
+export function fixed(value: bigint | number, size: number): string {
+  const text = value.toString(16);
+  if (value < 0 || text.length > 2 * size) throw new RangeError(`${value} does not fit into ${size} bytes`);
+  return text.padStart(2 * size, '0');
+}
+
 export function keccak(hex: string): Buffer {
   return Buffer.from(keccak_256(Buffer.from(hex, 'hex')));
 }

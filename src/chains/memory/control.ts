@@ -4,6 +4,7 @@ import { coinOf } from '../coin.ts';
 import type { Core } from './core.ts';
 import type { FaultControl } from './faults.ts';
 import { COIN, type Code, keys, useUp } from './ledger.ts';
+import { fillByAuthorization } from './sweep.ts';
 import { HONEST_TESTIMONY, type TestimonyLies } from './testimony.ts';
 import { hashOfText, type Payload, type Transaction, type WalletCall } from './transactions.ts';
 import { readWalletCall } from './wallet-call.ts';
@@ -41,6 +42,8 @@ export interface MemoryChainControl extends FaultControl {
   useAuthorizationElsewhere(item: Item): string;
   /** A stranger relays items through the Collector, as anybody may. */
   relayAsStranger(batch: readonly SignedItem[]): string;
+  /** A stranger presents an authorization to the token, and does not sweep its deposit address. */
+  authorizeAsStranger(signed: SignedItem): string;
   /** The Collector reports a payment that nobody ordered. In an unknown token, the script names the commitment. */
   emitLookAlike(item: Item, commitment?: string): string;
 
@@ -148,6 +151,7 @@ export function createControl(core: Core): MemoryChainControl {
         state.set(key, balance > item.amount ? balance - item.amount : 0n);
         return [];
       }),
+    authorizeAsStranger: (signed) => actAsStranger((ledger) => fillByAuthorization(ledger, signed)),
     relayAsStranger: (batch) => submit(STRANGER, 0n, { kind: 'batch', batch }),
     emitLookAlike: (item, commitment = rules.commitmentOf(item)) =>
       actAsStranger(() => [{ type: 'paid', commitment, item }]),

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { idBytes } from '../../domain/ids.ts';
-import type { Item, SignedItem } from '../../domain/item.ts';
+import { type Item, isByDeposit, type SignedItem } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
@@ -196,7 +196,7 @@ function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings:
       const logs = ledger.state.attempt(() => [payCoin(ledger, own, own.amount)]);
       return { isReverted: false, gasSpent: gasLimit, logs };
     }
-    const isSweep = checkBatch(payload.batch).item.method === 'deposit';
+    const isSweep = isByDeposit(checkBatch(payload.batch).item.method);
     const { outcomes, logs } = isSweep ? sweep(ledger, payload.batch) : collect(ledger, payload.batch);
     const burnt = outcomes.some((outcome) => outcome.is === 'refused' && outcome.reason === 'out_of_gas');
     const gasSpent = burnt ? gasLimit : BATCH_GAS + BigInt(outcomes.length) * ITEM_GAS;

@@ -2,9 +2,9 @@ import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
 import { assetsOf } from '../assets.ts';
 import type { Signer, WalletAction } from '../chain.ts';
-import { commitmentOf, NATIVE_TOKEN } from '../evm/collector.ts';
-import { depositAddress, depositCommitment } from '../evm/deposits.ts';
-import { type AssetTerms, collectorItem, depositTerms } from '../evm/evm-context.ts';
+import { NATIVE_TOKEN } from '../evm/collector.ts';
+import type { AssetTerms } from '../evm/evm-context.ts';
+import { depositAddressOf, itemCommitment } from '../evm/item-terms.ts';
 import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
 import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
@@ -42,17 +42,12 @@ export function createEvmRules(network: Network): EvmRules {
     return found;
   }
 
-  function commit(item: Item): Hex {
-    if (item.method === 'deposit') return depositCommitment(depositTerms(item));
-    const { token } = termsOf(item);
-    const [collector, feeAccount] = [item.collector as Hex, item.feeAccount as Hex];
-    return commitmentOf({ chainId, collector, token, feeAccount, ...collectorItem(item) });
-  }
+  const commit = (item: Item): Hex => itemCommitment(item, { chainId, token: termsOf(item).token });
 
   return {
     assets,
     commitmentOf: commit,
-    depositAddressOf: (item) => depositAddress(depositTerms(item), item.collector as Hex),
+    depositAddressOf,
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
     signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),
     signerOf: (item, signature) => {

@@ -57,6 +57,8 @@ export class Refusal extends Error {
   }
 }
 
+type NonceScope = Pick<Item, 'method' | 'asset' | 'payer' | 'authorization'>;
+
 export const COIN = 'coin';
 /** Tokens do not count down from it. */
 const UNLIMITED = 2n ** 256n - 1n;
@@ -72,10 +74,10 @@ export const keys = {
   /**
    * The scope of a nonce: one token with EIP-3009, all tokens of a payer with Permit2, all payers with the Collector.
    */
-  used: ({ method, asset, payer }: Pick<Item, 'method' | 'asset' | 'payer'>, commitment: string) =>
+  used: ({ method, asset, payer, authorization }: NonceScope, commitment: string) =>
     method === 'native'
       ? `used ${commitment}`
-      : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${commitment}`,
+      : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${authorization?.nonce.toLowerCase() ?? commitment}`,
 };
 
 /**
@@ -143,20 +145,26 @@ function collectOne(ledger: Ledger, item: Item, commitment: string, signature: s
   if (item.method === 'native' || item.fee > item.amount) throw new Refusal('unknown');
   const held = state.get(keys.balance(item.asset, collector));
   if (item.method === 'permit2') pullByPermit(ledger, item, commitment, signature);
-  else pullByAuthorization(ledger, item, commitment, signature);
+  else pullByAuthorization(ledger, item, { commitment, signature, payee: collector });
   if (state.get(keys.balance(item.asset, collector)) !== held + item.amount) throw new Refusal('short_arrival');
   transfer(ledger, item.asset, collector, item.recipient, item.amount - item.fee);
 }
 
-function pullByAuthorization(ledger: Ledger, item: Item, commitment: string, signature: string): void {
-  const { state, collector } = ledger;
+/** The token's own check of an authorization, and its transfer to the payee. */
+export function pullByAuthorization(
+  ledger: Ledger,
+  item: Item,
+  { commitment, signature, payee }: { commitment: string; signature: string; payee: string },
+): void {
+  const { state } = ledger;
   if (state.get(keys.paused(item.asset)) !== 0n) throw new Refusal('paused');
   if (state.get(keys.blacklisted(item.asset, item.payer)) !== 0n) throw new Refusal('payer_blacklisted');
+  if (ledger.timestampS <= (item.authorization?.validAfterS ?? 0)) throw new Refusal('unknown');
   if (ledger.timestampS >= item.deadlineS) throw new Refusal('late');
   if (state.get(keys.used(item, commitment)) !== 0n) throw new Refusal('used');
   checkSignature(ledger, item, signature);
   useUp(state, item, commitment);
-  transfer(ledger, item.asset, item.payer, collector, item.amount);
+  transfer(ledger, item.asset, item.payer, payee, item.amount);
 }
 
 function pullByPermit(ledger: Ledger, item: Item, commitment: string, signature: string): void {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item, SignedItem } from '../../domain/item.ts';
+import { type Item, isByDeposit, type SignedItem } from '../../domain/item.ts';
 import {
   type Block,
   type BroadcastOutcome,
@@ -210,7 +210,7 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
   if (item.method === 'native') return { is: 'malformed_signature' };
   const hasCode = core.codes.has(item.payer.toLowerCase());
   // The older form of EIP-3009 takes the signature of a key only.
-  const mayBeContract = hasCode && item.method !== 'eip3009-vrs';
+  const mayBeContract = hasCode && !item.method.endsWith('-vrs');
   if (mayBeContract ? !isContractSignature(signature) : readKeySignature(signature) === undefined) {
     return { is: 'malformed_signature' };
   }
@@ -235,7 +235,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
   const own = ownPayment(batch);
   if (own !== undefined) return [tryOut(() => payCoin(ledger, own, own.amount))];
   const { item } = checkBatch(batch);
-  if (item.method === 'deposit') return sweep(ledger, batch).outcomes;
+  if (isByDeposit(item.method)) return sweep(ledger, batch).outcomes;
   const shortages = batch.map((signed) => shortageOf(ledger, signed));
   let outcomes: readonly ItemOutcome[] = [];
   const whole = tryOut(() => {

@@ -1,13 +1,16 @@
-import type { SignedItem } from '../../domain/item.ts';
+import type { Item, SignedItem } from '../../domain/item.ts';
 import type { ItemOutcome } from '../chain.ts';
-import { keys, type Ledger, type Log, Refusal, transfer } from './ledger.ts';
+import { keys, type Ledger, type Log, pullByAuthorization, Refusal, transfer } from './ledger.ts';
 
-/** Sweeps deposit addresses, as `contracts/Deposits.sol` does: each item alone, with the share of its fee. */
+/**
+ * Sweeps deposit addresses, as `contracts/Deposits.sol` does: each item alone, with the share of its fee. An item with an
+ * authorization first brings the asked amount to its address.
+ */
 export function sweep(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   const logs: Log[] = [];
   const outcomes = batch.map((signed): ItemOutcome => {
     try {
-      logs.push(...ledger.state.attempt(() => sweepOne(ledger, signed)));
+      logs.push(...ledger.state.attempt(() => [...fillByAuthorization(ledger, signed), ...sweepOne(ledger, signed)]));
       return { is: 'paid' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -15,6 +18,17 @@ export function sweep(ledger: Ledger, batch: readonly SignedItem[]): { outcomes:
     }
   });
   return { outcomes, logs };
+}
+
+/** The transfer that anybody can cause who has seen the authorization. */
+export function fillByAuthorization(ledger: Ledger, { item, commitment, signature }: SignedItem): Log[] {
+  if (item.authorization === undefined) return [];
+  const { asset, payer: from, amount } = item;
+  const to = ledger.depositAddressOf(item);
+  const before = ledger.state.get(keys.balance(asset, to));
+  pullByAuthorization(ledger, item, { commitment, signature, payee: to });
+  if (ledger.state.get(keys.balance(asset, to)) !== before + amount) throw new Refusal('short_arrival');
+  return [{ type: 'transferred', isCoin: false, asset, from, to, amount }];
 }
 
 function sweepOne(ledger: Ledger, { item }: SignedItem): Log[] {
@@ -32,5 +46,7 @@ function sweepOne(ledger: Ledger, { item }: SignedItem): Log[] {
       transfer(ledger, asset, deposit, to, units);
       return { type: 'transferred', isCoin: false, asset, from: deposit, to, amount: units };
     });
-  return [...logs, { type: 'swept', commitment: ledger.commitmentOf(item), item, amount, fee }];
+  const { authorization: _, ...terms } = item;
+  const commitment = ledger.commitmentOf({ ...terms, method: 'deposit' } satisfies Item);
+  return [...logs, { type: 'swept', commitment, item, amount, fee }];
 }

@@ -1,4 +1,14 @@
-const EXPOSED = ['retry-after', 'request-id', 'etag', 'pay-version', 'wcp-version', 'ratelimit', 'ratelimit-policy'];
+const EXPOSED = [
+  'retry-after',
+  'request-id',
+  'etag',
+  'pay-version',
+  'wcp-version',
+  'ratelimit',
+  'ratelimit-policy',
+  'payment-required',
+  'payment-response',
+];
 const ALLOWED = [
   'content-type',
   'api-key',
@@ -12,10 +22,18 @@ const ALLOWED = [
   'sdk-platform',
   'if-none-match',
   'request-id',
+  // Clients of x402 send the second one with every payment.
+  'payment-signature',
+  'access-control-expose-headers',
 ];
 
 /** The routes that pages of any origin may call: wallets run in browsers, with credentials in headers, never in cookies. */
-export const CROSS_ORIGIN_PREFIX = '/v1/gateway';
+export const GATEWAY_PREFIX = '/v1/gateway';
+export const X402_PREFIX = '/x402';
+
+export function isCrossOrigin(url: string): boolean {
+  return url.startsWith(GATEWAY_PREFIX) || url.startsWith(`${X402_PREFIX}/`);
+}
 
 /** On every answer of those routes, refusals too, or a page could not read why it was refused. */
 export const CROSS_ORIGIN_HEADERS = {

@@ -16,6 +16,8 @@ export const OUR_HEADERS = [
   'sdk-name',
   'sdk-version',
   'sdk-platform',
+  'payment-signature',
+  'x-payment',
 ] as const;
 
 export interface WithHeaders {

@@ -93,6 +93,8 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/gateway/payment/{id}/cancel',
   'post /v1/gateway/payment/{id}/receipt-email',
 
+  'get /x402/{id}',
+
   'get /v1/gateway/refund/{id}',
   'post /v1/gateway/refund/{id}/actions',
   'post /v1/gateway/refund/{id}/confirm',

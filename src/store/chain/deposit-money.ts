@@ -86,21 +86,22 @@ export function findOpenSweeps(
       and state in ('due', 'sent')`;
 }
 
-/** Ends the sweeps that this transaction has carried out. */
+/** Ends the sweeps of a payment's deposit address, and its authorizations, that this transaction has carried out. */
 export async function endSweepsBy(
   tx: Tx,
   {
     network,
     asset,
     address,
+    subject,
     transaction,
     at,
-  }: { network: string; asset: string; address: string; transaction: string; at: Date },
+  }: { network: string; asset: string; address: string; subject: string; transaction: string; at: Date },
 ): Promise<void> {
   await tx`
     update items set state = 'paid', ended_at = ${at}
-    where network = ${network} and payer = ${address} and asset = ${asset} and purpose = 'sweep'
-      and state in ('due', 'sent')
+    where network = ${network} and subject = ${subject} and asset = ${asset} and state in ('due', 'sent')
+      and (purpose = 'sweep' and payer = ${address} or method in ('deposit-vrs', 'deposit-bytes'))
       and commitment in (
         select si.commitment from send_versions v
         join send_items si on si.network = v.network and si.signer = v.signer and si.nonce = v.nonce

@@ -1,4 +1,4 @@
-import type { Item, ItemMethod, SignedItem } from '../../domain/item.ts';
+import type { Authorization, Item, ItemMethod, SignedItem } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** offered: handed out to be paid in coin, or to be signed by a merchant. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
@@ -40,6 +40,12 @@ export interface StoredItem {
   readonly resultsHash: string | null;
   readonly hintedHash: string | null;
   readonly acceptedAt: Date;
+  readonly authorization: StoredAuthorization | null;
+}
+
+/** The authorization of an item, with the `payment-identifier` of its request. */
+export interface StoredAuthorization extends Authorization {
+  readonly identifier?: string | undefined;
 }
 
 /** The parts of an item's fee. */
@@ -71,6 +77,8 @@ export interface NewItem {
   readonly hintedHash: string | null;
   /** A due item is not sent before; at once if undefined. */
   readonly sendAfter?: Date;
+  /** The `payment-identifier` of the request that brought an authorization. */
+  readonly identifier?: string | undefined;
 }
 
 /**
@@ -105,16 +113,18 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     results_hash: rest.resultsHash,
     hinted_hash: rest.hintedHash,
     retry_at: rest.sendAfter ?? null,
+    authorization_terms:
+      item.authorization === undefined ? null : { ...item.authorization, identifier: rest.identifier },
   }));
   const inserted = await tx<{ commitment: string }[]>`
     insert into items (commitment, subject, purpose, network, collector, asset, asked, method, payer, account,
       recipient, fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
-      results_hash, hinted_hash, retry_at, accepted_at)
+      results_hash, hinted_hash, retry_at, authorization_terms, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
       commitment text, subject text, purpose text, network text, collector text, asset text, asked text, method text,
       payer text, account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz,
       quote jsonb, is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
-      has_code boolean, results_hash text, hinted_hash text, retry_at timestamptz)
+      has_code boolean, results_hash text, hinted_hash text, retry_at timestamptz, authorization_terms jsonb)
     on conflict (commitment) do nothing
     returning commitment`;
   return inserted.map(({ commitment }) => commitment);
@@ -182,12 +192,12 @@ export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> 
     order by accepted_at, commitment`;
 }
 
-/** The item that paid a payment. A second paid item is a stray. */
+/** The item that paid a payment. A second paid item is a stray. An authorization pays by way of the deposit address. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
     select ${itemColumns(db)} from items
     where subject = ${paymentId} and state = 'paid' and purpose <> 'sweep'
-      and end_reason is distinct from 'paid_after_end' limit 1`;
+      and method not in ('deposit-vrs', 'deposit-bytes') and end_reason is distinct from 'paid_after_end' limit 1`;
   return row;
 }
 
@@ -198,7 +208,7 @@ export function findItems(db: Reader, commitments: readonly string[]): Promise<S
 
 /** The item in the form of the chain adapter. */
 export function itemOf(stored: StoredItem): Item {
-  const { network, collector, asset, asked, method, subject, payer, recipient, feeAccount } = stored;
+  const { network, collector, asset, asked, method, subject, payer, recipient, feeAccount, authorization } = stored;
   return {
     network,
     collector,
@@ -212,6 +222,7 @@ export function itemOf(stored: StoredItem): Item {
     amount: BigInt(stored.amount),
     fee: BigInt(stored.fee),
     deadlineS: stored.deadline.getTime() / 1000,
+    ...(authorization && { authorization: { nonce: authorization.nonce, validAfterS: authorization.validAfterS } }),
   };
 }
 
@@ -226,5 +237,6 @@ export function itemColumns(db: Reader) {
   return db`commitment, subject, purpose, network, collector, asset, asked, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
-    results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt"`;
+    results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt",
+    authorization_terms as "authorization"`;
 }

@@ -65,5 +65,5 @@ function readItem({ amount, fee, ...rest }: ItemRow): BookItem {
 function bookColumns(db: Reader) {
   return db`i.commitment as reference, i.subject, i.network, i.asset, i.amount::text as amount, i.fee::text as fee,
     i.is_held as "isHeld", i.state, i.signature is not null as "hasSignature",
-    coalesce(i.end_reason = 'paid_after_end', false) as "isExtra", i.method = 'deposit' as "isDeposit", p.merchant_id as "merchantId"`;
+    coalesce(i.end_reason = 'paid_after_end', false) as "isExtra", i.method in ('deposit', 'deposit-vrs', 'deposit-bytes') as "isDeposit", p.merchant_id as "merchantId"`;
 }

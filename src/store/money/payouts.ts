@@ -35,7 +35,8 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
     select p.id, p.merchant_id, i.network, i.asset, i.method, i.recipient, i.amount - i.fee, 'held', ${at}, ${at}
     from items i join payments p on p.id = i.subject
     where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment' and i.is_held
-      and i.state = 'paid' and i.end_reason is null and i.amount > i.fee and i.method <> 'deposit'
+      and i.state = 'paid' and i.end_reason is null and i.amount > i.fee
+      and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes')
     on conflict (payment_id) do nothing`;
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type Hex, keccak256 } from 'viem';
+import { findAsset } from '../../../src/chains/assets.ts';
 import { idBytes } from '../../../src/domain/ids.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
@@ -10,6 +12,45 @@ async function newDeposit({ chain, newItem, newPayer }: Scene, told: Partial<Ite
   const collector = chain.depositContract() ?? '';
   const item = await newItem(newPayer(), 'eip3009-vrs', { method: 'deposit', collector, ...told });
   return { ...item, payer: chain.depositAddressOf(item) };
+}
+
+/** The authorization of a payer who has the money, for the deposit address of a new item. */
+async function newAuthorized(scene: Scene, form: 'vrs' | 'bytes', told: Partial<Item> = {}) {
+  const { chain, assets, newPayer, fund } = scene;
+  const payer = newPayer();
+  const deposit = await newDeposit(scene, { asset: assets[`eip3009-${form}`] });
+  await fund(payer.address, deposit.asset, 1_500n);
+  const authorization = { nonce: keccak256(payer.address), validAfterS: 7 };
+  const item: Item = { ...deposit, method: `deposit-${form}`, payer: payer.address, authorization, ...told };
+  const pay = findAsset(item.asset)?.pay;
+  assert.ok(pay && 'domain' in pay);
+  const signature = await payer.signTypedData({
+    domain: {
+      ...pay.domain,
+      chainId: Number(chain.network.chainId.slice('eip155:'.length)),
+      verifyingContract: item.asset.slice(item.asset.lastIndexOf(':') + 1) as Hex,
+    },
+    types: {
+      TransferWithAuthorization: [
+        { name: 'from', type: 'address' },
+        { name: 'to', type: 'address' },
+        { name: 'value', type: 'uint256' },
+        { name: 'validAfter', type: 'uint256' },
+        { name: 'validBefore', type: 'uint256' },
+        { name: 'nonce', type: 'bytes32' },
+      ],
+    },
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: payer.address,
+      to: chain.depositAddressOf(item) as Hex,
+      value: item.amount,
+      validAfter: 7n,
+      validBefore: BigInt(item.deadlineS),
+      nonce: authorization.nonce,
+    },
+  });
+  return { payer, deposit, signed: { item, commitment: chain.commitmentOf(item), signature, hasCode: false } };
 }
 
 const swept = (chain: Scene['chain'], item: Item) => ({
@@ -86,6 +127,62 @@ export function describeDeposits(onScene: OnScene): void {
           assert.deepEqual((await witness.receipt(hash))?.events, events);
         }
         assert.deepEqual(await chain.simulate([swept(chain, empty)]), [{ is: 'refused', reason: 'short_balance' }]);
+      }),
+    );
+
+    for (const form of ['vrs', 'bytes'] as const) {
+      it(
+        `take authorizations whose payee they are, and are swept by the same transaction (${form})`,
+        onScene(async (scene) => {
+          const { chain, relay, holding, placeOf, relayers } = scene;
+          const first = await newAuthorized(scene, form);
+          const second = await newAuthorized(scene, form);
+          const { item, signature } = first.signed;
+          const [{ address }] = relayers;
+          assert.deepEqual(await chain.judge(item, signature, address), { is: 'good', hasCode: false });
+          const bent: Partial<Item>[] = [
+            { amount: 999n },
+            { recipient: second.payer.address },
+            { payer: second.payer.address },
+            { deadlineS: item.deadlineS + 1 },
+            { authorization: { nonce: keccak256('0x07'), validAfterS: 7 } },
+          ];
+          for (const change of bent) {
+            const other = { ...item, ...change };
+            assert.deepEqual(await chain.judge(other, signature, address), { is: 'wrong_signature' });
+            assert.notEqual(chain.commitmentOf(other), chain.commitmentOf(item));
+          }
+          const wrong = { ...second.signed, signature };
+          assert.deepEqual(await chain.simulate([first.signed, wrong]), [
+            { is: 'paid' },
+            { is: 'refused', reason: 'wrong_signature' },
+          ]);
+          assert.equal(await chain.isUsed(item, first.signed.commitment), false);
+          const hash = await relay([first.signed, wrong]);
+          assert.equal(await holding(item.recipient, item.asset), 990n);
+          assert.equal(await holding(first.payer.address, item.asset), 500n);
+          assert.equal(await holding(second.payer.address, item.asset), 1_500n);
+          const { number } = await placeOf(hash);
+          assert.deepEqual(
+            (await chain.events(number, number)).map(({ type, commitment }) => [type, commitment]),
+            [['swept', chain.commitmentOf(first.deposit)]],
+          );
+          const [transfer, ...more] = await chain.incoming(new Set([first.deposit.payer]), number, number);
+          assert.deepEqual([transfer?.from, transfer?.amount, more], [first.payer.address, 1_000n, []]);
+          assert.equal(await chain.isUsed(item, first.signed.commitment), true);
+          assert.deepEqual(await chain.judge(item, signature, address), { is: 'used' });
+          assert.deepEqual(await chain.simulate([first.signed]), [{ is: 'refused', reason: 'used' }]);
+        }),
+      );
+    }
+
+    it(
+      'take no authorization of a payer without the money',
+      onScene(async (scene) => {
+        const { chain, relayers } = scene;
+        const { signed } = await newAuthorized(scene, 'vrs', { amount: 2_000n });
+        const { item, signature } = signed;
+        assert.deepEqual(await chain.judge(item, signature, relayers[0].address), { is: 'short_balance' });
       }),
     );
 

@@ -4,6 +4,7 @@ import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { markStale } from '../../../store/chain/deposit-money.ts';
+import { listDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
 import { readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import type { HeardBlock } from '../../evidence.ts';
@@ -39,4 +40,27 @@ export async function fateOfDeposit(
   if (assessed.counted < needed) return { is: 'over', reason: 'ran_out' };
   await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
   return { is: 'paid' };
+}
+
+/**
+ * True if nothing has ever arrived at the deposit address by a final block, and no transfer to it is known in later blocks. For
+ * a larger amount two endpoints must say so.
+ */
+export async function isEmptyAddress(
+  deps: WatchDeps,
+  stored: StoredItem,
+  view: (HeardBlock & { readonly chain: Chain }) | undefined,
+): Promise<boolean> {
+  const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
+  if (deposit === undefined || view === undefined) return false;
+  const { chain, block, isAlone } = view;
+  const known = await listDepositTransfers(deps.db.sql, {
+    commitment: stored.commitment,
+    asset: stored.asset,
+    limit: 1,
+  });
+  if (known.length > 0) return false;
+  const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
+  if (assessed.is !== 'known' || assessed.arrived > 0n) return false;
+  return !(isAlone || assessed.isAlone) || isSmall(chain.network, stored);
 }

@@ -36,8 +36,8 @@ export async function settleSwept(deps: WatchDeps, { network, lease }: Watcher, 
       if (isKnownStray(place, item)) await markStale(tx, place, at);
       const row = await lockMoney(tx, place);
       if (payment !== undefined && row !== undefined) await bookSweep(tx, { event, item, place, row, payment }, at);
-      const sweep = { network, asset: place.asset, address: item.payer, transaction: event.transactionHash };
-      await endSweepsBy(tx, { ...sweep, at });
+      const sweep = { network, asset: place.asset, address: item.payer, subject: item.subject };
+      await endSweepsBy(tx, { ...sweep, transaction: event.transactionHash, at });
       await markDecided(tx, network, [{ ...event, problem: null }], at);
     });
     deps.world.crashPoint?.('deposit.swept');

@@ -1,0 +1,211 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchBrowser } from '../test/browser/chromium.ts';
+import { en } from '../web/src/dashboard/strings/en.ts';
+import { call } from './calls.ts';
+import { type Figure, median, quantile, round } from './figures.ts';
+import type { Gateway } from './gateway.ts';
+
+const VISITS = 5;
+const ASKED = 20;
+const SLOWDOWN = 4;
+const WITHIN_MS = 30_000;
+const SCREEN = { viewport: { width: 1280, height: 800 } };
+
+/** The pages, and the element whose presence makes them usable: numbers or rows, not their frame. */
+const PAGES = {
+  home: { path: '', word: en.home, usable: '.tiles .figure' },
+  payments: { path: '/payments', word: en.payments, usable: 'tbody tr.row' },
+} as const;
+
+type PageName = keyof typeof PAGES;
+const NAMES = Object.keys(PAGES) as PageName[];
+
+/** The dashboard of a partner with many payments, in Chromium with a slow processor, as an owner sees it. */
+export async function measureDashboard(gateway: Gateway): Promise<Figure[]> {
+  const browser = await launchBrowser();
+  try {
+    const { context, requests } = await signIn(gateway, browser);
+    const cold = await coldVisits(gateway, browser, context);
+    const page = await openPage(context, requests);
+    const warm = await warmVisits(gateway, page);
+    const filters = await filterTimes(gateway, page);
+    return [
+      visitsFigure('dashboard_cold', cold, 1_500),
+      visitsFigure('dashboard_warm', warm, 300),
+      {
+        name: 'dashboard_filter',
+        value: round(quantile(Object.values(filters), 0.95)),
+        target: { atMost: 150 },
+        unit: 'ms',
+        detail: {
+          'changes of a filter': Object.keys(filters).length,
+          'p50 in ms': round(median(Object.values(filters))),
+          'slowest in ms': slowestOf(filters, (ms) => round(ms)),
+        },
+      },
+      await requestsFigure(gateway, context, requests),
+    ];
+  } finally {
+    await browser.close();
+  }
+}
+
+type Visits = Record<PageName, number[]>;
+
+function visitsFigure(name: string, visits: Visits, atMost: number): Figure {
+  const value = round(Math.max(...NAMES.map((page) => median(visits[page]))));
+  const detail = Object.fromEntries(NAMES.map((page) => [`${page}, ms by visit`, visits[page].map((ms) => round(ms))]));
+  const conditions = 'processor 4 times slower, from the start of the navigation until numbers or rows are shown';
+  return { name, value, target: { atMost }, unit: 'ms', detail: { conditions, ...detail } };
+}
+
+function slowestOf<T>(times: Readonly<Record<string, T>>, msOf: (time: T) => number): string {
+  return Object.entries(times)
+    .map(([name, time]) => ({ name, ms: msOf(time) }))
+    .toSorted((a, b) => b.ms - a.ms)
+    .slice(0, 5)
+    .map(({ name, ms }) => `${name} ${ms}`)
+    .join(', ');
+}
+
+/** Requests of the API that the pages have sent, by their paths. */
+type Requests = Map<string, Readonly<Record<string, string>>>;
+
+async function signIn(gateway: Gateway, browser: Browser) {
+  const context = await browser.newContext(SCREEN);
+  const requests: Requests = new Map();
+  const page = await context.newPage();
+  await page.goto(gateway.dashboardUrl);
+  await page.getByRole('button', { name: en.later }).click();
+  await page.locator(PAGES.home.usable).first().waitFor();
+  await page.close();
+  return { context, requests };
+}
+
+async function openPage(context: BrowserContext, requests?: Requests): Promise<Page> {
+  const page = await context.newPage();
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+  await page.addInitScript(OBSERVE);
+  page.on('request', (request) => {
+    const { pathname, search } = new URL(request.url());
+    // A feed waits for events on purpose.
+    const isHeld = search.includes('maxPollMs');
+    if (request.method() === 'GET' && pathname.startsWith('/v1/') && !isHeld) {
+      requests?.set(pathname + search, request.headers());
+    }
+  });
+  return page;
+}
+
+/** Runs in the page: resolves with the time at which an element is first there and painted. */
+const OBSERVE = `
+  globalThis.shown = (selector) => new Promise((resolve) => {
+    const look = () => {
+      if (document.querySelector(selector) === null) return false;
+      observer.disconnect();
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+      return true;
+    };
+    const observer = new MutationObserver(look);
+    if (!look()) observer.observe(document, { childList: true, subtree: true, attributes: true });
+  });
+`;
+
+function shown(page: Page, selector: string): Promise<number> {
+  return page.evaluate(`shown(${JSON.stringify(selector)})`) as Promise<number>;
+}
+
+/** Each visit in a new browser profile with an empty cache, signed in. */
+async function coldVisits(gateway: Gateway, browser: Browser, signedIn: BrowserContext): Promise<Visits> {
+  const visits: Visits = { home: [], payments: [] };
+  const storageState = await signedIn.storageState();
+  for (let count = 0; count < VISITS; count += 1) {
+    for (const name of NAMES) {
+      const context = await browser.newContext({ ...SCREEN, storageState });
+      const page = await openPage(context);
+      await page.goto(originOf(gateway) + PAGES[name].path, { waitUntil: 'commit' });
+      visits[name].push(await shown(page, PAGES[name].usable));
+      await context.close();
+    }
+  }
+  return visits;
+}
+
+/** Visits from one page of the open dashboard to another. */
+async function warmVisits(gateway: Gateway, page: Page): Promise<Visits> {
+  const visits: Visits = { home: [], payments: [] };
+  await page.goto(originOf(gateway));
+  await shown(page, PAGES.home.usable);
+  for (let count = 0; count <= VISITS; count += 1) {
+    for (const name of NAMES.toReversed()) {
+      const link = page.getByRole('navigation').getByRole('link', { name: PAGES[name].word, exact: true }).first();
+      const clickedAt = await link.evaluate((element) => {
+        const now = performance.now();
+        (element as unknown as { click(): void }).click();
+        return now;
+      });
+      const shownAt = await shown(page, PAGES[name].usable);
+      const ms = shownAt - clickedAt;
+      // The first visit loads the code of the page.
+      if (count > 0) visits[name].push(ms);
+    }
+  }
+  return visits;
+}
+
+const STATUSES = ['succeeded', 'expired', 'cancelled', 'failed', 'requires_action'] as const;
+
+/** Changes of the status filter, in every order, with and without a token. Each list is new to the page. */
+async function filterTimes(gateway: Gateway, page: Page): Promise<Record<string, number>> {
+  const times: Record<string, number> = {};
+  for (const sort of ['', 'oldest', 'largest', 'smallest']) {
+    for (const token of ['', 'USDC']) {
+      const path = `/payments?sort=${sort}&token=${token}&status=processing`;
+      await page.goto(originOf(gateway) + path);
+      await page.getByText(en.noMatches).waitFor({ timeout: WITHIN_MS });
+      for (const status of STATUSES) {
+        // Only payments that somebody has paid, or tried to pay, have a token.
+        if (token !== '' && status !== 'succeeded' && status !== 'failed') continue;
+        times[[status, sort, token].filter((part) => part !== '').join(' ')] = await chooseStatus(page, status);
+      }
+    }
+  }
+  return times;
+}
+
+/** Chooses a status as a person would, and returns the time until its first row is shown. */
+function chooseStatus(page: Page, status: string): Promise<number> {
+  return page.evaluate(`(async () => {
+    const select = [...document.querySelectorAll('select')].find((each) => each.labels[0]?.innerText === ${JSON.stringify(en.status)});
+    const startedAt = performance.now();
+    select.value = ${JSON.stringify(status)};
+    select.dispatchEvent(new Event('change', { bubbles: true }));
+    return (await shown('tbody tr.row:first-child .badge-${status}')) - startedAt;
+  })()`) as Promise<number>;
+}
+
+/** The slowest request of the pages above, each sent alone and repeatedly: the database, and the way to it and back. */
+async function requestsFigure(gateway: Gateway, context: BrowserContext, requests: Requests): Promise<Figure> {
+  const cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join('; ');
+  const p95s: Record<string, number> = {};
+  for (const [path, headers] of requests) {
+    const sent = { cookie, 'Session-Mode': headers['session-mode'] ?? 'test', 'Sec-Fetch-Site': 'same-origin' };
+    const times: number[] = [];
+    for (let asked = 0; asked < ASKED; asked += 1) {
+      times.push((await call({ port: gateway.port, path, headers: sent })).ms);
+    }
+    p95s[path] = quantile(times, 0.95);
+  }
+  return {
+    name: 'dashboard_requests',
+    value: round(Math.max(...Object.values(p95s))),
+    target: { atMost: 100 },
+    unit: 'ms',
+    detail: { requests: requests.size, 'slowest p95 in ms': slowestOf(p95s, (ms) => round(ms)) },
+  };
+}
+
+function originOf({ dashboardUrl }: Gateway): string {
+  return `${new URL(dashboardUrl).origin}/dashboard`;
+}

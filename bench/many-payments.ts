@@ -1,0 +1,34 @@
+import { measureDashboard } from './dashboard.ts';
+import type { Measurement } from './figures.ts';
+import { addMerchants, HIGH_LIMITS, startGateway } from './gateway.ts';
+import { measureLists } from './lists.ts';
+import { loadPayments } from './loader.ts';
+
+/** Of one large merchant. `LISTS_PAYMENTS=300000 LISTS_TOTAL=1000000` measures with fewer, in less time. */
+const PAYMENTS = Number(process.env.LISTS_PAYMENTS ?? 1_000_000);
+const TOTAL = Number(process.env.LISTS_TOTAL ?? 10_000_000);
+/** The large merchant is the one after these. */
+const OTHERS = 900;
+
+/** Lists and the dashboard of a partner with ten million payments, which are loaded once for both. */
+export const manyPaymentsMeasurement: Measurement = {
+  names: ['lists', 'lists_combined', 'dashboard'],
+  isLarge: true,
+  async measure(wanted) {
+    // A busy machine must not turn the measured lists away.
+    const started = await startGateway({ ...HIGH_LIMITS, MAX_EVENT_LOOP_DELAY_MS: '0' });
+    await addMerchants(started, OTHERS + 1);
+    const perMerchant = Math.round((TOTAL - PAYMENTS) / OTHERS);
+    const gateway = await started.restart((sql) =>
+      loadPayments(sql, { merchants: OTHERS, perMerchant, largest: PAYMENTS }),
+    );
+    try {
+      return [
+        ...(await measureLists(gateway, OTHERS + 1, wanted)),
+        ...(wanted.has('dashboard') ? await measureDashboard(gateway) : []),
+      ];
+    } finally {
+      await gateway.stop();
+    }
+  },
+};

@@ -1,0 +1,231 @@
+import type { NewPayment, PaymentState } from './api-types.ts';
+import type { CallOptions, Connection } from './connection.ts';
+import { ApiError } from './errors.ts';
+import { paymentsOf } from './payments.ts';
+import { sleep } from './retry.ts';
+import { hexOf, webCrypto } from './web-crypto.ts';
+
+export interface PaywallOptions {
+  /** The price of one request. */
+  readonly amount: NewPayment['amount'];
+  /**
+   * `included`: the transfer is in a block that two endpoints show, which takes seconds. `final`: the payment has succeeded.
+   * Default: `included`.
+   */
+  readonly until?: 'included' | 'final';
+  /** The reference of the payments. Default: `x402`. */
+  readonly referenceId?: string;
+  /** The resource in words, for the programs that pay. */
+  readonly description?: string;
+  readonly merchantId?: string;
+}
+
+/** A request that was paid. */
+export interface PaidRequest {
+  readonly paymentId: string;
+}
+
+/** The parts of a request of Node's `http`, or of Express. */
+export interface NodeRequest {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly originalUrl?: string | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface NodeResponse {
+  statusCode: number;
+  setHeader(name: string, value: string): unknown;
+  end(body: string): unknown;
+}
+
+/** A paid request may be repeated for an hour: the answer may have been lost on the way. */
+const REPEATABLE_MS = 3_600_000;
+const RETRY_AFTER_S = 2;
+const HOLD_MS = 20_000;
+
+/** The longest wait for the gateway. */
+const PATIENCE_MS = 60_000;
+
+interface Presented {
+  readonly status: number;
+  readonly text: string;
+  /** The header `PAYMENT-RESPONSE`. */
+  readonly response: string | null;
+}
+
+type Verdict =
+  | { readonly is: 'paid'; readonly paid: PaidRequest; readonly response: string | null }
+  | { readonly is: 'unpaid'; readonly status: number; readonly headers: Record<string, string>; readonly body: string };
+
+/** A request, whichever server it came to. */
+interface Visit {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly url: string;
+  readonly signature: string | null;
+}
+
+export function paywallOf(connection: Connection) {
+  const payments = paymentsOf(connection);
+
+  /**
+   * Puts routes of your own behind a payment by x402, version 2. A request without payment gets 402 with the ways to pay; each
+   * such answer creates a payment. A paid request may be repeated for an hour by its payer. While a payment is under way the
+   * answer is 503 with `Retry-After`, and never another 402. `protect` wraps a handler of `Request` and `Response`;
+   * `middleware` is for Express and for `http` of Node.
+   *
+   * @example
+   * const paywall = till.paywall({ amount: { unit: 'iso4217/USD', value: '100' }, until: 'included' });
+   * const serve = paywall.protect(async (request, { paymentId }) => new Response(`Sunny, says ${paymentId}`));
+   *
+   * const answer = await serve(new Request('https://weather.example/today'));
+   * console.log(answer.status); // 402: nobody has paid yet
+   */
+  return function paywall(options: PaywallOptions) {
+    const { amount, until = 'included', referenceId = 'x402', description, merchantId } = options;
+    const own: CallOptions = merchantId === undefined ? {} : { merchantId };
+
+    async function judge(visit: Visit): Promise<Verdict> {
+      const { signature } = visit;
+      const ticket = signature === null ? undefined : readTicket(signature);
+      if (signature === null || ticket === undefined || !(await isGood(visit, ticket))) return ask(visit);
+      const { paymentId } = ticket;
+      const { status, text, response } = await present(paymentId, signature);
+      if (status === 402) return required(visit, ticket, text);
+      // The payment has ended without a transfer, and what was signed for it can never be carried out.
+      if (status === 410) return ask(visit);
+      if (status >= 429) return comeBack();
+      if (status >= 400) return { is: 'unpaid', status, headers: JSON_TYPE, body: text };
+      const isFinal = (JSON.parse(text) as PaymentState).status === 'succeeded';
+      if (until === 'final' && !isFinal && !(await hasSucceeded(paymentId))) return comeBack();
+      return { is: 'paid', paid: { paymentId }, response };
+    }
+
+    /** Many clients sign anew when they repeat a request, so the answer waits while the outcome is not known. */
+    async function present(paymentId: string, signature: string): Promise<Presented> {
+      for (const endMs = Date.now() + PATIENCE_MS; ; await sleep(RETRY_AFTER_S * 1_000)) {
+        const answer = await connection.visit(`/x402/${paymentId}`, { 'payment-signature': signature }).then(
+          async (found) => ({
+            status: found.status,
+            text: await found.text(),
+            response: found.headers.get('payment-response'),
+          }),
+          () => ({ status: 503, text: '', response: null }),
+        );
+        if (answer.status < 429 || Date.now() > endMs) return answer;
+      }
+    }
+
+    /** Creates a payment for this request. The gateway keeps the hash of its ticket. */
+    async function ask(visit: Visit): Promise<Verdict> {
+      const ticket = hexOf((await webCrypto()).getRandomValues(new Uint8Array(16)));
+      const metadata = { x402: await hashOf(visit, ticket) };
+      const { paymentId } = await payments.create({ amount, referenceId, metadata }, own);
+      const answer = await connection.visit(`/x402/${paymentId}`, {});
+      const text = await answer.text();
+      return answer.status === 402 ? required(visit, { paymentId, ticket }, text) : comeBack();
+    }
+
+    /** The gateway's own answer, about this resource. The ticket is not on the chain, so only the payer can repeat the request. */
+    function required(visit: Visit, { ticket }: Ticket, text: string): Verdict {
+      const { accepts, ...rest } = JSON.parse(text) as { accepts: { extra: object }[] };
+      const body = JSON.stringify({
+        ...rest,
+        resource: { url: visit.url, ...(description !== undefined && { description }) },
+        accepts: accepts.map(({ extra, ...each }) => ({ ...each, extra: { ...extra, ticket } })),
+      });
+      return { is: 'unpaid', status: 402, headers: { ...JSON_TYPE, 'PAYMENT-REQUIRED': toBase64(body) }, body };
+    }
+
+    /** True if a payment of ours was created for this very request, not too long ago. */
+    async function isGood(visit: Visit, { paymentId, ticket }: Ticket): Promise<boolean> {
+      const payment = await payments.get(paymentId, own).catch((error: unknown) => {
+        if (error instanceof ApiError && error.status === 404) return undefined;
+        throw error;
+      });
+      const isRecent = payment !== undefined && Date.now() - Date.parse(payment.createdAt) < REPEATABLE_MS;
+      return isRecent && payment.metadata?.x402 === (await hashOf(visit, ticket));
+    }
+
+    async function hasSucceeded(paymentId: string): Promise<boolean> {
+      return (await payments.status(paymentId, { ...own, maxPollMs: HOLD_MS })).status === 'succeeded';
+    }
+
+    return {
+      /** Wraps a handler, which is called for paid requests alone. */
+      protect<Rest extends unknown[]>(
+        handle: (request: Request, paid: PaidRequest, ...rest: Rest) => Response | Promise<Response>,
+      ) {
+        return async (request: Request, ...rest: Rest): Promise<Response> => {
+          const { pathname, search } = new URL(request.url);
+          const signature = request.headers.get('payment-signature');
+          const visit = { method: request.method, target: pathname + search, url: request.url, signature };
+          const verdict = await judge(visit);
+          if (verdict.is === 'unpaid') return new Response(verdict.body, verdict);
+          const answer = await handle(request, verdict.paid, ...rest);
+          const headers = new Headers(answer.headers);
+          if (verdict.response !== null) headers.set('PAYMENT-RESPONSE', verdict.response);
+          if (!headers.has('cache-control')) headers.set('Cache-Control', 'private');
+          return new Response(answer.body, { status: answer.status, statusText: answer.statusText, headers });
+        };
+      },
+
+      /** Lets paid requests through to the next handler. */
+      async middleware(request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void): Promise<void> {
+        try {
+          const target = request.originalUrl ?? request.url ?? '/';
+          const [signature = null] = [request.headers['payment-signature'] ?? null].flat();
+          const url = `https://${request.headers.host ?? 'localhost'}${target}`;
+          const verdict = await judge({ method: request.method ?? 'GET', target, url, signature });
+          if (verdict.is === 'paid') {
+            if (verdict.response !== null) response.setHeader('PAYMENT-RESPONSE', verdict.response);
+            response.setHeader('Cache-Control', 'private');
+            return void next();
+          }
+          response.statusCode = verdict.status;
+          for (const [name, value] of Object.entries(verdict.headers)) response.setHeader(name, value);
+          response.end(verdict.body);
+        } catch (error) {
+          next(error);
+        }
+      },
+    };
+  };
+}
+
+const JSON_TYPE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+
+/** The outcome is not known yet, or the gateway is out of reach: nobody is asked to pay again. */
+function comeBack(): Verdict {
+  const headers = { ...JSON_TYPE, 'Retry-After': String(RETRY_AFTER_S) };
+  return { is: 'unpaid', status: 503, headers, body: '{"message":"The payment is under way. Ask again."}' };
+}
+
+interface Ticket {
+  readonly paymentId: string;
+  /** Random, in hex. */
+  readonly ticket: string;
+}
+
+/** The payment and the ticket that the client has sent back. */
+function readTicket(signature: string): Ticket | undefined {
+  try {
+    const { paymentId, ticket } = JSON.parse(atob(signature)).accepted.extra;
+    return /^pay_[0-9A-Z]{26}$/.test(paymentId) && /^[0-9a-f]{32}$/.test(ticket) ? { paymentId, ticket } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The hash of a ticket with the request that it is for. */
+async function hashOf({ method, target }: Visit, ticket: string): Promise<string> {
+  const { subtle } = await webCrypto();
+  const bytes = new TextEncoder().encode([ticket, method, target].join('\n'));
+  return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes)));
+}
+
+function toBase64(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}

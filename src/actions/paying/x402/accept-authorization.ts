@@ -1,0 +1,225 @@
+import { findAsset } from '../../../chains/assets.ts';
+import type { Chain } from '../../../chains/chain.ts';
+import { takesAuthorizations } from '../../../chains/collectors.ts';
+import { checksumAddress } from '../../../domain/caip.ts';
+import type { AuthorizedMethod, Item } from '../../../domain/item.ts';
+import { visibleStatus } from '../../../domain/payment.ts';
+import { misfitOf, type X402Payment } from '../../../domain/x402.ts';
+import { ApiError } from '../../../errors.ts';
+import { sumSweeps } from '../../../store/chain/deposit-money.ts';
+import { findDepositCursor } from '../../../store/chain/deposit-transfers.ts';
+import { findItemsOf, itemOf, type StoredItem } from '../../../store/chain/items.ts';
+import { type Payment, stateOf } from '../../../store/payments/payments.ts';
+import { hear } from '../../evidence.ts';
+import type { PaymentMover } from '../move-payment.ts';
+import { findOwnDeposit, type OpenDepositDeps, type OpenedDeposit } from '../open-deposit.ts';
+import { merchantStopped, noExecutor, payerBusy, refuseScreened } from '../option-refusals.ts';
+import { openNetworks } from '../served-networks.ts';
+import { readTerms } from '../terms-in-force.ts';
+import { type BadVerdict, reasonOf } from '../verdict-refusals.ts';
+import { AGENT } from './list-requirements.ts';
+
+export type AcceptDeps = OpenDepositDeps & { readonly movePayment: PaymentMover };
+
+/** An accepted authorization: who pays into which deposit address. */
+export interface Authorized {
+  readonly deposit: OpenedDeposit;
+  readonly payer: string;
+}
+
+export type Acceptance =
+  /** Stored, now or by an earlier request. From here on rows drive everything. */
+  | { readonly is: 'accepted'; readonly authorized: Authorized }
+  /** Not stored, and never carried out by us. The reason is in the words of x402. */
+  | { readonly is: 'unfit'; readonly reason: string }
+  /** The payment is being paid, or over. Nothing was stored. */
+  | { readonly is: 'settled' };
+
+/**
+ * Takes a payer's authorization for a payment. A payment takes one at a time; the same one again is the one that was taken.
+ * It becomes a due item in the transaction that moves the payment, and nothing is sent before. So whatever happens
+ * afterwards, the authorization is known, and its payer is not asked for another one while it may still be carried out.
+ */
+export async function acceptAuthorization(
+  deps: AcceptDeps,
+  { payment, paying }: { readonly payment: Payment; readonly paying: X402Payment },
+): Promise<Acceptance> {
+  const asset = `${paying.network}/erc20:${checksumAddress(paying.asset)}`;
+  const deposit = await findOwnDeposit(deps, { paymentId: payment.id, asset });
+  const chain = deps.chains.find(paying.network)?.chain;
+  const method = methodFor(asset);
+  if (
+    deposit === undefined ||
+    chain === undefined ||
+    method === undefined ||
+    !takesAuthorizations(deposit.item.collector)
+  ) {
+    return { is: 'unfit', reason: 'invalid_payment_requirements' };
+  }
+  const payer = checksumAddress(paying.from);
+  const authorized = { deposit, payer };
+  const nowMs = deps.world.clock.nowMs();
+  const misfit = misfitOf(paying, { ...askedOf(deposit), expiresAtMs: payment.expiresAt.getTime() }, nowMs);
+  const item = authorizedItem(deposit, paying, { method, payer });
+  const commitment = item && chain.commitmentOf(item);
+  const known = await findKnown(deps, payment, { paying, commitment });
+  if (known === 'same') return { is: 'accepted', authorized };
+  if (known === 'conflict') throw identifierTaken();
+  if (visibleStatus(stateOf(payment), nowMs) !== 'requires_action') return { is: 'settled' };
+  if (misfit !== undefined || item === undefined || commitment === undefined) {
+    return { is: 'unfit', reason: misfit ?? 'invalid_exact_evm_payload_authorization_valid_before' };
+  }
+
+  const relayer = await refuseStopped(deps, payment, paying.network);
+  const script = await deps.rehearsal.scriptOf(payment);
+  await script.onConfirm?.();
+  const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${payer}`]);
+  const verdict = await chain.judge(item, paying.signature, relayer);
+  // A stranger may have presented it to the token. Then the money is at the address, and it is taken like any other one.
+  const isTaken = verdict.is === 'used' && !(await isSpentElsewhere(deps, chain, { deposit, item, commitment }));
+  if (verdict.is !== 'good' && !isTaken) return { is: 'unfit', reason: wordFor(verdict) };
+
+  deps.world.crashPoint?.('confirm.judged');
+  const account = `${item.network}:${payer}`;
+  const accepted = {
+    commitment,
+    item,
+    account,
+    quote: null,
+    isHeld: deposit.item.isHeld,
+    ...(deposit.item.feeTerms && { feeTerms: deposit.item.feeTerms }),
+    buyerName: AGENT.name,
+    buyerIcon: AGENT.icon,
+    state: 'due',
+    signature: paying.signature,
+    hasCode: verdict.is === 'good' && verdict.hasCode,
+    resultsHash: null,
+    hintedHash: null,
+    identifier: paying.identifier,
+    ...(script.holdMs && { sendAfter: new Date(nowMs + script.holdMs) }),
+  } as const;
+  const outcome = await deps.movePayment({
+    paymentId: payment.id,
+    event: {
+      type: 'confirmed',
+      buyer: { account, ...AGENT },
+      token: { asset, value: item.amount },
+      isNative: false,
+    },
+    actor: 'x402',
+    evidence: { commitment, screening: list },
+    items: { accepted: [accepted] },
+  });
+  deps.world.crashPoint?.('confirm.accepted');
+  if (outcome.ok) return { is: 'accepted', authorized };
+  if (outcome.refusal === 'merchant_stopped') throw merchantStopped();
+  if (outcome.refusal === 'network_stopped') throw noExecutor();
+  if (outcome.refusal === 'payer_busy') throw payerBusy();
+  if (outcome.refusal === 'attempt_over') return { is: 'unfit', reason: 'invalid_exact_evm_nonce_already_used' };
+  // Another request moved the payment first. It may have brought the same authorization.
+  const isSame = (await findKnown(deps, payment, { paying, commitment })) === 'same';
+  return isSame ? { is: 'accepted', authorized } : { is: 'settled' };
+}
+
+/** The form of EIP-3009 that the token has. */
+function methodFor(asset: string): AuthorizedMethod | undefined {
+  const method = findAsset(asset)?.pay?.method;
+  if (method === 'eip3009-vrs') return 'deposit-vrs';
+  return method === 'eip3009-bytes' ? 'deposit-bytes' : undefined;
+}
+
+function askedOf({ address, item }: OpenedDeposit) {
+  return { payTo: address, amount: BigInt(item.amount) };
+}
+
+/** Times that do not fit into five bytes are refused anyway. */
+const MAX_TIME = 2n ** 40n;
+
+function authorizedItem(
+  { item }: OpenedDeposit,
+  { validAfter, validBefore, nonce }: X402Payment,
+  { method, payer }: { readonly method: AuthorizedMethod; readonly payer: string },
+): Item | undefined {
+  if (validAfter >= MAX_TIME || validBefore >= MAX_TIME) return undefined;
+  const authorization = { nonce, validAfterS: Number(validAfter) };
+  return { ...itemOf(item), method, payer, deadlineS: Number(validBefore), authorization };
+}
+
+/**
+ * Compares an authorization with those that the payment has taken. One with the same signature or the same identifier is the
+ * same. The signature of one that is over was deleted, so a repetition of it is a new one.
+ */
+async function findKnown(
+  { db }: AcceptDeps,
+  payment: Payment,
+  { paying, commitment }: { readonly paying: X402Payment; readonly commitment: string | undefined },
+): Promise<'same' | 'conflict' | undefined> {
+  const taken = (await findItemsOf(db.sql, payment.id)).filter(isTaken);
+  const isRepeated = taken.some((each) => each.commitment === commitment && each.signature === paying.signature);
+  if (isRepeated) return 'same';
+  const named = taken.find(({ authorization }) => authorization?.identifier === (paying.identifier ?? null));
+  if (named === undefined) return undefined;
+  return named.payer.toLowerCase() === paying.from ? 'same' : 'conflict';
+}
+
+function isTaken({ authorization, state }: StoredItem): boolean {
+  return authorization !== null && state !== 'unpaid';
+}
+
+function identifierTaken(): ApiError {
+  return new ApiError('idempotency_conflict', 'The payment-identifier was used by another account.');
+}
+
+/** The account that would send the transaction, if payments are taken on the network. */
+async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string): Promise<string | undefined> {
+  const networks = await openNetworks(deps, payment.mode);
+  const connected = networks.find(({ chain }) => chain.network.chainId === network);
+  if (connected === undefined) throw noExecutor();
+  if ((await readTerms(deps, payment)).isStopped) throw merchantStopped();
+  return connected.relayers[0]?.address;
+}
+
+/**
+ * True if it is proved at a final block that the nonce was used for something else: the address has received nothing. Until
+ * then the authorization may have been carried out by a stranger, and is never refused.
+ */
+async function isSpentElsewhere(
+  { db }: AcceptDeps,
+  chain: Chain,
+  { deposit, item, commitment }: { deposit: OpenedDeposit; item: Item; commitment: string },
+): Promise<boolean> {
+  const { network, asset, address } = deposit;
+  const cursor = await findDepositCursor(db.sql, network);
+  if (cursor === undefined || cursor.finalNumber < 0) return false;
+  const { finalNumber: upTo } = cursor;
+  const { finding } = await hear(chain, async (witness) => {
+    const [isUsed, held] = await Promise.all([
+      witness.isUsed(item, commitment, upTo),
+      witness.holding(address, asset, upTo),
+    ]);
+    return isUsed && held === 0n;
+  });
+  const isProved = finding.is === 'agreed' && finding.value;
+  if (!isProved) return false;
+  const sweeps = await sumSweeps(db.sql, { network, commitment: deposit.commitment, asset, upTo });
+  return sweeps.total === 0n;
+}
+
+/** The finding of the chain in the words of x402. */
+function wordFor(verdict: BadVerdict): string {
+  const reason = reasonOf(verdict);
+  switch (reason) {
+    case 'malformed_signature':
+      return 'invalid_exact_evm_failed_to_parse_signature';
+    case 'wrong_signature':
+      return 'invalid_exact_evm_signature';
+    case 'short_balance':
+      return 'invalid_exact_evm_insufficient_balance';
+    case 'used':
+      return 'invalid_exact_evm_nonce_already_used';
+    case 'late':
+      return 'invalid_exact_evm_payload_authorization_valid_before';
+    default:
+      return 'invalid_exact_evm_transaction_simulation_failed';
+  }
+}

@@ -1,0 +1,53 @@
+import { findAsset } from '../../../chains/assets.ts';
+import { takesAuthorizations } from '../../../chains/collectors.ts';
+import { type Requirement, timeoutS } from '../../../domain/x402.ts';
+import type { Payment } from '../../../store/payments/payments.ts';
+import { depositAssets } from '../deposit-assets.ts';
+import { type OpenDepositDeps, type OpenedDeposit, openDeposit } from '../open-deposit.ts';
+import { merchantStopped, noExecutor } from '../option-refusals.ts';
+import { readTerms } from '../terms-in-force.ts';
+
+/** The name of a payer by x402. */
+export const AGENT = { name: 'x402', icon: null } as const;
+
+/**
+ * The ways to pay a payment by x402: tokens at its price that take authorizations (EIP-3009), each with the deposit address as
+ * payee. The first request opens the addresses.
+ */
+export async function listRequirements(deps: OpenDepositDeps, payment: Payment): Promise<readonly Requirement[]> {
+  if ((await readTerms(deps, payment)).isStopped) throw merchantStopped();
+  const requirements: Requirement[] = [];
+  for (const { asset } of await depositAssets(deps, payment)) {
+    if (domainOf(asset) === undefined) continue;
+    const opened = await openDeposit(deps, { payment, asset, buyer: AGENT });
+    const requirement = requirementOf(opened, payment, deps.world.clock.nowMs());
+    if (requirement !== undefined) requirements.push(requirement);
+  }
+  if (requirements.length === 0) throw noExecutor();
+  return requirements;
+}
+
+/** Undefined for an address of an older contract, which takes no authorizations. */
+function requirementOf(
+  { asset, network, address, item }: OpenedDeposit,
+  { id, expiresAt }: Payment,
+  nowMs: number,
+): Requirement | undefined {
+  const domain = domainOf(asset);
+  if (domain === undefined || !takesAuthorizations(item.collector)) return undefined;
+  return {
+    scheme: 'exact',
+    network,
+    amount: item.amount,
+    asset: asset.slice(asset.lastIndexOf(':') + 1),
+    payTo: address,
+    maxTimeoutSeconds: timeoutS(expiresAt.getTime(), nowMs),
+    extra: { ...domain, paymentId: id },
+  };
+}
+
+/** The EIP-712 domain of a token with EIP-3009. */
+function domainOf(asset: string): { readonly name: string; readonly version: string } | undefined {
+  const pay = findAsset(asset)?.pay;
+  return pay !== undefined && 'domain' in pay ? pay.domain : undefined;
+}

@@ -1,0 +1,215 @@
+import cors from '@fastify/cors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { notPayable, paymentExpired } from '../../actions/paying/option-refusals.ts';
+import { type Authorized, acceptAuthorization } from '../../actions/paying/x402/accept-authorization.ts';
+import { findInclusion } from '../../actions/paying/x402/find-inclusion.ts';
+import { listRequirements } from '../../actions/paying/x402/list-requirements.ts';
+import { isFinal, visibleStatus } from '../../domain/payment.ts';
+import { EXTENSIONS, headerText, readPaymentHeader, X402_VERSION } from '../../domain/x402.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
+import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { PREFLIGHT } from '../entry/cross-origin.ts';
+import { headerOf } from '../entry/headers.ts';
+import { paymentIdIn } from '../entry/payment-id.ts';
+import { holdUntil } from '../status/hold-until.ts';
+import { StatusBody, viewStatus } from '../views/payment.ts';
+import { PaymentParams, paymentNotFound } from './payments.ts';
+
+/** The time for which a client waits for the block with its transfer. */
+const HOLD_MS = 20_000;
+const LOOK_EVERY_MS = 500;
+const RETRY_AFTER_S = 2;
+
+/**
+ * A payment as an x402 resource, for programs that pay by themselves. A client is asked to pay (402) only while nothing that it
+ * has signed can be carried out. In every other doubt it is asked to come back (503).
+ */
+export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
+  await app.register(cors, PREFLIGHT);
+
+  app.get(
+    '/:id',
+    {
+      schema: X402,
+      config: {
+        priority: 'money',
+        errors: [
+          'payment_not_found',
+          'params_validation',
+          'invalid_state',
+          'payment_expired',
+          'sanctioned_user',
+          'executor_not_found',
+          'idempotency_conflict',
+        ],
+      },
+    },
+    async (request, reply) => {
+      const visit = { request, reply };
+      const payment = await findPayment(deps, request);
+      const header = headerOf(request, 'payment-signature');
+      if (header === undefined) {
+        if (headerOf(request, 'x-payment') !== undefined) throw wrongHeader('is missing: X-PAYMENT is of version 1');
+        return answerByStatus(deps, visit, payment);
+      }
+      const read = readPaymentHeader(header);
+      if (!read.ok) throw wrongHeader(read.problem);
+      const acceptance = await acceptAuthorization(deps, { payment, paying: read.value });
+      if (acceptance.is === 'unfit') return askToPay(deps, visit, { payment, error: acceptance.reason });
+      if (acceptance.is === 'settled') return answerByStatus(deps, visit, await findPayment(deps, request));
+      return answerAuthorized(deps, visit, acceptance.authorized);
+    },
+  );
+}
+
+interface Visit {
+  readonly request: FastifyRequest<{ Params: { id: string } }>;
+  readonly reply: FastifyReply;
+}
+
+async function findPayment(deps: HttpDeps, { params }: Visit['request']): Promise<Payment> {
+  const id = paymentIdIn(params.id, deps.config.publicUrl);
+  const payment = id === undefined ? undefined : await deps.readPayment(id);
+  if (payment === undefined) throw paymentNotFound();
+  return payment;
+}
+
+function wrongHeader(message: string): ApiError {
+  return validationError([{ field: 'PAYMENT-SIGNATURE', message }]);
+}
+
+/** The answer to a request without an authorization that is known. */
+async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
+  const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
+  if (status === 'expired') throw paymentExpired();
+  if (status === 'failed' || status === 'cancelled') throw notPayable(status);
+  if (status === 'requires_action') return askToPay(deps, visit, { payment, error: 'PAYMENT-SIGNATURE is missing' });
+  return status === 'succeeded'
+    ? viewStatus(deps.config, payment, deps.world.clock.nowMs())
+    : comeBack(deps, visit, payment);
+}
+
+/** Money that has come to an address of the payment is taken into account first. */
+async function askToPay(
+  deps: HttpDeps,
+  visit: Visit,
+  { payment, error }: { readonly payment: Payment; readonly error: string },
+) {
+  if ((await findPaidInto(deps.db.sql, payment.id)) !== undefined) return comeBack(deps, visit, payment);
+  const url = `${deps.config.publicUrl}/x402/${payment.id}`;
+  const required = {
+    x402Version: X402_VERSION,
+    error,
+    resource: { url, description: `Payment ${payment.id}`, mimeType: 'application/json' },
+    accepts: await listRequirements(deps, payment),
+    extensions: EXTENSIONS,
+  };
+  visit.reply.code(402).header('PAYMENT-REQUIRED', headerText(required));
+  return required as never;
+}
+
+/** The payment is under way: nobody is asked to pay it again. */
+function comeBack({ config, world }: HttpDeps, { reply }: Visit, payment: PaymentGlance) {
+  reply.code(503).header('Retry-After', String(RETRY_AFTER_S));
+  return viewStatus(config, payment, world.clock.nowMs());
+}
+
+/** Waits for the block with the transfer of an accepted authorization. */
+async function answerAuthorized(deps: HttpDeps, visit: Visit, authorized: Authorized) {
+  const { payment, transaction } = await follow(deps, visit, authorized);
+  if (transaction === undefined) return answerByStatus(deps, visit, payment);
+  const { deposit, payer } = authorized;
+  const { network, item } = deposit;
+  const response = { success: true, payer, transaction, network, amount: item.amount };
+  visit.reply.header('PAYMENT-RESPONSE', headerText(response));
+  return viewStatus(deps.config, payment, deps.world.clock.nowMs());
+}
+
+interface Progress {
+  readonly payment: Payment;
+  /** The transaction with the transfer. */
+  readonly transaction: string | undefined;
+}
+
+async function follow(deps: HttpDeps, { request, reply }: Visit, authorized: Authorized): Promise<Progress> {
+  const find = async (): Promise<Progress> => {
+    const transaction = await findInclusion(deps, authorized);
+    return { payment: await findPayment(deps, request), transaction };
+  };
+  const isOver = ({ payment, transaction }: Progress) =>
+    transaction !== undefined || isFinal(payment.status) || payment.status === 'requires_action';
+  const found = await find();
+  if (isOver(found)) return found;
+  try {
+    return await holdUntil(deps, {
+      watched: found.payment.id,
+      place: deps.holdPlaces.take(request, reply),
+      untilMs: request.startedAtMs + HOLD_MS,
+      find,
+      isOver,
+      waitMs: () => LOOK_EVERY_MS,
+    });
+  } catch (error) {
+    // The authorization is stored by then, so a request that cannot be held is answered at once.
+    if (error instanceof ApiError && error.code === 'rate_limited') return found;
+    throw error;
+  }
+}
+
+const RequirementBody = Type.Object({
+  scheme: Type.Literal('exact'),
+  network: Type.String({ description: 'CAIP-2.' }),
+  amount: Type.String({ description: 'In the smallest unit of the token.' }),
+  asset: Type.String({ description: 'The address of the token.' }),
+  payTo: Type.String({ description: 'The deposit address of the payment for this token.' }),
+  maxTimeoutSeconds: Type.Integer({ description: 'The longest time that the authorization may be valid.' }),
+  extra: Type.Object({
+    name: Type.String({ description: 'The name in the EIP-712 domain of the token.' }),
+    version: Type.String({ description: 'Its version.' }),
+    paymentId: Type.String({ description: 'The payment.' }),
+  }),
+});
+
+const RequiredBody = Type.Object(
+  {
+    x402Version: Type.Literal(X402_VERSION),
+    error: Type.String({ description: 'The reason why the payment is asked for.' }),
+    resource: Type.Object({ url: Type.String(), description: Type.String(), mimeType: Type.String() }),
+    accepts: Type.Array(RequirementBody, { description: 'The ways to pay, one for each token.' }),
+    extensions: Type.Object(
+      {
+        'payment-identifier': Type.Object({
+          info: Type.Object({ required: Type.Boolean() }),
+          schema: Type.Unknown({ description: 'The JSON schema of `info`.' }),
+        }),
+      },
+      { description: 'The extensions that are honoured.' },
+    ),
+  },
+  { description: 'Payment is required. `PAYMENT-REQUIRED` has the same content, as JSON in base64.' },
+);
+
+const X402 = {
+  tags: ['x402'],
+  summary: 'Pay a payment by x402',
+  description:
+    'For programs that pay by themselves (x402, version 2, scheme `exact`). Without `PAYMENT-SIGNATURE` the answer is 402 with the ways to pay. With it the authorization is checked, stored and carried out; the answer comes when two endpoints show the transfer in a block. A payment takes one authorization. The same one gets the same answer. While it may still be carried out, every other request gets 503, and never another 402.',
+  params: PaymentParams,
+  headers: Type.Object({
+    'payment-signature': Type.Optional(
+      Type.String({ description: 'The signed payment: JSON in base64, as x402 clients send it.' }),
+    ),
+  }),
+  response: {
+    200: { ...StatusBody, description: 'The transfer is in a block, or the payment was paid before.' },
+    402: RequiredBody,
+    503: {
+      description:
+        'The payment is under way, or the database or every endpoint of a chain is out of reach. Ask again after the seconds of `Retry-After`.',
+      anyOf: [StatusBody, { $ref: 'ErrorBody#' }],
+    },
+  },
+};

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { headerText } from '../../src/domain/x402.ts';
+import { until } from '../until.ts';
+import { EURC, openPayingShop, type PayingShop, refusal, SANDBOX, USDC, USDT } from './paying-shop.ts';
+
+const AMOUNT = 10_000_000n;
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+/** Requests are held for some of these. */
+const STEP_MS = 4_000;
+
+type Json = Record<string, never>;
+interface Requirement {
+  readonly scheme: string;
+  readonly network: string;
+  readonly amount: string;
+  readonly asset: `0x${string}`;
+  readonly payTo: `0x${string}`;
+  readonly maxTimeoutSeconds: number;
+  readonly extra: { readonly name: string; readonly version: string; readonly paymentId: string };
+}
+type Authorization = Record<'from' | 'to' | 'value' | 'validAfter' | 'validBefore' | 'nonce', string>;
+
+describe('GET /x402/{paymentId}', () => {
+  let paying: PayingShop;
+  before(async () => {
+    const depositMinimum = { everywhere: undefined, on: new Map([[SANDBOX, 0n]]) };
+    paying = await openPayingShop({ config: { depositMinimum } });
+  });
+  after(() => paying.gateway.stop());
+
+  let keys = 0;
+  function newAgent(units = AMOUNT, asset = USDC): PrivateKeyAccount {
+    keys += 1;
+    const account = privateKeyToAccount(`0x${keys.toString(16).padStart(64, 'a')}`);
+    paying.network().control.setBalance(account.address, asset, units);
+    return account;
+  }
+
+  const get = (id: string, headers: Readonly<Record<string, string>> = {}) =>
+    paying.gateway.call({ method: 'GET', url: `/x402/${id}`, headers });
+
+  async function ask(id: string): Promise<Requirement> {
+    const answer = await get(id);
+    assert.equal(answer.statusCode, 402, answer.body);
+    return answer.json().accepts[0];
+  }
+
+  /** A payment header as clients make it, with changes before and after the signature. */
+  async function header(
+    agent: PrivateKeyAccount,
+    accepted: Requirement,
+    { told = {}, bent = {} }: { told?: Partial<Authorization>; bent?: Json | object } = {},
+  ): Promise<string> {
+    const nowS = Math.floor(paying.time.clock.nowMs() / 1000);
+    keys += 1;
+    const authorization: Authorization = {
+      from: agent.address,
+      to: accepted.payTo,
+      value: accepted.amount,
+      validAfter: '0',
+      validBefore: String(nowS + accepted.maxTimeoutSeconds),
+      nonce: `0x${keys.toString(16).padStart(64, '0')}`,
+      ...told,
+    };
+    const signature = await agent.signTypedData({
+      domain: {
+        name: accepted.extra.name,
+        version: accepted.extra.version,
+        chainId: Number(accepted.network.split(':')[1]),
+        verifyingContract: accepted.asset,
+      },
+      types: TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message: {
+        from: authorization.from as `0x${string}`,
+        to: authorization.to as `0x${string}`,
+        value: BigInt(authorization.value),
+        validAfter: BigInt(authorization.validAfter),
+        validBefore: BigInt(authorization.validBefore),
+        nonce: authorization.nonce as `0x${string}`,
+      },
+    });
+    return headerText({ x402Version: 2, accepted, payload: { authorization, signature }, ...bent });
+  }
+
+  const pay = (id: string, text: string) => get(id, { 'payment-signature': text });
+
+  /** An answer that is held until its time is over. */
+  async function overdue(answer: ReturnType<typeof get>) {
+    let isAnswered = false;
+    void answer.finally(() => {
+      isAnswered = true;
+    });
+    await until('it is answered', async () => {
+      if (!isAnswered) await paying.time.advance(STEP_MS);
+      return isAnswered;
+    });
+    return answer;
+  }
+
+  /** The error of a payment that is asked for again. */
+  async function misfit(id: string, text: string): Promise<string> {
+    const answer = await pay(id, text);
+    assert.equal(answer.statusCode, 402, answer.body);
+    const { error } = answer.json();
+    assert.equal((await paying.payment(id)).status, 'requires_action');
+    return error;
+  }
+
+  it('asks for every token at par that takes authorizations, to the deposit address', async () => {
+    const id = await paying.created();
+    const answer = await get(id);
+    assert.equal(answer.statusCode, 402);
+    const required = answer.json();
+    assert.deepEqual(
+      JSON.parse(Buffer.from(String(answer.headers['payment-required']), 'base64').toString()),
+      required,
+    );
+    assert.equal(required.x402Version, 2);
+    assert.match(required.resource.url, new RegExp(`/x402/${id}$`));
+    assert.equal(answer.headers['access-control-allow-origin'], '*');
+    const { address } = (await paying.wallet.post(id, 'address', { asset: USDC })).json();
+    assert.deepEqual(required.accepts, [
+      {
+        scheme: 'exact',
+        network: SANDBOX,
+        amount: AMOUNT.toString(),
+        asset: USDC.split(':').at(-1),
+        payTo: address.split(':').at(-1),
+        maxTimeoutSeconds: 150,
+        extra: { name: 'USD Coin', version: '2', paymentId: id },
+      },
+    ]);
+    assert.deepEqual((await get(id)).json(), required);
+    const euros = await ask(await paying.created({ amount: { unit: 'iso4217/EUR', value: '1000' } }));
+    assert.equal(euros.asset, EURC.split(':').at(-1));
+  });
+
+  it('stores a good authorization before anything is sent, and never asks for another', async () => {
+    const id = await paying.created();
+    const agent = newAgent();
+    const accepted = await ask(id);
+    const text = await header(agent, accepted);
+    const answer = await overdue(pay(id, text));
+    assert.deepEqual([answer.statusCode, answer.json().status], [503, 'processing']);
+    assert.ok(Number(answer.headers['retry-after']) >= 1);
+    const items = await paying.items(id);
+    assert.deepEqual(items.map(({ method, state, payer }) => [method, state, payer === agent.address]).sort(), [
+      ['deposit', 'offered', false],
+      ['deposit-vrs', 'due', true],
+    ]);
+    // The same again, another one, and none: come back.
+    const other = await header(newAgent(), accepted);
+    for (const each of [await overdue(pay(id, text)), await pay(id, other), await get(id)]) {
+      assert.equal(each.statusCode, 503, each.body);
+      assert.equal(each.headers['payment-required'], undefined);
+    }
+    assert.equal((await paying.items(id)).length, 2);
+    const cancelled = await refusal(paying.wallet.post(id, 'cancel', {}));
+    assert.deepEqual(cancelled, [400, 'invalid_state']);
+  });
+
+  it('asks again, and stores nothing, for an authorization that does not fit', async () => {
+    const id = await paying.created();
+    const accepted = await ask(id);
+    const nowS = Math.floor(paying.time.clock.nowMs() / 1000);
+    const name = (rest: string) => `invalid_exact_evm_${rest}`;
+    const cases: [string, Parameters<typeof header>[2]][] = [
+      [name('payload_authorization_value_mismatch'), { told: { value: '9999999' } }],
+      [name('payload_authorization_value_mismatch'), { told: { value: '10000001' } }],
+      [name('recipient_mismatch'), { told: { to: `0x${'9'.repeat(40)}` } }],
+      [name('payload_authorization_valid_before'), { told: { validBefore: String(nowS + 5) } }],
+      [name('payload_authorization_valid_before'), { told: { validBefore: String(nowS + 86_400) } }],
+      [name('payload_authorization_valid_before'), { told: { validBefore: (2n ** 256n - 1n).toString() } }],
+      [name('payload_authorization_valid_after'), { told: { validAfter: String(nowS + 60) } }],
+      ['invalid_payment_requirements', { bent: { accepted: { ...accepted, asset: USDT.split(':').at(-1) } } }],
+      ['invalid_payment_requirements', { bent: { accepted: { ...accepted, network: 'eip155:1' } } }],
+    ];
+    for (const [error, changes] of cases) {
+      assert.equal(await misfit(id, await header(newAgent(), accepted, changes)), error);
+    }
+    const poor = await header(newAgent(AMOUNT - 1n), accepted);
+    assert.equal(await misfit(id, poor), name('insufficient_balance'));
+    const thief = newAgent();
+    const stolen = await header(newAgent(), accepted, { told: { from: thief.address } });
+    assert.equal(await misfit(id, stolen), name('signature'));
+    const short = JSON.parse(Buffer.from(await header(newAgent(), accepted), 'base64').toString());
+    short.payload.signature = '0x1234';
+    assert.equal(await misfit(id, headerText(short)), name('failed_to_parse_signature'));
+    assert.equal((await paying.items(id)).length, 1);
+  });
+
+  it('refuses headers that are no payment of version 2', async () => {
+    const id = await paying.created();
+    const accepted = await ask(id);
+    const good = JSON.parse(Buffer.from(await header(newAgent(), accepted), 'base64').toString());
+    const { authorization } = good.payload;
+    const bad = [
+      '%%%',
+      'bm8gSlNPTg==',
+      headerText([]),
+      headerText(null),
+      headerText({ ...good, x402Version: 1 }),
+      headerText({ x402Version: 1, scheme: 'exact', network: 'base', payload: good.payload }),
+      headerText({ ...good, accepted: { ...accepted, scheme: 'upto' } }),
+      headerText({ ...good, payload: { permit2Authorization: {}, signature: '0x' } }),
+      headerText({ ...good, payload: { ...good.payload, authorization: { ...authorization, value: '1e7' } } }),
+      headerText({ ...good, payload: { ...good.payload, authorization: { ...authorization, value: 10_000_000 } } }),
+      headerText({ ...good, payload: { ...good.payload, authorization: { ...authorization, nonce: '0x00' } } }),
+      headerText({ ...good, payload: { ...good.payload, signature: 7 } }),
+      headerText({ ...good, extensions: { 'payment-identifier': { info: { required: false, id: 'short' } } } }),
+      'QUJD'.repeat(16 * 1024),
+    ];
+    for (const text of bad)
+      assert.deepEqual(await refusal(pay(id, text)), [400, 'params_validation'], text.slice(0, 40));
+    assert.deepEqual(await refusal(get(id, { 'x-payment': 'e30=' })), [400, 'params_validation']);
+    assert.deepEqual(await refusal(get('pay_unknown')), [404, 'payment_not_found']);
+    assert.equal((await paying.payment(id)).status, 'requires_action');
+  });
+
+  it('gives the same identifier of the same account the same answer', async () => {
+    const id = await paying.created();
+    const accepted = await ask(id);
+    const named = (name: string) => ({
+      bent: { extensions: { 'payment-identifier': { info: { required: false, id: name } } } },
+    });
+    const agent = newAgent();
+    for (let times = 0; times < 2; times += 1) {
+      const answer = pay(id, await header(agent, accepted, named('agent-request-0001')));
+      assert.equal((await overdue(answer)).statusCode, 503);
+    }
+    const other = pay(id, await header(newAgent(), accepted, named('agent-request-0001')));
+    assert.deepEqual(await refusal(other), [409, 'idempotency_conflict']);
+    assert.equal((await paying.items(id)).length, 2);
+  });
+
+  it('refuses screened accounts, payments that are over, and payments that can be paid in no such way', async () => {
+    const id = await paying.created();
+    const accepted = await ask(id);
+    const agent = newAgent();
+    paying.screened.add(`${SANDBOX}:${agent.address}`);
+    assert.deepEqual(await refusal(pay(id, await header(agent, accepted))), [400, 'sanctioned_user']);
+    const cancelled = await paying.created();
+    await paying.wallet.post(cancelled, 'cancel', {});
+    assert.deepEqual(await refusal(get(cancelled)), [400, 'invalid_state']);
+    const yen = await paying.created({ amount: { unit: 'iso4217/JPY', value: '1000' } }).catch(() => undefined);
+    if (yen !== undefined) assert.deepEqual(await refusal(get(yen)), [409, 'executor_not_found']);
+  });
+
+  it('takes an authorization that a stranger has carried out, and asks for none beside it', async () => {
+    const id = await paying.created();
+    const accepted = await ask(id);
+    const agent = newAgent();
+    const text = await header(agent, accepted);
+    const { authorization, signature } = JSON.parse(Buffer.from(text, 'base64').toString()).payload;
+    const { chain, control } = paying.network();
+    const [stored] = await paying.items(id);
+    assert.ok(stored);
+    const { network, collector, asset, subject, recipient, feeAccount } = stored;
+    const item = {
+      ...{ network, collector, asset, subject, recipient, feeAccount, method: 'deposit-vrs' as const },
+      payer: agent.address,
+      amount: AMOUNT,
+      fee: BigInt(stored.fee),
+      deadlineS: Number(authorization.validBefore),
+      authorization: { nonce: authorization.nonce, validAfterS: 0 },
+    };
+    control.authorizeAsStranger({ item, commitment: chain.commitmentOf(item), signature, hasCode: false });
+    control.mine();
+    const answer = await overdue(pay(id, text));
+    assert.equal(answer.statusCode, 503, answer.body);
+    assert.equal((await get(id)).statusCode, 503);
+  });
+});
