@@ -81,11 +81,36 @@ export async function listDepositTransfers(
   db: Reader,
   { commitment, limit }: { commitment: string; limit: number },
 ): Promise<DepositTransfer[]> {
-  const rows = await db<(Omit<DepositTransfer, 'blockNumber'> & { blockNumber: string })[]>`
-    select transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
-      block_hash as "blockHash", at, commitment, asset, sender, amount, is_screened as "isScreened"
-    from deposit_transfers where commitment = ${commitment} order by block_number, log_index limit ${limit}`;
-  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+  const rows = await db<TransferRow[]>`
+    select ${transferColumns(db)} from deposit_transfers
+    where commitment = ${commitment} order by block_number, log_index limit ${limit}`;
+  return rows.map(toTransfer);
+}
+
+/** The largest final transfers that count for the payment, in the order of the chain. */
+export async function listLargestTransfers(
+  db: Reader,
+  { commitment, asset, deadline, limit }: { commitment: string; asset: string; deadline: Date; limit: number },
+): Promise<DepositTransfer[]> {
+  const rows = await db<TransferRow[]>`
+    select * from (
+      select ${transferColumns(db)} from deposit_transfers
+      where commitment = ${commitment} and asset = ${asset} and not is_screened and at <= ${deadline}
+        and block_number <= (select checked_block from deposits where deposits.commitment = ${commitment})
+      order by amount desc, block_number, log_index limit ${limit}
+    ) largest order by "blockNumber", "logIndex"`;
+  return rows.map(toTransfer);
+}
+
+type TransferRow = Omit<DepositTransfer, 'blockNumber'> & { readonly blockNumber: string };
+
+function transferColumns(db: Reader) {
+  return db`transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
+    block_hash as "blockHash", at, commitment, asset, sender, amount, is_screened as "isScreened"`;
+}
+
+function toTransfer(row: TransferRow): DepositTransfer {
+  return { ...row, blockNumber: Number(row.blockNumber) };
 }
 
 /** Sums of the transfers of a deposit address in the asked asset, up to a block. */

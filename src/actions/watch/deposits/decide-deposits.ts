@@ -128,6 +128,7 @@ async function payByDeposit(
     block: seen.block,
     blockHash: seen.blockHash,
     arrived: seen.arrived.toString(),
+    counted: seen.counted.toString(),
     ...(seen.arrived > BigInt(item.amount) && { overpaid: (seen.arrived - BigInt(item.amount)).toString() }),
     transfers: transfers.map(evidenceOf),
   };
