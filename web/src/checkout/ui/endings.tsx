@@ -76,7 +76,7 @@ export function Ending(props: EndingProps) {
   }
 }
 
-function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' | 'actions'>) {
+function Receipt({ page, flow, copied, actions }: EndingProps) {
   const { strings } = useWords();
   const { info, buyer } = flow.payment;
   if (info === null) return null;
@@ -98,6 +98,7 @@ function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' 
         </Line>
       </dl>
       <TransactionLink href={info.explorerUrl} />
+      <TransactionLink href={page.receiptUrl} text={strings.openReceipt} />
     </>
   );
 }

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
+import { receiptPath } from '../../shared/receipt-path.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { download } from '../export-file.ts';
@@ -168,11 +169,16 @@ function Facts({ payment, receipt }: FactsProps) {
         {payment.status === 'succeeded' && (
           <Fact name={words.settlement}>{settlement === null ? words.unsettled : words.settled}</Fact>
         )}
-        {receipt !== undefined && (
+        {payment.status === 'succeeded' && (
           <Fact name={words.receipt}>
-            <button type="button" className="quiet small" onClick={() => saveReceipt(payment.id, receipt)}>
-              {words.saveReceipt}
-            </button>
+            <a href={receiptPath(payment.id)} target="_blank" rel="noreferrer">
+              {words.openReceipt}
+            </a>{' '}
+            {receipt !== undefined && (
+              <button type="button" className="quiet small" onClick={() => saveReceipt(payment.id, receipt)}>
+                {words.saveReceipt}
+              </button>
+            )}
           </Fact>
         )}
         {description !== null && (
