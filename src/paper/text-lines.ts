@@ -1,3 +1,4 @@
+/// <reference path="./linebreak.d.ts" />
 import bidiFactory, { type Bidi } from 'bidi-js';
 import LineBreaker from 'linebreak';
 import { fontFor, type PaperFont, type Shaping, type Weight, widthOf } from './fonts.ts';
