@@ -10,6 +10,7 @@ export interface Figure {
 
 /** A measurement, with the figures that it yields. */
 export interface Measurement {
+  /** A common beginning, up to an underscore, chooses all of them. */
   readonly names: readonly string[];
   /** Takes much longer than the others, so it runs only on request. */
   readonly isLarge?: true;

@@ -94,7 +94,8 @@ async function ourGas(rpc: PayingChain, chain: Chain, size: number | 'full') {
   return { count, perPayment: Number(gas) / count };
 }
 
-async function batchOf(rpc: PayingChain, chain: Chain, count: number): Promise<SignedItem[]> {
+/** Signed payments of as many payers to as many merchants. */
+export async function batchOf(rpc: PayingChain, chain: Chain, count: number): Promise<SignedItem[]> {
   const { payers, shops } = await parties(rpc, `gas ${count}`, count);
   const method = findAsset(ASSET)?.pay?.method;
   if (method === undefined) throw new Error('USDC cannot be paid with.');
@@ -126,7 +127,8 @@ async function parties(chain: PayingChain, name: string, count: number) {
   return { payers, shops };
 }
 
-async function send(chain: Chain, signer: Signer, batch: readonly SignedItem[]): Promise<bigint> {
+/** Sends the batch, and returns the gas that it took. */
+export async function send(chain: Chain, signer: Signer, batch: readonly SignedItem[]): Promise<bigint> {
   const slot = { nonce: await chain.minedNonce(signer.address), fees: await chain.suggestFees() };
   const { hash, bytes } = await chain.signBatch(signer, batch, slot);
   await chain.broadcast(bytes);
@@ -138,7 +140,7 @@ async function send(chain: Chain, signer: Signer, batch: readonly SignedItem[]):
   if (isReverted) throw new Error('The batch reverted.');
   const { number } = await chain.head();
   const paid = (await chain.events(0, number)).filter(
-    ({ type, transactionHash }) => type === 'paid' && transactionHash === hash,
+    ({ type, transactionHash }) => type !== 'refused' && transactionHash === hash,
   );
   if (paid.length !== batch.length) throw new Error(`${paid.length} of ${batch.length} items were paid.`);
   return gasSpent;

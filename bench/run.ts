@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
 import { checkoutMeasurement } from './checkout.ts';
 import { createMeasurement } from './create.ts';
+import { depositsMeasurement } from './deposits.ts';
 import { eventsFeedMeasurement } from './events-feed.ts';
 import { exportMeasurement } from './export.ts';
 import { faultsMeasurement } from './faults.ts';
@@ -31,6 +32,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   settleMeasurement,
   settleOnceMeasurement,
   gasMeasurement,
+  depositsMeasurement,
   optionsMeasurement,
   faultsMeasurement,
   checkoutMeasurement,
@@ -66,7 +68,11 @@ async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'soak') return runSoak(args.slice(1));
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
   const named = args.filter((arg) => arg !== '--large');
-  if (named.some((name) => !known.has(name))) {
+  // The name of a single figure chooses it alone, and any other beginning of names all of them.
+  const choose = (word: string) =>
+    known.has(word) ? [word] : [...known].filter((name) => name.startsWith(`${word}_`));
+  const picked = new Set(named.flatMap(choose));
+  if (named.some((word) => choose(word).length === 0)) {
     process.stderr.write(USAGE);
     return 2;
   }
@@ -75,7 +81,7 @@ async function main(args: readonly string[]): Promise<number> {
     measurement,
     wanted: new Set(
       measurement.names.filter((name) =>
-        named.length > 0 ? named.includes(name) : wantsLarge || measurement.isLarge === undefined,
+        named.length > 0 ? picked.has(name) : wantsLarge || measurement.isLarge === undefined,
       ),
     ),
   })).filter(({ wanted }) => wanted.size > 0);

@@ -8,7 +8,7 @@ export function eventsPage(): string {
   });
   return `# Events
 
-Each change of a payment, refund, merchant or settlement destination is one event, and so is the end of a webhook endpoint. Events are kept.
+Each change of a payment, refund, payment link, merchant or settlement destination is one event, and so is the end of a webhook endpoint. Events are kept.
 
 \`\`\`
 GET /v1/events?after=<cursor>&types=payment.*&merchantId=…&limit=50&maxPollMs=25000

@@ -45,10 +45,14 @@ interface Named {
 const EVENT_DATA = {
   payment: { name: 'Payment', mark: 'gatewayUrl' },
   refund: { name: 'RefundData', mark: 'paymentId' },
+  payment_link: { name: 'PaymentLink', mark: 'minimum' },
   merchant: { name: 'MerchantData', mark: 'email' },
   settlement_destination: { name: 'DestinationData', mark: 'bankType' },
-  webhook_endpoint: { name: 'WebhookEndpointData', mark: 'url' },
+  webhook_endpoint: { name: 'WebhookEndpointData', mark: 'apiVersion' },
 } as const;
+
+/** Objects of events that other answers have too. */
+const NAMED_ELSEWHERE: readonly string[] = ['Payment', 'PaymentLink'];
 
 const INDENT = '  ';
 
@@ -108,6 +112,8 @@ function namesIn(api: Api): Named[] {
     { name: 'MerchantChange', schema: body('patch', ofMerchant), isInput: true },
     { name: 'ListedMerchant', schema: answer('get', '/v1/merchants', 'merchants', '[]') },
     { name: 'ChangedMerchant', schema: answer('patch', ofMerchant, 'merchant') },
+    { name: 'Branding', schema: answer('get', `${ofMerchant}/branding`, 'branding') },
+    { name: 'BrandingChange', schema: body('patch', `${ofMerchant}/branding`), isInput: true },
     { name: 'MerchantQuery', schema: query('/v1/merchants'), isInput: true },
     { name: 'MerchantPage', schema: answer('get', '/v1/merchants') },
     { name: 'Deleted', schema: answer('delete', ofMerchant) },
@@ -130,7 +136,7 @@ function namesIn(api: Api): Named[] {
 function eventData({ anyOf = [] }: Schema): Named[] {
   return Object.values(EVENT_DATA).flatMap(({ name, mark }) => {
     const schema = anyOf.find(({ properties = {} }) => Object.hasOwn(properties, mark));
-    return schema === undefined || name === 'Payment' ? [] : [{ name, schema }];
+    return schema === undefined || NAMED_ELSEWHERE.includes(name) ? [] : [{ name, schema }];
   });
 }
 

@@ -18,6 +18,9 @@ const ENTRIES = {
 /** Parts of the checkout that few payers need. They stay out of its first file. */
 const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted)\.tsx|follow-deposit\.ts)$/;
 
+/** A part of the dashboard and the API reference. Small parts join a larger file otherwise, and that is one of the checkout. */
+const REFERENCE_KEY = /\/shared\/reference-key\.ts$/;
+
 /** The server's own half: the checkout page with those of payment links and receipts, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
   'entry-server': join(import.meta.dirname, 'src/checkout/entry-server.tsx'),
@@ -57,7 +60,10 @@ export default defineConfig(({ isSsrBuild }) => ({
       // Small parts that pages share join a larger file: each file compresses alone.
       output: {
         experimentalMinChunkSize: 8_000,
-        manualChunks: (id) => (RARE.test(id) ? 'rare-steps' : undefined),
+        manualChunks: (id) => {
+          if (RARE.test(id)) return 'rare-steps';
+          return REFERENCE_KEY.test(id) ? 'reference-key' : undefined;
+        },
         onlyExplicitManualChunks: true,
       },
     },

@@ -121,6 +121,12 @@ export interface Payment {
   }[] | null;
   /** As given. */
   metadata: Record<string, string> | null;
+  /** Only in events of type `payment.late_money`: the money that the payment did not need. */
+  lateMoney?: {
+    /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
+    amount: Amount;
+  };
 }
 
 export interface NewPayment {
@@ -702,6 +708,34 @@ export interface ListedMerchant {
 
 export type ChangedMerchant = ListedMerchant;
 
+export interface Branding {
+  /** The logo that payers see: the uploaded one, else the copy of the one at `iconUrl`. Null: the initials. */
+  logoUrl: string | null;
+  /** The uploaded logo. */
+  uploadedLogoUrl: string | null;
+  /** The copy of the logo at `iconUrl`, once it was made. */
+  copiedLogoUrl: string | null;
+  /** The colour of buttons, `#rrggbb`. Null: that of the gateway. */
+  accentColor: string | null;
+  /** True if the pages name the gateway at their end. */
+  poweredBy: boolean;
+}
+
+export interface BrandingChange {
+  /** A JPEG, PNG, WebP or AVIF of at most 2 MB, in base64. */
+  logo?: string | null | undefined;
+  /** The colour of buttons. It must have a contrast of 3:1 against the backgrounds of the light and the dark theme. The text on it is black or white, whichever has more contrast. Null: that of the gateway. */
+  accentColor?: string | null | undefined;
+  /** False hides the name of the gateway at the end of the pages. */
+  poweredBy?: boolean | undefined;
+  /** Values of the branding that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`. */
+  ifUnchanged?: {
+    uploadedLogoUrl?: string | null | undefined;
+    accentColor?: string | null | undefined;
+    poweredBy?: boolean | undefined;
+  } | undefined;
+}
+
 export interface MerchantQuery {
   status?: 'active' | 'inactive' | 'suspended' | undefined;
   /** Part of the name or the id, in any case. */
@@ -761,7 +795,7 @@ export interface NewWebhookEndpoint {
   /** The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine. */
   url: string;
   /** The types to deliver. `payment.*` stands for all types that begin so, `*` for all. */
-  events: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[];
+  events: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[];
   /** Only events of these merchants. Null: all merchants that the key may act for. */
   merchantIds?: readonly string[] | null | undefined;
   /** A note of your own. */
@@ -774,7 +808,7 @@ export interface WebhookEndpointChange {
   /** The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine. */
   url?: string | undefined;
   /** The types to deliver. `payment.*` stands for all types that begin so, `*` for all. */
-  events?: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[] | undefined;
+  events?: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[] | undefined;
   /** Only events of these merchants. Null: all merchants that the key may act for. */
   merchantIds?: readonly string[] | null | undefined;
   /** A note of your own. */
@@ -836,9 +870,9 @@ export interface DeliveryQuery {
   limit?: number | undefined;
 }
 
-export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
+export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
 
-export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
+export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
 
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
@@ -939,6 +973,7 @@ export interface EventOf<Type extends EventType, Data> {
 export type TillEvent =
   | EventOf<'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money', Payment>
   | EventOf<'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed', RefundData>
+  | EventOf<'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out', PaymentLink>
   | EventOf<'merchant.created' | 'merchant.updated', MerchantData>
   | EventOf<'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed', DestinationData>
   | EventOf<'webhook_endpoint.disabled' | 'webhook_endpoint.test', WebhookEndpointData>;

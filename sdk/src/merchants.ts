@@ -1,4 +1,6 @@
 import type {
+  Branding,
+  BrandingChange,
   ChangedMerchant,
   CreatedMerchant,
   Deleted,
@@ -64,6 +66,29 @@ export function merchantsOf(connection: Connection) {
     async update(id: string, change: MerchantChange, options?: CallOptions): Promise<ChangedMerchant> {
       const call = { method: 'PATCH', path: `${PATH}/${segment(id)}`, body: change } as const;
       return (await connection.ask<{ merchant: ChangedMerchant }>(call, options)).merchant;
+    },
+
+    /**
+     * The logo and the accent colour of the pages that payers see.
+     *
+     * @example
+     * const { logoUrl, accentColor } = await till.merchants.branding(merchantId);
+     * console.log(logoUrl, accentColor);
+     */
+    async branding(id: string, options?: CallOptions): Promise<Branding> {
+      const call = { method: 'GET', path: `${PATH}/${segment(id)}/branding` } as const;
+      return (await connection.ask<{ branding: Branding }>(call, options)).branding;
+    },
+
+    /**
+     * Changes the fields of the branding that are named. A colour with too little contrast is refused.
+     *
+     * @example
+     * await till.merchants.updateBranding(merchantId, { accentColor: '#635bff', poweredBy: false });
+     */
+    async updateBranding(id: string, change: BrandingChange, options?: CallOptions): Promise<Branding> {
+      const call = { method: 'PATCH', path: `${PATH}/${segment(id)}/branding`, body: change } as const;
+      return (await connection.ask<{ branding: Branding }>(call, options)).branding;
     },
 
     /**

@@ -89,7 +89,7 @@ export interface Chain {
    * accounts. Transfers through the Collector are not included.
    */
   incoming(
-    accounts: readonly string[],
+    accounts: Accounts,
     fromBlock: number,
     toBlock: number,
     onUnreadable?: OnUnreadable,
@@ -141,6 +141,13 @@ export interface Receipt {
   readonly isReverted: boolean;
   /** The events of our contracts in it. */
   readonly events: readonly ChainEvent[];
+}
+
+/** A set of accounts, or the keys of a map. */
+export interface Accounts {
+  readonly size: number;
+  has(account: string): boolean;
+  keys(): Iterable<string>;
 }
 
 /** Called with each unreadable log. */

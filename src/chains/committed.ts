@@ -25,7 +25,7 @@ export function committedPlace(item: Item, commitment: string): CommittedPlace |
   const feeAccount = item.feeAccount as typeof NATIVE_TOKEN;
   const collector = item.collector as typeof NATIVE_TOKEN;
   if (item.method === 'deposit') {
-    const isSame = depositCommitment(depositTerms(item, token)) === commitment;
+    const isSame = depositCommitment(depositTerms(item)) === commitment;
     return isSame ? { chainId, collector, token } : undefined;
   }
   const hashed = commitmentOf({ chainId: Number(chainId), collector, token, feeAccount, ...collectorItem(item) });

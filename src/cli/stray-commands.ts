@@ -1,6 +1,8 @@
 import { returnStray } from '../actions/outgoing/stray/return-stray.ts';
 import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
+import { type Fate, type SearchReport, searchStrays } from '../actions/watch/deposits/search-strays.ts';
 import { amountText } from '../chains/amount-text.ts';
+import { depositMinimumOn } from '../settings/chains.ts';
 import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
@@ -40,7 +42,8 @@ const list = databaseCommand({
 });
 
 function whatOf(stray: Stray): string {
-  if (stray.source === 'late_payment') return `paid late: ${stray.paymentId}`;
+  if (stray.source === 'late_payment')
+    return `${stray.sender === null ? 'at an address' : 'paid late'}: ${stray.paymentId}`;
   return isGasMoney(stray) ? 'coin, used for gas' : 'transfer';
 }
 
@@ -62,4 +65,61 @@ const giveBack = databaseCommand({
     }),
 });
 
-export const strayCommands: readonly Command[] = [list, giveBack];
+const search = databaseCommand({
+  name: 'strays search',
+  summary:
+    'Search the deposit addresses of a payment for money: every token, on every network. The addresses are the same everywhere.',
+  positionals: { payment: required(id, 'The payment.') },
+  options: {
+    network: optional({ ...id, placeholder: 'caip2' }, 'Only this network. Default: all networks of RPC_URLS.'),
+    sweep: flag('Sweep the money to the merchant and the fee account.'),
+  },
+  examples: ['strays search pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'strays search pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --sweep'],
+  run: (deps, { payment, network, sweep }) =>
+    withChains(deps, async (chains) => {
+      const sweepFrom = (each: string) => depositMinimumOn(deps.config, each);
+      const actor = operatorOf(deps.config);
+      const report = await searchStrays(
+        { ...deps, chains, sweepFrom },
+        { paymentId: payment, network, isSweep: sweep, actor },
+      );
+      return { json: report, text: searchText(report), exitCode: report.unsearched.length > 0 ? 1 : 0 };
+    }),
+});
+
+function searchText({ addresses, found, unsearched, isOrdered }: SearchReport): string {
+  const lines = found.map(
+    ({ asset, units, address, network, fate, recipient }) =>
+      `${amountText(asset, units)} at ${address} on ${network}: ${fateText(fate, { network, recipient, isOrdered })}`,
+  );
+  if (addresses === 0) lines.push('The payment has no deposit address.');
+  else if (lines.length === 0) lines.push('Nothing lies at its deposit addresses.');
+  for (const network of unsearched) lines.push(`${network} could not be searched whole: no endpoint has answered.`);
+  return lines.join('\n');
+}
+
+function fateText(
+  fate: Fate,
+  { network, recipient, isOrdered }: { network: string; recipient: string; isOrdered: boolean },
+): string {
+  switch (fate) {
+    case 'sweepable':
+      return isOrdered
+        ? `it is being swept to ${recipient}. Search again to see it gone.`
+        : `add --sweep to sweep it to ${recipient}.`;
+    case 'counts':
+      return 'it counts for the payment, which is open.';
+    case 'too_little':
+      return 'a sweep costs more than it brings: see DEPOSIT_MINIMUM.';
+    case 'coin':
+      return 'coin cannot be swept, only tokens.';
+    case 'no_contract':
+      return `the contract of deposit addresses is missing there: run collector deploy --network ${network}.`;
+    case 'no_relayer':
+      return `RELAYER_KEYS has no key for ${network}: a relayer must pay for the gas.`;
+    case 'not_our_account':
+      return `a sweep would take it to ${recipient}, which is not the INTERMEDIATE_ACCOUNT of ${network}. Use that account there as well, then search again.`;
+  }
+}
+
+export const strayCommands: readonly Command[] = [list, giveBack, search];

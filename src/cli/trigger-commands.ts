@@ -47,6 +47,16 @@ const merchant: Recipe = async (scene) => {
   return made.id;
 };
 
+const link = async (scene: Scene, fields: object = {}): Promise<string> => {
+  const { paymentLink } = await scene.call('POST', '/v1/payment-links', {
+    description: 'Triggered link',
+    amount: PRICE,
+    ...fields,
+  });
+  scene.steps.push(`created the payment link ${paymentLink.id}`);
+  return paymentLink.id;
+};
+
 /** A merchant asks for another destination, which waits as in live mode, and then perhaps for the first one again. */
 const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<string> => {
   const id = await merchant(scene);
@@ -101,6 +111,20 @@ const RECIPES = {
   'refund.processing': (scene) => refunded(scene),
   'refund.succeeded': (scene) => refunded(scene),
   'refund.failed': (scene) => refunded(scene, asking('refund_fails')),
+  'payment_link.created': (scene) => link(scene),
+  'payment_link.updated': async (scene) => {
+    const id = await link(scene);
+    await scene.call('PATCH', `/v1/payment-links/${id}`, { description: 'Another description' });
+    scene.steps.push(`changed ${id}`);
+    return id;
+  },
+  'payment_link.sold_out': async (scene) => {
+    const id = await link(scene, { stock: 1 });
+    const paymentId = await scene.order(id);
+    scene.steps.push(`ordered ${paymentId} on its page`);
+    await pay(scene, paymentId);
+    return id;
+  },
   'merchant.created': merchant,
   'merchant.updated': async (scene) => {
     const id = await merchant(scene);

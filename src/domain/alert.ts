@@ -24,6 +24,7 @@ export const ALERT_NAMES = [
   'job_failing',
   'key_refused',
   'mails_given_up',
+  'mails_stuck',
   'network_not_as_known',
   'network_unavailable',
   'outgoing_limited',

@@ -25,6 +25,14 @@ export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }
 
+/**
+ * True if money that no payment needed is named to the partner now: the first of it, and later parts of a whole token or
+ * more. Of smaller parts the partner hears each time the money has doubled, so whoever sends dust causes few events.
+ */
+export function isNamed({ told, extra, isWorth }: { told: bigint; extra: bigint; isWorth: boolean }): boolean {
+  return extra > told && (isWorth || extra >= 2n * told);
+}
+
 /** The request for a wallet, as EIP-681 writes it: a transfer of a token on a chain. */
 export function transferUri({
   token,

@@ -16,11 +16,20 @@ export const EVENT_TYPES = {
   'payment.cancelled': of('payment', 'The merchant or the payer has cancelled the payment.'),
   'payment.settled': of('payment', 'The net amount has reached the merchant.'),
   'payment.reorged': of('payment', 'A reorganisation deeper than final depth removed a transaction of the payment.'),
-  'payment.late_money': of('payment', 'Money arrived for a payment that was over. The payer should get it back.'),
+  'payment.late_money': of(
+    'payment',
+    'Money arrived that the payment did not need: too late, too much, or in a wrong token. The payer should get it back.',
+  ),
   'refund.created': of('refund', 'A refund was requested.'),
   'refund.processing': of('refund', 'The refund waits for funds, or is being sent.'),
   'refund.succeeded': of('refund', 'The refund has arrived, at final depth.'),
   'refund.failed': of('refund', 'The refund did not arrive, or may not be sent.'),
+  'payment_link.created': of('payment_link', 'A payment link was created.'),
+  'payment_link.updated': of('payment_link', 'A payment link was changed.'),
+  'payment_link.sold_out': of(
+    'payment_link',
+    'The last piece of a payment link was taken. A payment that ends unpaid returns its piece.',
+  ),
   'merchant.created': of('merchant', 'A merchant was created.'),
   'merchant.updated': of('merchant', 'A merchant was changed or deleted.'),
   'settlement_destination.pending': of('settlement_destination', 'A change was requested and is cooling off.'),
@@ -58,7 +67,14 @@ function allOfObject(type: EventType): string {
 }
 
 /** The object of an event. */
-export type EventObject = 'payment' | 'refund' | 'merchant' | 'settlement_destination' | 'webhook_endpoint' | 'payout';
+export type EventObject =
+  | 'payment'
+  | 'refund'
+  | 'payment_link'
+  | 'merchant'
+  | 'settlement_destination'
+  | 'webhook_endpoint'
+  | 'payout';
 
 interface EventKind {
   readonly object: EventObject;

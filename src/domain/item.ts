@@ -9,6 +9,8 @@ export interface Item {
   readonly collector: string;
   /** CAIP-19. */
   readonly asset: string;
+  /** The asset that the deposit address was made for, if a sweep takes another one from it. CAIP-19, of any network. */
+  readonly asked?: string;
   readonly method: ItemMethod;
   /** The id whose 16 bytes the chain records: of a payment, payout, refund or return. */
   readonly subject: string;

@@ -8,6 +8,9 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
+/** The most bytes of a logo, uploaded or copied. */
+export const MAX_LOGO_BYTES = 2 * 1024 * 1024;
+
 /** The picture of these bytes. Undefined if they are no picture of a type that browsers may be shown. */
 export function pictureOf(bytes: Uint8Array): Picture | undefined {
   const type = imageType(bytes);

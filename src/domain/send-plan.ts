@@ -91,6 +91,8 @@ const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 export interface Passenger {
   readonly collector: string;
   readonly asset: string;
+  /** The asset that a deposit address was made for, if another one is swept. */
+  readonly asked?: string | null;
   readonly method: string;
   readonly feeAccount: string;
   /**
@@ -114,7 +116,7 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
       batches.push([item]);
       continue;
     }
-    const key = [item.collector, item.asset, item.method, item.feeAccount, item.attempts].join(' ');
+    const key = [item.collector, item.asset, item.asked, item.method, item.feeAccount, item.attempts].join(' ');
     const limit = Math.max(1, Math.floor(maxItemsOf(item) / 4 ** item.attempts));
     let batch = open.get(key);
     if (batch === undefined || batch.length >= limit) {

@@ -1,4 +1,5 @@
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
+import { MERCHANT_ID } from './sample-story.ts';
 
 const AT = '2026-02-18T10:02:00.000Z';
 const KEY = {
@@ -19,8 +20,24 @@ const NEW = { ...KEY, lastUsedAt: null };
 const SECRET = 'till_live_…';
 const SUCCESSOR = { ...NEW, id: 'key_01KHTZ8E5JZ0K2M4N6P8Q0R2S4', hint: 'Bm3k', rotatedFrom: KEY.id };
 
-/** Examples of the routes about keys, payouts and the gateway itself. */
+const OF_MERCHANT = { merchantId: MERCHANT_ID };
+const LOGO_URL = `${SAMPLE_ORIGIN}/logos/9f86d081884c7d659a2feaa0c55ad015`;
+const BRANDING = {
+  logoUrl: LOGO_URL,
+  uploadedLogoUrl: LOGO_URL,
+  copiedLogoUrl: null,
+  accentColor: '#635bff',
+  poweredBy: true,
+};
+
+/** Examples of the routes about the look of merchants, keys, payouts and the gateway itself. */
 export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
+  'get /v1/merchants/{merchantId}/branding': { params: OF_MERCHANT, answer: { branding: BRANDING } },
+  'patch /v1/merchants/{merchantId}/branding': {
+    params: OF_MERCHANT,
+    body: { accentColor: BRANDING.accentColor, poweredBy: false },
+    answer: { branding: { ...BRANDING, poweredBy: false } },
+  },
   'get /v1/api-keys': { answer: { apiKeys: [KEY] } },
   'post /v1/api-keys': {
     body: { label: KEY.label, scopes: KEY.scopes, addresses: KEY.addresses },

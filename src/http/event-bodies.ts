@@ -7,6 +7,7 @@ import type { PlacedEvent } from '../store/events/events.ts';
 import { findRefundsOf } from '../store/money/refunds.ts';
 import { findPayableMerchants } from '../store/parties/merchants.ts';
 import { findDetailsOf } from '../store/payments/payment-details.ts';
+import { findLinks } from '../store/payments/payment-links.ts';
 import { findPayments } from '../store/payments/payments.ts';
 import type { Database, Reader } from '../store/plumbing/database.ts';
 import { type EventSubjects, viewEvent } from './views/event.ts';
@@ -65,17 +66,20 @@ export async function findSubjects(db: Reader, events: readonly PlacedEvent[]): 
   const shownIds = idsOf('payment');
   const paymentIds = [...new Set([...shownIds, ...idsOf('refund').map(paymentIdOf)])];
   const merchantIds = idsOf('merchant');
-  const [payments, details, refunds, merchants] = await Promise.all([
+  const linkIds = idsOf('payment_link');
+  const [payments, details, refunds, merchants, links] = await Promise.all([
     findPayments(db, paymentIds),
     findDetailsOf(db, shownIds),
     findRefundsOf(db, paymentIds),
     // Most feeds have payments alone.
     merchantIds.length === 0 ? [] : findPayableMerchants(db, merchantIds),
+    linkIds.length === 0 ? [] : findLinks(db, linkIds),
   ]);
   return {
     payments: new Map(payments.flatMap((payment) => (payment === undefined ? [] : [[payment.id, payment]]))),
     details,
     refunds: new Map(refunds.map((refund) => [refund.id, refund])),
     merchants: new Map(merchants.map((merchant) => [merchant.id, merchant])),
+    links: new Map(links.map((link) => [link.id, link])),
   };
 }

@@ -1,6 +1,8 @@
 import { PAYMENT_STATUSES } from '../domain/payment.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { unshifted } from '../runtime/shifted-clock.ts';
 import { readOpenWork } from '../store/chain/sent-items.ts';
+import { countOpenMails } from '../store/mail/mails.ts';
 import { countPayments } from '../store/payments/payment-stats.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
 import type { Database } from '../store/plumbing/database.ts';
@@ -13,6 +15,7 @@ export type GaugeDeps = Pick<HttpDeps, 'db' | 'chains' | 'world'> & {
 
 /** Several monitors, and monitors of several nodes, may ask for the same numbers. */
 const COUNT_EVERY_MS = 5_000;
+const DAY_MS = 86_400_000;
 
 /** Sets the metrics that are read when somebody asks. A node that cannot reach the database still exports the rest. */
 export function createGauges(deps: GaugeDeps): () => Promise<void> {
@@ -22,7 +25,13 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
   async function countWork(): Promise<void> {
     const nowMs = world.clock.nowMs();
     if (Math.abs(nowMs - countedAtMs) < COUNT_EVERY_MS) return;
-    const [payments, work] = await Promise.all([countPayments(deps.listDb.sql), readOpenWork(deps.listDb.sql)]);
+    const { sql } = deps.listDb;
+    const since = new Date(unshifted(world.clock).nowMs() - DAY_MS);
+    const [payments, work, mails] = await Promise.all([
+      countPayments(sql),
+      readOpenWork(sql),
+      countOpenMails(sql, since),
+    ]);
     const counts = new Map(payments.map(({ status, count }) => [status, count]));
     for (const status of PAYMENT_STATUSES) metrics.payments.set({ status }, counts.get(status) ?? 0);
     const oldestMs = work.oldestProcessing?.getTime() ?? nowMs;
@@ -30,6 +39,8 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
     metrics.dueItems.reset();
     for (const { chain } of deps.chains.list()) metrics.dueItems.set({ network: chain.network.chainId }, 0);
     for (const { network, count } of work.dueItems) metrics.dueItems.set({ network }, count);
+    metrics.mails.set({ state: 'waiting' }, mails.waiting);
+    metrics.mails.set({ state: 'failed' }, mails.failed);
     countedAtMs = nowMs;
   }
 
@@ -47,8 +58,8 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
 }
 
 /** A number that cannot be read is missing: the last one would look like news. */
-function forget({ payments, oldestProcessing, dueItems }: Metrics): void {
-  for (const gauge of [payments, oldestProcessing, dueItems]) gauge.reset();
+function forget({ payments, oldestProcessing, dueItems, mails }: Metrics): void {
+  for (const gauge of [payments, oldestProcessing, dueItems, mails]) gauge.reset();
   oldestProcessing.remove();
 }
 

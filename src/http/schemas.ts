@@ -61,13 +61,16 @@ export const Timestamp = Type.String({
 });
 
 /** A picture that is stored and served by the gateway itself. */
-export const PictureField = Type.String({
-  minLength: 1,
-  maxLength: 350_000,
-  pattern: '^[A-Za-z0-9+/]+={0,2}$',
-  'x-rule': 'must be a picture in base64',
-  description: 'A JPEG, PNG, WebP or AVIF of at most 256 KB, in base64.',
-});
+export function pictureField({ maxBytes, size }: { readonly maxBytes: number; readonly size: string }) {
+  return Type.String({
+    minLength: 1,
+    // Four characters for three bytes. The rest is for pictures that are slightly too large: they are refused by their size.
+    maxLength: Math.ceil(maxBytes / 3) * 4 + 1_000,
+    pattern: '^[A-Za-z0-9+/]+={0,2}$',
+    'x-rule': 'must be a picture in base64',
+    description: `A JPEG, PNG, WebP or AVIF of at most ${size}, in base64.`,
+  });
+}
 
 /** A price as a client sends it. */
 export const PriceFields = {

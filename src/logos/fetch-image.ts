@@ -1,4 +1,4 @@
-import { type Picture, pictureOf } from '../domain/picture.ts';
+import { MAX_LOGO_BYTES, type Picture, pictureOf } from '../domain/picture.ts';
 import { createExchange, type ExchangeDeps, ExchangeError } from '../guarded-http/exchange.ts';
 
 /** The reason for a missing image, for the operator. It never contains text from the server. */
@@ -15,12 +15,11 @@ export class ImageError extends Error {
 export type FetchImage = (url: string) => Promise<Picture>;
 
 const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 2 * 1024 * 1024;
 const HEADERS = { accept: 'image/avif,image/webp,image/png,image/jpeg', 'user-agent': 'till' };
 
 /** Fetches images from URLs that strangers chose. */
 export function createImageFetcher(deps: ExchangeDeps): FetchImage {
-  const exchange = createExchange(deps, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+  const exchange = createExchange(deps, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_LOGO_BYTES });
   return async (url) => {
     if (URL.parse(url)?.protocol !== 'https:') throw new ImageError('its URL is not an HTTPS one');
     const { status, bytes, isWhole } = await exchange({ url, method: 'GET', headers: HEADERS }).catch(
@@ -32,7 +31,7 @@ export function createImageFetcher(deps: ExchangeDeps): FetchImage {
       throw new ImageError(`its server answered ${status}`, { isPassing: status >= 500 || status === 429 });
     }
     if (!isWhole) {
-      if (bytes.length >= MAX_BYTES) throw new ImageError('it is larger than 2 MB');
+      if (bytes.length >= MAX_LOGO_BYTES) throw new ImageError('it is larger than 2 MB');
       throw new ImageError(`it did not arrive within ${TIMEOUT_MS / 1000} s`, { isPassing: true });
     }
     const picture = pictureOf(bytes);

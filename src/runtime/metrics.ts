@@ -17,6 +17,7 @@ export interface Metrics {
   readonly payments: Gauge<'status'>;
   readonly oldestProcessing: Gauge;
   readonly dueItems: Gauge<'network'>;
+  readonly mails: Gauge<'state'>;
   readonly endpoints: Gauge<'network' | 'endpoint' | 'reason'>;
   readonly databaseConnections: Gauge<'pool' | 'state'>;
   readonly databaseWaiting: Gauge<'pool'>;
@@ -117,6 +118,12 @@ export function createMetrics(): Metrics {
       name: 'till_items_due',
       help: 'Accepted items that wait to be sent, of all nodes.',
       labelNames: ['network'],
+      registers,
+    }),
+    mails: new Gauge({
+      name: 'till_mails',
+      help: 'Mails that wait to be sent, and mails that were given up within a day: waiting, failed. Of all nodes.',
+      labelNames: ['state'],
       registers,
     }),
     endpoints: new Gauge({

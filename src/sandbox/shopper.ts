@@ -8,6 +8,8 @@ export interface Shopper {
   /** The address of the sandbox. */
   readonly baseUrl: string;
   call(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>;
+  /** Presses the button on the page of a payment link, and returns the payment. */
+  order(linkId: string): Promise<string>;
   /** Pays as a wallet does, in the asset with this symbol. */
   pay(paymentId: string, symbol: string): Promise<void>;
   /** The next event of this type about this object, from the time the shopper came on. */
@@ -80,6 +82,19 @@ export async function createShopper(world: Pick<World, 'clock' | 'random'>, home
   return {
     baseUrl,
     call,
+    async order(linkId) {
+      const { paymentLink } = await call('GET', `/v1/payment-links/${linkId}`);
+      const form = new URLSearchParams({ once: Buffer.from(world.random.bytes(16)).toString('base64url') });
+      const answer = await fetch(baseUrl + new URL(paymentLink.url).pathname, {
+        method: 'POST',
+        body: form,
+        redirect: 'manual',
+        signal: AbortSignal.timeout(REQUEST_MS),
+      });
+      const paymentId = URL.parse(answer.headers.get('location') ?? '')?.searchParams.get('pid');
+      if (!paymentId) throw new ShopperError(`The page of ${linkId} answered with ${answer.status}.`);
+      return paymentId;
+    },
     async pay(paymentId, symbol) {
       const path = `/v1/gateway/payment/${paymentId}`;
       const { options } = await call('POST', `${path}/options`, { accounts: payer.accounts });

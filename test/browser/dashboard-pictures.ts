@@ -8,14 +8,16 @@ import { globalSetup, globalTeardown } from '../global-setup.ts';
 import { until } from '../until.ts';
 import { withAuthenticator } from './authenticator.ts';
 import { operatorLink } from './operator-link.ts';
+import { pngLogo } from './png.ts';
 import { openScene, type Scene } from './scene.ts';
 
-const USAGE = `node test/browser/dashboard-pictures.ts [folder]
+const USAGE = `npm run pictures:dashboard [-- folder [name]]
 
 Takes pictures of every page of the dashboard, on a sandbox with some payments: in both themes, on a phone and on a desk. Each
 page is also held against the rules of axe; one that breaks a rule fails the run. Needs a build of the pages (npm run build).
 
 folder   where they go, docs/pictures/dashboard unless told
+name     only those whose name begins with this
 `;
 
 if (process.argv.includes('--help')) {
@@ -24,6 +26,7 @@ if (process.argv.includes('--help')) {
 }
 
 const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures/dashboard'));
+const ONLY = process.argv[3];
 const SIZES = [
   { width: 390, height: 844 },
   { width: 1280, height: 800 },
@@ -71,6 +74,8 @@ interface Shot {
   readonly path: string;
   /** Something that is there as soon as the page has its data. */
   readonly ready?: string;
+  /** The element at the top of the picture. */
+  readonly top?: string;
 }
 
 const LOADED = `![...document.querySelectorAll('.empty')].some(({ textContent }) => textContent === 'Loading')
@@ -82,7 +87,9 @@ await globalSetup();
 const scene = await openScene();
 try {
   await mkdir(FOLDER, { recursive: true });
-  for (const name of await readdir(FOLDER)) if (name.endsWith('.webp')) await rm(join(FOLDER, name));
+  for (const name of ONLY === undefined ? await readdir(FOLDER) : []) {
+    if (name.endsWith('.webp')) await rm(join(FOLDER, name));
+  }
   const shown = await furnish(scene);
   await takeAll(scene.dashboardUrl, pagesOf(shown), PEOPLE_AND_KEYS);
   await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator', ready: '.cards .card' }]);
@@ -103,6 +110,7 @@ function pagesOf({ paymentId, endpointId }: Shown): readonly Shot[] {
     { name: 'payouts', path: '/payouts' },
     { name: 'merchants', path: '/merchants' },
     { name: 'merchant', path: `/merchants/${scene.merchantId}` },
+    { name: 'branding', path: `/merchants/${scene.merchantId}`, ready: '.brand-page', top: '#branding' },
     { name: 'keys', path: '/developers' },
     { name: 'webhooks', path: '/webhooks' },
     { name: 'webhook', path: `/webhooks/${endpointId}` },
@@ -130,6 +138,11 @@ async function furnish({ call, createPayment, createWallet, createMerchant, asse
       paid.push(paymentId);
     }
   }
+  await call('PATCH', `/v1/merchants/${scene.merchantId}/branding`, {
+    accentColor: '#635bff',
+    logo: pngLogo([99, 91, 255]).toString('base64'),
+    poweredBy: false,
+  });
   const [first = ''] = paid;
   const shown = paid.at(-1) ?? '';
   await call('POST', '/v1/refunds', { paymentId: first });
@@ -183,11 +196,12 @@ async function take(options: BrowserContextOptions, shots: readonly Shot[]): Pro
   // The sandbox is some days ahead.
   await context.clock.setSystemTime(Date.now() + (DAYS.length - 1) * DAY_MS);
   const encoder = await context.newPage();
-  for (const { name, path, ready = 'h1' } of shots) {
+  for (const { name, path, ready = 'h1', top } of shots.filter((shot) => shot.name.startsWith(ONLY ?? ''))) {
     const label = `${name}-${colorScheme}-${viewport?.width}`;
     await page.goto(new URL(`/dashboard${path}`, scene.dashboardUrl).href);
     await page.locator(ready).first().waitFor();
     await settled(page);
+    if (top !== undefined) await page.evaluate(`document.querySelector('${top}').closest('section').scrollIntoView()`);
     await savePicture(encoder, join(FOLDER, label), await page.screenshot());
     count += 1;
     problems.push(...(await accessProblems(page)).map((text) => `${label}: ${text}`));

@@ -4,6 +4,7 @@ import './refunding.suite.ts';
 import './sending.suite.ts';
 import './wallets.suite.ts';
 import './truth.suite.ts';
+import './late-sending.suite.ts';
 import { closeSharedScene } from './scene.ts';
 
 after(closeSharedScene);

@@ -6,6 +6,7 @@ import { en as link } from '../../web/src/links/strings/en.ts';
 import { en } from '../../web/src/pos/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { assertAccessible } from './accessible.ts';
+import { brandingSuite } from './branding.suite.ts';
 import { missingBrowser } from './chromium.ts';
 import { openScene, type Scene, steps, TEN_TOKENS, type Visit, wordsOf } from './scene.ts';
 
@@ -101,6 +102,8 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
     });
   });
 
+  describe('with a brand', () => brandingSuite(() => ({ scene, owner })));
+
   describe('with the point of sale', () => {
     let till: Visit;
 
@@ -126,6 +129,8 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await till.page.goto(code);
       await till.page.reload();
       await till.page.getByRole('button', { name: '7' }).waitFor();
+      await till.page.locator('.top-logo').waitFor();
+      await till.page.locator('link[href="/brand/635bff.css"]').waitFor({ state: 'attached' });
       assert.ok(!till.page.url().includes('#'), 'the token is out of the address');
     });
 

@@ -6,7 +6,7 @@ import type { CrashScene } from './scene.ts';
 
 /** The part of a scene that the judgement needs. */
 export type JudgedScene = Pick<CrashScene, 'chain' | 'baseUrls' | 'apiKey' | 'merchantId'> &
-  Partial<Pick<CrashScene, 'receiver'>>;
+  Partial<Pick<CrashScene, 'receiver' | 'mailServer' | 'hand'>>;
 
 /** The outcome of orders, read from the API and the chain. */
 export interface Judgement {
@@ -28,8 +28,8 @@ interface Log {
 
 /**
  * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
- * the transactions that the API named, one event of its success, which the receiver of webhooks got, and no gap between
- * its events.
+ * the transactions that the API named, one event of its success, which the receiver of webhooks got, no gap between its
+ * events, and the receipt that was asked for.
  */
 export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]): Promise<Judgement> {
   const { payer } = SANDBOX_ACCOUNTS;
@@ -40,10 +40,12 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
   ]);
   const paidIds = orders.flatMap(({ id, paidBy }) => (id !== undefined && paidBy !== undefined ? [id] : []));
   const told = scene.receiver && (await successesTold(scene.receiver, paidIds));
+  const addresses = orders.flatMap(({ mailedTo }) => mailedTo ?? []);
+  const mailed = scene.mailServer && (await receiptsMailed(scene.mailServer, addresses));
   const lost: string[] = [];
   const doubled: string[] = [];
   const misreported: string[] = [];
-  for (const { number, id, units, paidBy, refundedBy, misreports, isOver } of orders) {
+  for (const { number, id, units, paidBy, refundedBy, mailedTo, misreports, isOver } of orders) {
     const name = `order ${number} (${id ?? 'without a payment'})`;
     misreported.push(...misreports.map((text) => `${name}: ${text}`));
     if (!isOver && misreports.length === 0) lost.push(`${name} has not ended`);
@@ -51,6 +53,7 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
     const successes = own.filter(({ type }) => type === 'payment.succeeded').length;
     if (paidBy !== undefined && successes !== 1) misreported.push(`${name}: ${successes} events of its success`);
     if (paidBy !== undefined && told?.has(id ?? '') === false) lost.push(`${name}: no webhook told of its success`);
+    if (mailedTo !== undefined && mailed?.has(mailedTo) === false) lost.push(`${name}: its receipt was not mailed`);
     const [first] = own;
     const hasGap = own.some(({ sequence }, index) => sequence !== (first?.sequence ?? 0) + index);
     if (hasGap) misreported.push(`${name}: its events are not in order, or one is missing`);
@@ -69,12 +72,26 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
 }
 
 /** Payments that exist on top of those the clients know: an order that was created twice. */
-export async function countPayments({ baseUrls, apiKey, merchantId }: JudgedScene): Promise<number> {
-  const answer = await fetch(`${baseUrls[0]}/v1/merchants/payments?limit=1`, {
-    headers: { 'Api-Key': apiKey, 'Merchant-Id': merchantId },
+export async function countPayments({ baseUrls, apiKey, merchantId, hand }: JudgedScene): Promise<number> {
+  const counts = [merchantId, ...(hand === undefined ? [] : [hand.merchantId])].map(async (id) => {
+    const answer = await fetch(`${baseUrls[0]}/v1/merchants/payments?limit=1`, {
+      headers: { 'Api-Key': apiKey, 'Merchant-Id': id },
+    });
+    const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
+    return stats.totalTransactions;
   });
-  const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
-  return stats.totalTransactions;
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+}
+
+/** The addresses that the server for mail has got something for. Waits for all of these. */
+async function receiptsMailed(
+  { received }: CrashScene['mailServer'],
+  addresses: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const mailed = () => new Set(received.flatMap(({ to }) => to));
+  const hasAll = () => addresses.every((address) => mailed().has(address));
+  await until('the server for mail has all receipts', hasAll, TOLD).catch(() => {});
+  return mailed();
 }
 
 /** Deliveries of a node that was killed are sent again when its claims have ended. */

@@ -1,18 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex, TypedDataDefinition } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import type { CrashScene } from './scene.ts';
 
 /** A payment as its client sees it, from the order to the refund. */
 export interface Order {
   readonly number: number;
+  readonly way: Way;
   /** Unique, so that the transfers of the payment are found on the chain by their amount. */
   readonly units: bigint;
   id?: string;
   /** The transactions that the API named as final. */
   paidBy?: string;
   refundedBy?: string;
+  /** The address that a receipt was asked for. */
+  mailedTo?: string;
   /** Contradictions between two answers, and refusals of correct requests. */
   readonly misreports: string[];
   isOver: boolean;
@@ -26,10 +30,15 @@ export interface Sent {
   readonly problem: string | undefined;
 }
 
+/** `wallet`: signed by the payer. `address`: a plain transfer. `hand`: signed by the payer, and its refund by the merchant. */
+type Way = 'wallet' | 'address' | 'hand';
+const WAYS: readonly Way[] = ['wallet', 'address', 'wallet', 'hand'];
+
 export type Load = ReturnType<typeof startLoad>;
 
 /** The part of a scene that customers need. */
-export type LoadedScene = Pick<CrashScene, 'network' | 'baseUrls' | 'apiKey' | 'merchantId'>;
+export type LoadedScene = Pick<CrashScene, 'network' | 'baseUrls' | 'apiKey' | 'merchantId'> &
+  Partial<Pick<CrashScene, 'wallet' | 'hand' | 'mailServer'>>;
 
 export interface LoadInput {
   /** The customers who buy one thing after the other. */
@@ -99,7 +108,8 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
   async function order(): Promise<void> {
     const number = firstNumber + orders.length;
     const units = BigInt(FIRST_CENTS + number) * UNITS_PER_CENT;
-    const placed: Order = { number, units, misreports: [], isOver: false };
+    const way = scene.hand === undefined ? 'wallet' : (WAYS[number % WAYS.length] ?? 'wallet');
+    const placed: Order = { number, way, units, misreports: [], isOver: false };
     orders.push(placed);
     try {
       await buy(placed, performance.now() + endsWithinMs);
@@ -116,18 +126,20 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
     const id = String(created.body.paymentId);
     order.id = id;
     const path = `/v1/gateway/payment/${id}`;
-    const confirmation = await sign(ask, path);
-    await ask('POST', `${path}/confirm`, confirmation);
-    for (let status = 'processing'; status !== 'succeeded'; ) {
-      const { body } = await ask('GET', `${path}/status`);
-      if (body.status !== 'processing' && body.status !== 'succeeded') {
-        throw new Error(`a confirmed payment was called ${body.status}`);
-      }
-      status = body.status;
-      await pause(askEveryMs);
-    }
+    if (order.way === 'address') await transfer(ask, path, order.units);
+    else await ask('POST', `${path}/confirm`, await sign(ask, path));
+    await succeed(ask, path, order.way);
     order.paidBy = (await details(ask, id)).info?.txId ?? '';
-    await ask('POST', '/v1/refunds', { paymentId: id }, 'refund');
+    // A payment by address has no receipt.
+    if (scene.mailServer !== undefined && order.way !== 'address') {
+      const email = `order-${order.number}@shop.example`;
+      await ask('POST', `${path}/receipt-email`, { email });
+      order.mailedTo = email;
+    }
+    // The sender of a transfer may be an exchange, so its refund names an account.
+    const to = order.way === 'address' ? { destination: `${scene.network}:${payer.address}` } : {};
+    await ask('POST', '/v1/refunds', { paymentId: id, ...to }, 'refund');
+    if (order.way === 'hand') await signRefund(ask, refundIdOf(id, 1));
     for (;;) {
       const { status, refund } = await details(ask, id);
       if (status !== 'succeeded') throw new Error(`a succeeded payment was called ${status}`);
@@ -138,6 +150,40 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
       }
       await pause(askEveryMs);
     }
+  }
+
+  /** Waits for the success. A payment that was confirmed is under way at once; a transfer is first seen in a block. */
+  async function succeed(ask: Ask, path: string, way: Way): Promise<void> {
+    let allowed = way === 'address' ? ['requires_action', 'processing'] : ['processing'];
+    for (;;) {
+      const { body } = await ask('GET', `${path}/status`);
+      const status = String(body.status);
+      if (status === 'succeeded') return;
+      if (!allowed.includes(status)) throw new Error(`a payment under way was called ${status}`);
+      if (status === 'processing') allowed = ['processing'];
+      await pause(askEveryMs);
+    }
+  }
+
+  /** Sends the amount to the address of the payment, from a wallet that knows nothing of it. */
+  async function transfer(ask: Ask, path: string, units: bigint): Promise<void> {
+    const { body } = await ask('POST', `${path}/address`, { asset });
+    await scene.wallet?.transfer(String(body.address).slice(scene.network.length + 1), units);
+  }
+
+  /** The account of the merchant signs for the refund. */
+  async function signRefund(ask: Ask, refundId: string): Promise<void> {
+    for (;;) {
+      const { body } = await ask('GET', `/v1/refunds/${refundId}`);
+      const { waitingFor } = (body.refund ?? body) as { waitingFor?: { what: string } | null };
+      if (waitingFor?.what === 'merchant_signature') break;
+      await pause(askEveryMs);
+    }
+    const path = `/v1/gateway/refund/${refundId}`;
+    const { body } = await ask('POST', `${path}/actions`, {});
+    const [action] = body.actions as readonly { readonly data: { readonly params: readonly string[] } }[];
+    const typed = JSON.parse(action?.data.params[1] ?? '') as TypedDataDefinition;
+    await ask('POST', `${path}/confirm`, { result: await scene.hand?.account.signTypedData(typed) });
   }
 
   type Ask = ReturnType<typeof asker>;
@@ -169,7 +215,7 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
     return async (method: 'GET' | 'POST', path: string, body?: object, purpose?: string): Promise<Answer> => {
       const headers = {
         'Api-Key': scene.apiKey,
-        'Merchant-Id': scene.merchantId,
+        'Merchant-Id': order.way === 'hand' ? (scene.hand?.merchantId ?? '') : scene.merchantId,
         'Content-Type': 'application/json',
         ...(purpose !== undefined && { 'Idempotency-Key': `${purpose}-${order.number}` }),
       };

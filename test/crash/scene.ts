@@ -5,9 +5,12 @@ import { pino } from 'pino';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { startEmbeddedPostgres } from '../../src/sandbox/embedded-postgres.ts';
+import { startMailServer } from '../mail-server.ts';
 import { type NodeProcess, startCrashNode } from '../node-process.ts';
 import { startReceiver } from '../receiver.ts';
 import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
+import { openHandMerchant } from './hand-merchant.ts';
+import { openPayerWallet } from './payer-wallet.ts';
 import { compareBooks, NETWORK, nodeSettings } from './settings.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
@@ -41,10 +44,12 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
   const wires: Record<Wire, TcpProxy> | undefined = hasNetwork
     ? { postgres: await startTcpProxy(postgres.url), chain: await startTcpProxy(chain.rpcUrl) }
     : undefined;
+  const mailServer = await startMailServer();
   const settings = nodeSettings({
     folder,
     databaseUrl: wires?.postgres.url ?? postgres.url,
     rpcUrl: wires?.chain.url ?? chain.rpcUrl,
+    mailPort: mailServer.terms.port,
   });
   const started: NodeProcess[] = [];
   const startNode = async (port?: string) => {
@@ -61,6 +66,8 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
     body: JSON.stringify({ url: `${receiver.origin}/hook`, events: ['payment.succeeded'] }),
   });
   if (subscribed.status !== 201) throw new Error(`No webhook endpoint: ${await subscribed.text()}`);
+  const wallet = openPayerWallet(() => chain.rpcUrl);
+  const hand = await openHandMerchant({ baseUrl: node.baseUrl, apiKey }, wallet);
 
   return {
     postgres,
@@ -71,8 +78,12 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
     disk,
     /** Gets the successes of payments. */
     receiver,
+    /** Gets the receipts. */
+    mailServer,
     apiKey,
     merchantId,
+    wallet,
+    hand,
     startNode,
     /** The node under test. */
     get node() {
@@ -95,7 +106,7 @@ export async function openCrashScene({ hasNetwork = false, hasSmallDisk = false 
     async close() {
       for (const each of started) each.signal('SIGKILL');
       await Promise.all(started.map(({ ended }) => ended));
-      await Promise.all([chain.stop(), postgres.stop(), receiver.stop()]);
+      await Promise.all([chain.stop(), postgres.stop(), receiver.stop(), mailServer.stop()]);
       for (const wire of Object.values(wires ?? {})) await wire.cut();
       disk?.unmount();
       await rm(folder, { recursive: true, force: true });

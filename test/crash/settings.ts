@@ -13,6 +13,8 @@ export function nodeSettings(input: {
   readonly folder: string;
   readonly databaseUrl: string;
   readonly rpcUrl: string;
+  /** The port of the server for mail. */
+  readonly mailPort?: number;
 }) {
   return {
     TILL_HOME: join(input.folder, 'home'),
@@ -26,6 +28,10 @@ export function nodeSettings(input: {
     // One account pays for everything.
     OPEN_PAYMENTS_PER_PAYER: '1000',
     GAS_PER_PAYER_HOUR: '1000000000000',
+    ...(input.mailPort !== undefined && {
+      SMTP_URL: `smtp://127.0.0.1:${input.mailPort}`,
+      MAIL_FROM: 'till@shop.example',
+    }),
   };
 }
 

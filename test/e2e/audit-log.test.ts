@@ -92,6 +92,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'float add': 'float.added',
   'float return': 'float.returned',
   'strays return': 'stray.returned',
+  'strays search': 'stray.swept',
   'refunds create': 'refund.requested',
   'refunds approve': 'refund.approved',
   'refunds cover': 'refund.covered',
@@ -111,7 +112,7 @@ describe('the audit log', () => {
   before(async () => {
     sandbox = await startSandbox({ TILL_SECRET: SECRET, DESTINATION_COOLING_OFF_HOURS: '1' });
     db = openDatabase({ url: sandbox.databaseUrl, poolSize: 2, applicationName: 'till-test' });
-    payer = await sandbox.createWallet({ USDC: 50_000_000n, ETH: 10n ** 18n });
+    payer = await sandbox.createWallet({ USDC: 50_000_000n, USDT: 50_000_000n, ETH: 10n ** 18n });
   });
   after(async () => {
     await db.close();
@@ -234,6 +235,16 @@ describe('the audit log', () => {
     await until('the transfer is a stray', async () => (await strays()).length === 1, WITHIN);
     const [stray] = await strays();
     await change('strays return', stray?.id ?? '', '--to', to);
+    const sent = await sandbox.createPayment('iso4217/USD', '100');
+    const path = `/v1/gateway/payment/${sent.paymentId}/address`;
+    const { address } = await sandbox.call<{ address: string }>('POST', path, { asset });
+    // A freeze keeps the gateway from sweeping it at once.
+    await till(['freeze', 'network', NETWORK, '--reason', 'audit']);
+    const args = [address.split(':')[2] as Hex, 5_000_000n] as const;
+    const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args });
+    await payer.send({ to: sandbox.assetOf('USDT').split('erc20:')[1] as Hex, data });
+    await change('strays search', sent.paymentId, '--sweep');
+    await till(['unfreeze', 'network', NETWORK, '--reason', 'audit']);
     const refundId = await failedRefund();
     const { entry: approved } = await change('refunds approve', refundId);
     assert.deepEqual(approved.detail, { before: { isOperators: false }, after: { isOperators: true } });

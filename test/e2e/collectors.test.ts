@@ -165,7 +165,7 @@ describe('a payment that was signed for an older Collector', () => {
   it('counts as no stray, though it reached an account of ours from that Collector', async () => {
     const [item] = await findItemsOf(current.gateway.db.sql, older.id);
     const head = await current.connected.chain.head();
-    assert.deepEqual(await current.connected.chain.incoming([item?.recipient ?? ''], 0, head.number), []);
+    assert.deepEqual(await current.connected.chain.incoming(new Set([item?.recipient ?? '']), 0, head.number), []);
   });
 });
 

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import type { ApiError } from '../../src/errors.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
+import type { Owner } from '../../src/store/parties/merchants.ts';
+import { listPayments } from '../../src/store/payments/payment-lists.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
-import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
@@ -65,6 +69,135 @@ describe('money that came by a deposit address', () => {
       [['1000', recipient]],
     );
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is refunded up to what has come, where less was tolerated', async () => {
+    scene = await openRefundScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ isHeld: true, lifeMs: 300_000 });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 6);
+    await scene.fill(node, OPERATOR_FLOAT, 10_000n);
+    const recipient = scene.payers.newAccount();
+    await scene.request(id, { destination: accountOf(recipient) });
+    await scene.live(node, 6);
+    assert.equal((await scene.refund(id))?.state, 'refunded');
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 991n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('too late, too much or in another token is returned to an account that somebody names, from floats', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    const late = await scene.deposit({ lifeMs: 5 * 60_000 });
+    const double = await scene.deposit();
+    const held = await scene.deposit({ isHeld: true });
+    double.send(3_000n);
+    held.send(500n, { token: TETHER });
+    await scene.live(node, 4);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 2);
+    late.send(1_000n);
+    await scene.live(node, 4);
+    assert.deepEqual([await scene.status(late.id), await scene.status(double.id)], ['expired', 'succeeded']);
+    const strays = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const bySum = new Map(strays.map((stray) => [stray.amount, stray]));
+    assert.deepEqual([...bySum.keys()].sort(), ['1000', '2000', '500']);
+    const recipient = scene.payers.newAccount();
+    const giveBack = (amount: string, to = accountOf(recipient)) =>
+      returnStray(scene, { id: bySum.get(amount)?.id ?? '', to, actor: 'test' });
+    await assert.rejects(returnStray(scene, { id: bySum.get('1000')?.id ?? '', to: undefined, actor: 'test' }), /--to/);
+    await assert.rejects(giveBack('1000'), /too little/);
+    await scene.fill(node, OPERATOR_FLOAT, 30n);
+    await scene.fill(node, scene.merchantId, 2_970n);
+    await giveBack('1000');
+    await assert.rejects(giveBack('1000'), /returning/);
+    await giveBack('2000');
+    await scene.live(node, 5);
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 3_000n);
+    const floats = await scene.db.sql`select owner, units from floats where asset = ${DOLLAR} and units > 0`;
+    assert.deepEqual(floats, []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('twice, by a wallet and by the address, is paid out once', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ isHeld: true });
+    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.live(node, 2);
+    send(1_000n);
+    await scene.live(node, 4);
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    await scene.live(node, 5);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990' });
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is not held a second time when a deep reorganisation takes its sweep away after the payout', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.register(scene.payers.newAccount());
+    const { id, send } = await scene.deposit({ isHeld: true });
+    send(1_000n);
+    await node.turn(3);
+    await scene.payOut();
+    assert.equal((await scene.payout(id))?.state, 'sending');
+    scene.control.reorg(2, { transactions: 'dropped', length: 3 });
+    assert.equal(scene.control.balanceOf(scene.intermediate, DOLLAR), 0n, 'the sweep is gone');
+    await scene.live(node, 8);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.deepEqual(await scene.floats(), {});
+    assert.deepEqual(await scene.differences(), []);
+  });
+});
+
+describe('lists and exports of a payment by deposit address', () => {
+  let scene: BooksScene;
+  afterEach(() => scene.close());
+
+  it('show the item that paid, and not its sweep', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const { id, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(4);
+    const { sql } = scene.db;
+    const sweeps = await sql`select from items where subject = ${id} and purpose = 'sweep' and state = 'paid'`;
+    assert.equal(sweeps.length, 1);
+    const terms = { percentage: '1', fixed: null };
+    await scene.tamper(`update items set fee_terms = '${JSON.stringify(terms)}' where commitment = '${commitment}'`);
+    // The sweep comes first for a scan, as after an update of the other row.
+    await scene.tamper(`
+      with gone as (delete from items where commitment = '${commitment}' returning *) insert into items select * from gone`);
+    const [owner] = await sql<Owner[]>`
+      select m.partner_id as "partnerId", m.mode from payments p join merchants m on m.id = p.merchant_id where p.id = ${id}`;
+    assert.ok(owner);
+    const everything = {
+      merchantIds: null,
+      fromMs: undefined,
+      untilMs: undefined,
+      assets: undefined,
+      networks: undefined,
+    };
+    const listed = await listPayments(sql, {
+      ...owner,
+      ...everything,
+      statuses: undefined,
+      referencePart: undefined,
+      now: new Date(scene.nowMs()),
+      sortBy: 'date',
+      sortDir: 'desc',
+      afterId: undefined,
+      limit: 10,
+    });
+    assert.deepEqual([listed[0]?.id, listed[0]?.fee, listed[0]?.feeTerms], [id, '10', terms]);
   });
 });
 

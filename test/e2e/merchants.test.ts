@@ -480,6 +480,8 @@ function routesOf(id: string) {
   return [
     { method: 'GET', url: `/v1/merchants/${id}`, payload: undefined },
     { method: 'PATCH', url: `/v1/merchants/${id}`, payload: { merchantName: 'Mine now' } },
+    { method: 'GET', url: `/v1/merchants/${id}/branding`, payload: undefined },
+    { method: 'PATCH', url: `/v1/merchants/${id}/branding`, payload: { poweredBy: false } },
     { method: 'GET', url: `/v1/merchants/${id}/settlements`, payload: undefined },
     { method: 'POST', url: crypto, payload: { settlements: [{ asset, destination }] } },
     { method: 'PUT', url: `${crypto}/crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6`, payload: { destination } },

@@ -133,6 +133,19 @@ describe('work that nobody does', () => {
     assert.equal(await look('events_unplaced', 'outbox'), undefined);
   });
 
+  it('is told of when mails wait for ten minutes', async () => {
+    const at = new Date(scene.nowMs());
+    const until = new Date(scene.nowMs() + 86_400_000);
+    await scene.db.sql`
+      insert into mails (id, kind, recipient, language, subject, key, content, created_at, until, due_at)
+      values ('mail_test', 'receipt', 'payer@shop.example', 'en', 'pay_test', 'test', '{}', ${at}, ${until}, ${at})`;
+    assert.equal(await look('mails_stuck', 'mails'), undefined);
+    scene.pass(10 * 60_000);
+    assert.match((await look('mails_stuck', 'mails')) ?? '', /^A mail has waited since 20.* No node has tried/);
+    await scene.db.sql`delete from mails`;
+    assert.equal(await look('mails_stuck', 'mails'), undefined);
+  });
+
   it('is told of when no node holds a lease for half a minute', async () => {
     const name = `watch ${NETWORK}`;
     await check();
@@ -326,6 +339,10 @@ describe('the metrics of work', () => {
     const metrics = createMetrics();
     const refresh = createGauges({ ...scene, metrics, listDb: scene.db });
     await scene.accept();
+    const [at, until] = [new Date(scene.nowMs()), new Date(scene.nowMs() + 86_400_000)];
+    await scene.db.sql`
+      insert into mails (id, kind, recipient, language, subject, key, content, created_at, until, due_at)
+      values ('mail_test', 'receipt', 'payer@shop.example', 'en', 'pay_test', 'test', '{}', ${at}, ${until}, ${at})`;
     scene.pass(7_000);
     scene.control.testify(1, { silentForMs: 1 });
     await refresh();
@@ -334,6 +351,8 @@ describe('the metrics of work', () => {
     assert.match(text, /till_payments\{status="succeeded"\} 0\n/);
     assert.match(text, /till_oldest_processing_seconds 7\n/);
     assert.match(text, /till_items_due\{network="eip155:31337"\} 1\n/);
+    assert.match(text, /till_mails\{state="waiting"\} 1\n/);
+    assert.match(text, /till_mails\{state="failed"\} 0\n/);
     assert.match(text, /till_endpoint_up\{network="eip155:31337",endpoint="endpoint 1",reason=""\} 1\n/);
     assert.match(text, /till_endpoint_up\{network="eip155:31337",endpoint="endpoint 2",reason="is out of reach"\} 0\n/);
     assert.match(text, /till_database_connections\{pool="main",state="idle"\} [1-9]/);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { listEvents } from '../../src/store/events/events.ts';
 import { freshKey } from '../gateway.ts';
+import { until } from '../until.ts';
 import { linkIn, standInPage } from './checkout-page.ts';
 import { ETH, openPayingShop, type PayingShop, refusal, result, USDC } from './paying-shop.ts';
 import { countPayments, openShop, type Shop } from './shop.ts';
@@ -115,6 +117,34 @@ describe('payment links', () => {
       entries: await paying.gateway.db.sql`select action from audit_log where subject = ${first.id}`,
     };
     assert.deepEqual(entries.map(({ action }) => action).sort(), ['payment_link.changed', 'payment_link.created']);
+  });
+
+  it('tell of their creation, their changes and their last piece, in the feed as well', async () => {
+    const link = await made({ stock: 2 });
+    await send('PATCH', `/${link.id}`, { stock: 1, expiresAt: 2_000_000_000 });
+    const confirm = await signed(await ordered(link));
+    assert.equal((await confirm()).statusCode, 200);
+    const events = await listEvents(paying.gateway.db.sql, link.id);
+    assert.deepEqual(
+      events.map(({ type, data }) => ({ type, stock: data.stock, taken: data.taken })),
+      [
+        { type: 'payment_link.created', stock: 2, taken: 0 },
+        { type: 'payment_link.updated', stock: 1, taken: 0 },
+        { type: 'payment_link.sold_out', stock: 1, taken: 1 },
+      ],
+    );
+    const feed = async () => {
+      const answer = await paying.gateway.call({
+        url: '/v1/events?types=payment_link.*&limit=100',
+        headers: { 'api-key': paying.shop.headers['api-key'] },
+      });
+      return (answer.json().events as { type: string; data: Link }[]).filter(({ data }) => data.id === link.id);
+    };
+    await until('its events are placed', async () => (await feed()).length === 3);
+    const [created, updated, soldOut] = await feed();
+    assert.deepEqual(created?.data, link);
+    assert.deepEqual(updated?.data, { ...link, stock: 1, expiresAt: 2_000_000_000 });
+    assert.deepEqual(soldOut?.data, await read(link));
   });
 
   it('are created once for an Idempotency-Key', async () => {

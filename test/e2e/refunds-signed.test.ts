@@ -14,6 +14,7 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { waitOf } from '../../src/domain/refund.ts';
+import { itemOf } from '../../src/store/chain/items.ts';
 import { findShownRefunds } from '../../src/store/money/refunds.ts';
 import type { Payer } from '../chains/harness.ts';
 import { signerFromKey } from '../chains/signer.ts';
@@ -207,9 +208,7 @@ describe('a refund that the merchant signs for', () => {
     const relayer = signerFromKey(`0x${'8'.repeat(64)}`);
     scene.control.setBalance(relayer.address, COIN, 10n ** 20n);
     const { chain } = scene;
-    const { amount, fee, deadline, ...terms } = stored;
-    const item = { ...terms, amount: BigInt(amount), fee: BigInt(fee), deadlineS: deadline.getTime() / 1000 };
-    const batch = [{ item, commitment: stored.commitment, signature, hasCode: false }];
+    const batch = [{ item: itemOf(stored), commitment: stored.commitment, signature, hasCode: false }];
     const slot = { nonce: await chain.minedNonce(relayer.address), fees: await chain.suggestFees() };
     await chain.broadcast((await chain.signBatch(relayer, batch, slot)).bytes);
     await node.turn(2);

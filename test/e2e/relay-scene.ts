@@ -11,6 +11,7 @@ import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
 import type { Signer } from '../../src/chains/chain.ts';
 import type { Chains } from '../../src/chains/chains.ts';
+import { coinOf } from '../../src/chains/coin.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
@@ -57,6 +58,8 @@ export interface SceneInput {
   readonly isRunRole?: boolean;
   /** Time passes automatically. */
   readonly isRealTime?: boolean;
+  /** Another network of the gateway of this scene: the same database and the same time. */
+  readonly beside?: { readonly databaseUrl: string; readonly world: World; readonly network: string };
 }
 
 /** The calldata of a token's `transfer`. */
@@ -75,13 +78,15 @@ const MAX_ROUNDS = 50;
 
 /** A database, a chain in memory, and manual time; relayers and watchers take single steps. */
 export async function openRelayScene(input: SceneInput = {}) {
-  const database = await createTestDatabase();
+  const { beside } = input;
+  const database = beside ? { url: beside.databaseUrl, drop: async () => {} } : await createTestDatabase();
   const url = input.isRunRole ? await openRunRole(systemWorld, database.url) : database.url;
   const db = openDatabase({ url, poolSize: 8, applicationName: 'till-test' });
   const log = pino({ level: 'silent' });
   let nowMs = input.isRealTime ? Date.now() : Date.UTC(2026, 2, 1);
-  const world: World = input.isRealTime ? systemWorld : { ...systemWorld, clock: { nowMs: () => nowMs } };
-  const sandbox = findNetwork('eip155:31337');
+  const manual: World = { ...systemWorld, clock: { nowMs: () => nowMs } };
+  const world = beside?.world ?? (input.isRealTime ? systemWorld : manual);
+  const sandbox = findNetwork(beside?.network ?? 'eip155:31337');
   if (sandbox === undefined) throw new Error('The sandbox is not a known network');
   const network = {
     ...sandbox,
@@ -97,7 +102,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     ? [input.relayer]
     : Array.from({ length: input.relayers ?? 1 }, (_, index) => signerFromKey(`0x${String(index + 1).repeat(64)}`));
   const intermediate = input.intermediateSigner ?? signerFromKey(INTERMEDIATE_KEY);
-  for (const { address } of signers) control.setBalance(address, SANDBOX_ASSETS.native, 10n ** 21n);
+  for (const { address } of signers) control.setBalance(address, coinOf(network.chainId), 10n ** 21n);
   control.mine();
   const connected = {
     chain,
@@ -116,12 +121,14 @@ export async function openRelayScene(input: SceneInput = {}) {
   const base = { db, world, log, rowKeys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
-  await command(base, async (tx, now) => {
-    const partner = { id: OWNER.partnerId, name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
-    await insertPartner(tx, { ...partner, createdAt: now });
-    const merchant = { ...OWNER, id: MERCHANT, name: 'Shop', email: null, status: 'active', iconUrl: null } as const;
-    await insertMerchant(tx, { ...merchant, createdAt: now, updatedAt: now });
-  });
+  const party = async () =>
+    command(base, async (tx, now) => {
+      const partner = { id: OWNER.partnerId, name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
+      await insertPartner(tx, { ...partner, createdAt: now });
+      const merchant = { ...OWNER, id: MERCHANT, name: 'Shop', email: null, status: 'active', iconUrl: null } as const;
+      await insertMerchant(tx, { ...merchant, createdAt: now, updatedAt: now });
+    });
+  if (beside === undefined) await party();
   const harness: Pick<Harness, 'chain' | 'assets' | 'feeAccount' | 'fund' | 'mine' | 'send'> = {
     chain,
     assets: SANDBOX_ASSETS,

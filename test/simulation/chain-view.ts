@@ -1,11 +1,19 @@
-import { type Chain, type ChainEvent, ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
+import {
+  type Chain,
+  type ChainEvent,
+  ChainUnavailableError,
+  type Incoming,
+  type Witness,
+} from '../../src/chains/chain.ts';
 import { METHODS } from '../../src/chains/memory/faults.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
 /** The calls of a node to its endpoints. Each is a step, and may fail or be answered late. */
 const CALLS = new Set<string>(METHODS.filter((name) => name !== 'check'));
-const WITNESS_CALLS = new Set<string>(['head', 'block', 'isUsed', 'receipt', 'transfers', 'events']);
+const WITNESS_CALLS = new Set<string>(['head', 'block', 'isUsed', 'holding', 'receipt', 'transfers', 'events']);
+/** The lists that one endpoint gives, with the place of the first block among the arguments. */
+const LISTS = { events: 0, incoming: 1 } as const;
 const LATE_ANSWER = 0.08;
 
 export interface ChainViewInput {
@@ -19,31 +27,38 @@ export interface ChainViewInput {
   readonly takeMissingLogs: () => boolean;
   /** Payments that the lying endpoint adds to its lists of events. */
   readonly forged: readonly ChainEvent[];
+  /** Transfers that it adds to its lists of transfers. */
+  readonly forgedTransfers: readonly Incoming[];
   /** Called before a transaction reaches the chain. */
   readonly onBroadcast: (bytes: string) => Promise<void>;
 }
 
 /** The chain as one node reaches it. */
 export function viewChain(input: ChainViewInput): Chain {
-  const { chain, by, scheduler, random, isCutOff, takeMissingLogs, forged, onBroadcast } = input;
+  const { chain, by, scheduler, random, isCutOff, takeMissingLogs, forged, forgedTransfers, onBroadcast } = input;
 
   function gated(name: string, call: (...args: readonly unknown[]) => unknown) {
     return async (...args: readonly unknown[]) => {
       await scheduler.pass(by, `asks the chain: ${name}`);
       if (isCutOff()) throw new ChainUnavailableError(chain.network.chainId, 'out of reach');
       if (name === 'broadcast') await onBroadcast(String(args[0]));
-      const answer = name === 'events' ? await listed(call, args) : await call(...args);
+      const answer = name in LISTS ? await listed(name as keyof typeof LISTS, call, args) : await call(...args);
       if (random.chance(LATE_ANSWER)) await scheduler.pass(by, `the chain answers: ${name}`);
       return answer;
     };
   }
 
-  /** The list of events that one endpoint gives: without some, or with some that it has made up. */
-  async function listed(call: (...args: readonly unknown[]) => unknown, args: readonly unknown[]) {
+  /** A list as one endpoint gives it: without some, or with some that it has made up. */
+  async function listed(
+    name: keyof typeof LISTS,
+    call: (...args: readonly unknown[]) => unknown,
+    args: readonly unknown[],
+  ) {
     if (takeMissingLogs()) return [];
-    const [from, to] = args as readonly [number, number];
-    const added = forged.filter(({ block }) => block.number >= from && block.number <= to);
-    return [...((await call(...args)) as readonly ChainEvent[]), ...added];
+    const [from, to] = args.slice(LISTS[name]) as [number, number];
+    const added = name === 'events' ? forged : forgedTransfers;
+    const isAsked = ({ block }: Pick<ChainEvent, 'block'>) => block.number >= from && block.number <= to;
+    return [...((await call(...args)) as readonly object[]), ...added.filter(isAsked)];
   }
 
   function wrap<T extends object>(target: T, calls: ReadonlySet<string>, prefix: string): T {

@@ -1,5 +1,6 @@
 import type { WatchedTable } from './driver.ts';
-import { INVARIANTS, type Invariant } from './invariants.ts';
+import type { Invariant } from './invariant.ts';
+import { INVARIANTS } from './invariants.ts';
 import { type Stage, Violation } from './stage.ts';
 
 /** Checks the promises that the changed tables are about. Throws the first violation. */

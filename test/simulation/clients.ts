@@ -1,68 +1,45 @@
-import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
-import { COIN, type Payer, type SimMerchant, USDC } from './parties.ts';
-import { type Answer, type Asking, request } from './requests.ts';
-import type { Participant } from './scheduler.ts';
-import type { Seeded } from './seeded.ts';
+import { isFinal } from '../../src/domain/payment.ts';
+import { payByAddress } from './depositing.ts';
+import { sellByLink } from './link-selling.ts';
+import { COIN, NETWORK, type Payer, USDC } from './parties.ts';
+import type { Way } from './plan.ts';
+import { signForRefund } from './refund-signing.ts';
+import { type Answer, request } from './requests.ts';
+import { ask, openShopping, rest, type Shopping } from './shopping.ts';
 import { type Stage, Violation } from './stage.ts';
-
-/** Checks what a client was told about a payment at the moment it is told. */
-async function tell(stage: Stage, paymentId: string, status: unknown): Promise<void> {
-  if (typeof status !== 'string' || !isFinal(status as PaymentStatus)) return;
-  const before = stage.told.get(paymentId);
-  if (before !== undefined && before.status !== status) {
-    throw new Violation('answers stay true', `${paymentId} was told to be ${before.status}, then ${status}`);
-  }
-  stage.told.set(paymentId, { status, step: stage.scheduler.steps() });
-  if (status === 'succeeded' && (await stage.paidOnChain(paymentId)).length === 0) {
-    throw new Violation('answers are true', `${paymentId} was told to have succeeded without a transfer on the chain`);
-  }
-}
-
-interface Shopping {
-  readonly stage: Stage;
-  readonly by: Participant;
-  readonly random: Seeded;
-  readonly payer: Payer;
-  readonly merchant: SimMerchant;
-  readonly headers: Record<string, string>;
-}
-
-/** Clients of a short run do everything in less time. */
-function rest({ stage, by }: Pick<Shopping, 'stage' | 'by'>, ms: number): Promise<void> {
-  return stage.scheduler.sleep(by, Math.round(ms * stage.pace));
-}
 
 /** The time within which clients begin. */
 const OPENING_MS = 25_000;
 
+/** Two minutes must be left when a payment gets an address. */
+const ADDRESS_LIFE_S = [122, 130, 145];
+
 /** A shop's order and its payer: creates, pays, repeats, cancels, cheats, asks, and asks for a refund. */
-export async function shop(stage: Stage, index: number): Promise<void> {
-  const random = stage.random.fork(`shopper ${index}`);
-  const by = stage.newClient(`client ${index + 1}`);
-  const merchant = random.pick(stage.merchants);
-  const key = random.pick(stage.keys);
-  const headers = { 'api-key': key.secret, 'merchant-id': merchant.id, 'content-type': 'application/json' };
-  const shopping: Shopping = { stage, by, random, payer: random.pick(stage.payers), merchant, headers };
+export async function shop(stage: Stage, index: number, ways: readonly Way[]): Promise<void> {
+  const shopping = openShopping(stage, `client ${index + 1}`);
+  const { random } = shopping;
   await rest(shopping, random.below(OPENING_MS));
-  const paymentId = await create(shopping);
+  const way = random.pick(ways);
+  if (way === 'link') return sellByLink(shopping, pay);
+  const lifeS = way === 'address' ? random.pick(ADDRESS_LIFE_S) : Math.ceil(random.pick([12, 25, 40]) * stage.pace);
+  const paymentId = await create(shopping, lifeS);
   if (paymentId === undefined) return;
-  const paying = pay(shopping, paymentId);
+  const paying = way === 'address' ? payByAddress(shopping, paymentId, pay) : pay(shopping, paymentId);
   if (random.chance(0.2)) {
     await rest(shopping, random.below(30_000));
     await ask(shopping, paymentId, { method: 'POST', url: `/v1/payments/${paymentId}/cancel` });
   }
   await paying;
-  await follow(shopping, paymentId);
+  await follow(shopping, paymentId, way);
 }
 
-async function create(shopping: Shopping): Promise<string | undefined> {
+async function create(shopping: Shopping, lifeS: number): Promise<string | undefined> {
   const { stage, by, random, headers } = shopping;
   const referenceId = by.name.replace(' ', '-');
-  const lifetimeS = Math.ceil(random.pick([12, 25, 40]) * stage.pace);
   const payload = {
     amount: { unit: 'iso4217/USD', value: String(random.between(100, 5_000)) },
     referenceId,
-    expiresAt: Math.floor(stage.scheduler.nowMs() / 1000) + lifetimeS,
+    expiresAt: Math.floor(stage.scheduler.nowMs() / 1000) + lifeS,
   };
   const send = async () => {
     const options = {
@@ -86,17 +63,6 @@ async function create(shopping: Shopping): Promise<string | undefined> {
     await rest(shopping, 2_000);
   }
   return undefined;
-}
-
-/** A request about a payment, whose status in the answer is checked. */
-async function ask(
-  { stage, by, random, headers }: Shopping,
-  paymentId: string,
-  options: Asking,
-): Promise<Answer | undefined> {
-  const answer = await request(stage, by, random, { headers, ...options });
-  if (answer?.status === 200) await tell(stage, paymentId, answer.body?.status);
-  return answer;
 }
 
 interface OptionBody {
@@ -191,27 +157,56 @@ async function payCoin(shopping: Shopping, paymentId: string, option: OptionBody
   return true;
 }
 
-/** Asks for the status until it is final, then perhaps for refunds: of parts, and of the rest, perhaps twice at once. */
-async function follow(shopping: Shopping, paymentId: string): Promise<void> {
-  const { stage, by, random, headers } = shopping;
+/** The most that a shop waits for the end of a payment by address, beyond its usual patience. */
+const ADDRESS_POLLS = 30;
+
+/**
+ * Asks for the status until it is final, then perhaps for a receipt, and for refunds: of parts, and of the rest, perhaps twice at
+ * once. Perhaps the merchant signs for one of them.
+ */
+async function follow(shopping: Shopping, paymentId: string, way: Way): Promise<void> {
+  const { random } = shopping;
   const wantsRefund = random.chance(0.5);
-  for (let polls = 0; polls < 12; polls += 1) {
+  const polls = way === 'address' ? ADDRESS_POLLS : 12;
+  for (let asked = 0; asked < polls; asked += 1) {
     const answer = await ask(shopping, paymentId, { url: `/v1/payments/${paymentId}/status` });
     const status = answer?.body?.status;
     if (answer?.status === 200 && isFinal(status)) {
-      if (status === 'succeeded' && wantsRefund) break;
+      if (status === 'succeeded') break;
       return;
     }
     await rest(shopping, random.between(2_000, 15_000));
   }
+  if (random.chance(0.4)) await askForReceipt(shopping, paymentId);
   if (!wantsRefund) return;
-  const refund = (payload: object, more: Record<string, string> = {}) =>
-    request(stage, by, random, { method: 'POST', url: '/v1/refunds', headers: { ...headers, ...more }, payload });
+  await refund(shopping, paymentId, way);
+  if (random.chance(0.7)) await signForRefund(shopping, paymentId);
+}
+
+async function askForReceipt(shopping: Shopping, paymentId: string): Promise<void> {
+  const { random, stage } = shopping;
+  const url = `/v1/gateway/payment/${paymentId}/receipt-email`;
+  const payload = { email: `payer@${random.pick(['one', 'two'])}.example` };
+  const send = () => ask(shopping, paymentId, { method: 'POST', url, payload });
+  const answers = await Promise.all(random.chance(0.3) ? [send(), send()] : [send()]);
+  if (answers.some((answer) => answer?.status === 202)) stage.receipts.push({ paymentId, recipient: payload.email });
+}
+
+async function refund({ stage, by, random, headers, payer }: Shopping, paymentId: string, way: Way): Promise<void> {
+  // The sender of a transfer may be an exchange, so its refund names the account.
+  const destination = way === 'address' ? { destination: `${NETWORK}:${payer.address}` } : {};
+  const send = (payload: object, more: Record<string, string> = {}) =>
+    request(stage, by, random, {
+      method: 'POST',
+      url: '/v1/refunds',
+      headers: { ...headers, ...more },
+      payload: { ...payload, ...destination },
+    });
   const part = (number: number) => {
     const amount = { unit: 'iso4217/USD', value: String(random.between(1, 2_000)) };
-    return refund({ paymentId, amount }, { 'idempotency-key': `part-${number}-of-${paymentId}` });
+    return send({ paymentId, amount }, { 'idempotency-key': `part-${number}-of-${paymentId}` });
   };
-  const whole = () => refund({ paymentId });
+  const whole = () => send({ paymentId });
   await Promise.all(random.chance(0.5) ? [whole(), whole()] : [part(1), part(2), part(3)]);
   if (random.chance(0.5)) await whole();
 }

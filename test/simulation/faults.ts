@@ -1,4 +1,7 @@
+import { checksumAddress } from '../../src/domain/caip.ts';
 import { idBytes } from '../../src/domain/ids.ts';
+import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
+import { MAIL_MOODS } from './mail-server.ts';
 import { MOODS } from './receivers.ts';
 import { request } from './requests.ts';
 import type { Seeded } from './seeded.ts';
@@ -88,6 +91,7 @@ export const FAULTS: readonly Fault[] = [
         { deniesUse: true },
         { silentForMs: 60_000 },
         { headAhead: 3 },
+        { addsToHoldings: 10n ** 8n },
       ]);
       control.testify(LIAR, { ...lie, invented: [...forged] });
     },
@@ -112,10 +116,14 @@ export const FAULTS: readonly Fault[] = [
   { label: 'batch reverts', cause: ({ control }) => control.revertNextBatches() },
   { label: 'receiver misbehaves', cause: upset },
   { label: 'webhooks redelivered', cause: askAgain },
+  { label: 'mail server misbehaves', cause: upsetMailServer },
+  { label: 'stranger sweeps', cause: sweepAsStranger },
+  { label: 'endpoint forges a transfer', cause: forgeTransfer },
 ];
 
 /** Only one of the endpoints lies: a quorum of the two others is the promise. */
 const LIAR = 0;
+const FORGED_SENDER = checksumAddress('0xf04ed00000000000000000000000000000000f04');
 
 /** The lying endpoint shows the transfer of a payment that nobody has carried out, in a block that everybody has. */
 async function forge({ sql, connected, control, forged }: Stage, random: Seeded): Promise<void> {
@@ -139,6 +147,41 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
   control.testify(LIAR, { invented: [...forged] });
 }
 
+/** The lying endpoint shows a transfer to a deposit address that nobody has made. */
+async function forgeTransfer({ sql, connected, forgedTransfers }: Stage, random: Seeded): Promise<void> {
+  const rows = await sql<{ address: string; asset: string; amount: string }[]>`
+    select d.address, d.asset, i.amount::text from deposits d join items i using (commitment) order by d.number`;
+  if (rows.length === 0) return;
+  const { address: to, asset, amount } = random.pick(rows);
+  const { number, hash } = await connected.chain.head();
+  forgedTransfers.push({
+    block: { number, hash },
+    transactionHash: `0x${Buffer.from(random.bytes(32)).toString('hex')}`,
+    logIndex: 0,
+    asset,
+    from: FORGED_SENDER,
+    to,
+    amount: BigInt(amount),
+  });
+}
+
+/** Anybody may sweep a deposit address, at any time. */
+async function sweepAsStranger({ sql, control }: Stage, random: Seeded): Promise<void> {
+  const rows = await sql<{ commitment: string }[]>`select commitment from deposits order by number`;
+  if (rows.length === 0) return;
+  const [item] = await findItems(sql, [random.pick(rows).commitment]);
+  if (item === undefined) return;
+  control.relayAsStranger([signedItemOf({ ...item, signature: '0x' })]);
+}
+
+function upsetMailServer({ mailServer, scheduler, newClient }: Stage, random: Seeded): void {
+  mailServer.mood = random.pick(MAIL_MOODS);
+  scheduler.note(`the mail server is ${mailServer.mood}`);
+  scheduler.after(newClient('mail server'), random.between(1_000, 60_000), () => {
+    mailServer.mood = 'well';
+  });
+}
+
 function upset({ receivers, scheduler, newClient }: Stage, random: Seeded): void {
   const receiver = random.pick(receivers);
   receiver.mood = random.pick(MOODS);
@@ -159,8 +202,9 @@ function askAgain(stage: Stage, random: Seeded): void {
 
 type ItemColumn = 'commitment' | 'subject' | 'collector' | 'payer' | 'asset' | 'amount' | 'fee' | 'recipient';
 
-function honest({ control, forged }: Stage): void {
+function honest({ control, forged, forgedTransfers }: Stage): void {
   forged.length = 0;
+  forgedTransfers.length = 0;
   for (let place = 0; place < ENDPOINTS; place += 1) control.testify(place);
 }
 
@@ -179,8 +223,11 @@ export async function mine(stage: Stage): Promise<never> {
 }
 
 /** Causes faults until the end. */
-export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonly Fault[]; untilMs: number }) {
-  const random = stage.random.fork('faults');
+export async function trouble(
+  stage: Stage,
+  { kinds, untilMs, name = 'faults' }: { kinds: readonly Fault[]; untilMs: number; name?: string },
+) {
+  const random = stage.random.fork(name);
   const by = stage.newClient('fate');
   for (;;) {
     await stage.scheduler.sleep(by, Math.round(random.between(500, 7_000) * stage.pace));
@@ -192,15 +239,16 @@ export async function trouble(stage: Stage, { kinds, untilMs }: { kinds: readonl
   }
 }
 
-/** Ends all trouble: nodes run, clocks are right, receivers answer, the chain and its endpoints are honest. */
+/** Ends all trouble: nodes run, clocks are right, receivers and the mail server answer, the chain and its endpoints are honest. */
 export function heal(stage: Stage): void {
-  const { control, nodes, receivers, scheduler } = stage;
+  const { control, nodes, receivers, scheduler, mailServer } = stage;
   scheduler.note('all faults are over');
   honest(stage);
   control.releaseBroadcasts();
   control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
   control.revertNextBatches(0);
   for (const receiver of receivers) receiver.mood = 'well';
+  mailServer.mood = 'well';
   nodes.forEach((node, index) => {
     if (node?.isAlive) Object.assign(node, { pausedUntilMs: 0, skewMs: 0, isCutOff: false, missingLogs: 0 });
     else stage.startNode(index);

@@ -5,30 +5,20 @@ import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
 import { payoutIdOf } from '../../src/domain/ids.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
-import type { WatchedTable } from './driver.ts';
+import { DEPOSIT_INVARIANTS } from './deposit-invariants.ts';
 import { findUnfollowed } from './event-follower.ts';
+import type { Invariant } from './invariant.ts';
 import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR } from './node.ts';
+import { SELLING_INVARIANTS } from './selling-invariants.ts';
 import type { PaidEvent, Stage } from './stage.ts';
 
 /**
- * The promises of the gateway. `always` holds after every commit, and is checked after those that changed its tables. `atEnd`
- * holds after the faults are over and time has passed. A violation is a sentence about the first case that was found.
+ * The promises of the gateway, with those of `deposit-invariants.ts` and `selling-invariants.ts`.
  *
  * Some promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`), "rings follow
- * commits" at every commit (`rings.ts`), "webhooks are genuine" at every webhook (`receivers.ts`), "answers are true" and
- * "no answer is an internal error" at every answer (`clients.ts`, `requests.ts`).
+ * commits" at every commit (`rings.ts`), "webhooks are genuine" at every webhook (`receivers.ts`), "answers are true", "one address" and
+ * "no answer is an internal error" at every answer (`shopping.ts`, `depositing.ts`, `requests.ts`).
  */
-export interface Invariant {
-  readonly name: string;
-  readonly promise: string;
-  readonly when: 'always' | 'atEnd';
-  /** The tables whose changes can break it, of a promise that always holds. */
-  readonly about?: readonly WatchedTable[];
-  /** Selects violations, each as a sentence in the column `problem`. All of these are one statement. */
-  readonly find?: (sql: Stage['sql']) => ReturnType<Stage['sql']>;
-  readonly check?: (stage: Stage) => Promise<string | undefined>;
-}
-
 export const INVARIANTS: readonly Invariant[] = [
   {
     name: 'final states stay',
@@ -190,7 +180,7 @@ export const INVARIANTS: readonly Invariant[] = [
             select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.payment_id
           )::text as refunded
         from payouts p join items i on i.subject = p.payment_id and i.state = 'paid' and i.end_reason is null
-        order by 1`;
+        where i.method <> 'deposit' order by 1`;
       const rows = await sql<{ id: string; amount: string }[]>`
         select id, amount from outgoing where purpose = 'payout' and state <> 'failed'`;
       const payouts = new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
@@ -206,7 +196,7 @@ export const INVARIANTS: readonly Invariant[] = [
     when: 'always',
     find: (sql) => sql`
           select i.subject || ' has refunds of ' || sum(r.amount) || ' for ' || i.amount as problem
-          from refunds r join items i on i.subject = r.payment_id and i.state = 'paid' and i.end_reason is null
+          from refunds r join items i on i.subject = r.payment_id and i.purpose = 'payment' and i.state = 'paid' and i.end_reason is null
           join payments p on p.id = r.payment_id
           where r.problem is distinct from 'not_left' and r.problem is distinct from 'vetoed'
           group by i.subject, i.amount, i.fee, p.amount_value
@@ -232,7 +222,7 @@ export const INVARIANTS: readonly Invariant[] = [
     when: 'always',
     about: ['payments'],
     find: (sql) => sql`
-          select count(*) || ' payments for ' || reference_id as problem from payments
+          select count(*) || ' payments for ' || reference_id as problem from payments where link_id is null
           group by reference_id having count(*) > 1 order by reference_id limit 1`,
   },
   {
@@ -259,7 +249,8 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'states equal the chain',
-    promise: 'A payment has succeeded exactly if the chain shows its transfer, in full and to the right account.',
+    promise:
+      'A payment has succeeded exactly if the chain shows its transfer, in full and to the right account or address.',
     when: 'atEnd',
     check: async (stage) => {
       const rows = await stage.sql<{ id: string; status: string; hash: string | null }[]>`
@@ -270,7 +261,8 @@ export const INVARIANTS: readonly Invariant[] = [
         const offered = await stage.sql<{ commitment: string }[]>`select commitment from items where subject = ${id}`;
         const commitments = new Set(offered.map(({ commitment }) => commitment));
         const isShown = paid.some((event) => event.transactionHash === hash && commitments.has(event.commitment));
-        if (status === 'succeeded' && !isShown) return `${id} has succeeded without a transfer on the chain`;
+        if (status === 'succeeded' && !isShown && !(await stage.isPaidOnChain(id)))
+          return `${id} has succeeded without a transfer on the chain`;
         const items = await stage.sql<{ count: number }[]>`
           select count(*)::int as count from items where subject = ${id} and method <> 'native'
             and commitment = any(${paid.map(({ commitment }) => commitment)}::text[])`;
@@ -307,7 +299,7 @@ export const INVARIANTS: readonly Invariant[] = [
           select p.id || ' has paid ' || i.amount - i.fee || ', and ' || coalesce(o.amount::text, 'nothing') || ' is held'
             as problem
           from items i join payments p on p.id = i.subject left join payouts o on o.payment_id = p.id
-          where i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.end_reason is null
+          where i.purpose = 'payment' and i.method <> 'deposit' and i.is_held and i.state = 'paid' and i.end_reason is null
             and p.status = 'succeeded' and i.amount > i.fee
             and case when o.state in ('refunding', 'refunded') then 0 else o.amount end + (
                 select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.id
@@ -368,6 +360,8 @@ export const INVARIANTS: readonly Invariant[] = [
       return count === consumed.ids.size ? undefined : `${count} events were written, ${consumed.ids.size} were read`;
     },
   },
+  ...DEPOSIT_INVARIANTS,
+  ...SELLING_INVARIANTS,
 ];
 
 /** The first event that a subscribed receiver did not accept. */

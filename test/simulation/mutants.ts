@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 export interface Mutant {
   readonly name: string;
   /** The part of the plan that brings out the difference. The rest is that of the seed. */
-  readonly plan?: Partial<Pick<Plan, 'faults' | 'hasOperator'>>;
+  readonly plan?: Partial<Pick<Plan, 'faults' | 'hasOperator' | 'ways'>>;
   /** Alters the statements of all nodes. */
   readonly alter?: (text: string) => string;
   /** Alters the chain as each node sees it. */
@@ -167,6 +167,66 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the fan-out skips an event',
     alter: edited(['select max(position + size - 1) from taken', 'select max(position + size) from taken']),
+  },
+  {
+    name: 'deposit addresses are watched from the wrong block',
+    plan: { ways: ['address'] },
+    alterChain: (connected) => ({
+      ...connected,
+      chain: {
+        ...methodsOf(connected.chain),
+        incoming: (accounts, from, to, onUnreadable) =>
+          from + 1 > to ? Promise.resolve([]) : connected.chain.incoming(accounts, from + 1, to, onUnreadable),
+      },
+    }),
+  },
+  {
+    name: 'late money pays',
+    plan: { ways: ['address'] },
+    alter: edited(['filter (where not is_screened and at > ', 'filter (where not is_screened and false and at > ']),
+  },
+  {
+    name: 'a sweep is ordered while another one is open',
+    plan: { ways: ['address'] },
+    alter: edited([
+      'select commitment, state from items',
+      'select commitment, state from (select * from items where false) items',
+    ]),
+  },
+  {
+    name: 'a sweep is booked without its amount',
+    plan: { ways: ['address'] },
+    alter: edited(['update deposits set swept = $1', 'update deposits set swept = swept + 0 * $1::numeric']),
+  },
+  {
+    name: 'a piece is not returned',
+    plan: { ways: ['link'] },
+    alter: edited(['delete from payment_link_pieces where', 'delete from payment_link_pieces where false and']),
+  },
+  {
+    name: 'the last piece is sold twice',
+    plan: { ways: ['link'] },
+    alter: edited([
+      'select from payment_links where id = any($1::text[]) order by id for no key update',
+      'select from payment_links where id = any($1::text[]) order by id',
+    ]),
+  },
+  {
+    name: 'a float pays a refund that its merchant was asked to sign',
+    plan: { ways: ['wallet'], hasOperator: true },
+    alter: edited(["values ($1, 'refund', 'merchant',", "values ($1 || '-', 'refund', 'merchant',"]),
+  },
+  {
+    name: 'a mail counts as sent after any attempt',
+    plan: { ways: ['wallet'], faults: ['mail server misbehaves'] },
+    alter: edited(
+      [
+        'set status = $1, due_at = $2, is_claimed = false',
+        "set status = left('sent' || $1, 4), due_at = nullif($2::timestamptz, $2::timestamptz), is_claimed = false",
+      ],
+      ['ended_at = $5::timestamptz', 'ended_at = coalesce($5::timestamptz, now())'],
+      ['content = case when $6::boolean then null', 'content = case when $6::boolean or true then null'],
+    ),
   },
   {
     name: 'the placer is woken before the commit',

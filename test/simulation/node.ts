@@ -1,12 +1,13 @@
 import { type Logger, pino } from 'pino';
 import { openReceiptKey } from '../../src/actions/open-receipt-key.ts';
-import type { ChainEvent } from '../../src/chains/chain.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { App } from '../../src/http/deps.ts';
 import { createParts } from '../../src/parts.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
+import { depositMinimumOn } from '../../src/settings/chains.ts';
 import type { Config } from '../../src/settings/config.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
@@ -15,6 +16,7 @@ import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { startDelivering } from '../../src/workers/delivering.ts';
 import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
 import { startJobs } from '../../src/workers/loop.ts';
+import { mailJobs, startMailing } from '../../src/workers/mailing.ts';
 import { payingOutJobs } from '../../src/workers/paying-out.ts';
 import { startPlacing } from '../../src/workers/placing.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
@@ -22,6 +24,7 @@ import { startWatching } from '../../src/workers/watching.ts';
 import { SHARED_COMPILERS } from '../shared-compilers.ts';
 import { viewChain } from './chain-view.ts';
 import type { Driver } from './driver.ts';
+import { type MailServer, wayToMailServer } from './mail-server.ts';
 import { type Receiver, wayToReceivers } from './receivers.ts';
 import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
@@ -71,7 +74,10 @@ export interface SimNodeInput {
   readonly rings: Rings;
   /** Payments that the lying endpoint adds to its lists of events. */
   readonly forged: readonly ChainEvent[];
+  /** Transfers that it adds to its lists of transfers. */
+  readonly forgedTransfers: readonly Incoming[];
   readonly receivers: readonly Receiver[];
+  readonly mailServer: MailServer;
   /** Called when a receiver gets something wrong. */
   readonly onMisdelivery: (problem: string) => void;
   readonly onBroadcast: (bytes: string) => Promise<void>;
@@ -123,6 +129,7 @@ export function startNode(input: SimNodeInput): SimNode {
       return node.missingLogs >= 0;
     },
     forged,
+    forgedTransfers: input.forgedTransfers,
     onBroadcast,
   });
   const own = alterChain({ ...connected, chain });
@@ -155,7 +162,11 @@ export function startNode(input: SimNodeInput): SimNode {
     const base = { config: nodeConfig(), world, log, db, listDb: db, secrets: createSecrets([MASTER_SECRET]) };
     const receiptKey = await openReceiptKey(base);
     const parts = await createParts({ ...base, receiptKey, chains, rates: sandboxRates() });
-    startJobs(parts, [...housekeepingJobs(parts), ...payingOutJobs(parts)]);
+    startJobs(parts, [
+      ...housekeepingJobs(parts),
+      ...payingOutJobs(parts),
+      ...mailJobs(parts, { keptDays: 30, alerts: { recipients: [], publicUrl: parts.config.publicUrl } }),
+    ]);
     startPlacing(parts);
     const exchange = wayToReceivers({
       by: node,
@@ -165,9 +176,14 @@ export function startNode(input: SimNodeInput): SimNode {
       onProblem: onMisdelivery,
     });
     await startDelivering({ ...parts, exchangeFor: () => exchange });
+    startMailing({
+      ...parts,
+      mailer: wayToMailServer({ by: node, scheduler, random: random.fork('mails'), server: input.mailServer }),
+    });
     startBookkeeping(parts);
     startRelaying(parts);
-    startWatching({ ...parts, watching: { startAt: () => 0 } });
+    const sweepFrom = (network: string) => depositMinimumOn(parts.config, network);
+    startWatching({ ...parts, watching: { startAt: () => 0, sweepFrom } });
     node.app = await driver.busy(buildApp(parts, { schemaController: SHARED_COMPILERS }));
     node.parts = parts;
     scheduler.note(`${name}: has started`);
@@ -182,6 +198,9 @@ function nodeConfig(): Config {
     RATE_LIMIT_KEY_PER_SECOND: '100000',
     RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
     OUTGOING_PER_HOUR: String(OUTGOING_PER_HOUR),
+    DESTINATION_COOLING_OFF_HOURS: '0',
+    SMTP_URL: 'smtp://localhost',
+    MAIL_FROM: 'till@shop.example',
   });
   if ('problems' in read) throw new Error(read.problems.join('; '));
   return { ...read.config, maxEventLoopDelayMs: 0, openItemsPerPayer: OPEN_ITEMS_PER_PAYER };

@@ -3,9 +3,10 @@ import { type CommandDeps, command } from '../../src/actions/command.ts';
 import { createPartner } from '../../src/actions/parties/create-partner.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { issueKey } from '../../src/actions/parties/issue-key.ts';
+import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
-import { checksumAddress, parseAsset } from '../../src/domain/caip.ts';
+import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
@@ -20,7 +21,11 @@ import type { Seeded } from './seeded.ts';
 export const NETWORK = 'eip155:31337';
 export const USDC = SANDBOX_ASSETS['eip3009-vrs'];
 export const COIN = SANDBOX_ASSETS.native;
-const DESTINATION = checksumAddress('0xde50000000000000000000000000000000000de5');
+/** A token that no payment asks for. */
+export const OTHER_TOKEN = SANDBOX_ASSETS.permit2;
+/** The key of the account that both merchants are paid to. */
+export const MERCHANT_KEY = `0x${'de5'.padStart(64, 'c')}`;
+const DESTINATION = privateKeyToAccount(MERCHANT_KEY as `0x${string}`).address;
 
 export interface Payer {
   readonly address: string;
@@ -36,6 +41,7 @@ export interface SimMerchant {
 export function payerOf(control: MemoryChainControl, key: string): Payer {
   const signer = privateKeyToAccount(key as `0x${string}`);
   control.setBalance(signer.address, USDC, 10n ** 12n);
+  control.setBalance(signer.address, OTHER_TOKEN, 10n ** 12n);
   control.setBalance(signer.address, COIN, 10n ** 21n);
   return {
     address: signer.address,
@@ -44,7 +50,7 @@ export function payerOf(control: MemoryChainControl, key: string): Payer {
   };
 }
 
-/** A partner with two keys and receivers of webhooks, a merchant with a destination, and one whose money is held. */
+/** A partner with two keys, in some runs a fee, and receivers of webhooks, a merchant with a destination, and one whose money is held. */
 export async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
   const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
   const secrets = createSecrets([MASTER_SECRET]);
@@ -70,6 +76,10 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
     merchants.push({ id: merchant.id, name });
   }
   await register(deps, merchants[0]?.id ?? '', random);
+  if (random.chance(0.5)) {
+    const terms = { percentage: '1.5', fixed: [] };
+    await setFees(deps, { actor: 'operator', payee: { partnerId: partner.id }, terms, startsAt: undefined });
+  }
   const receivers = await openReceivers(deps, { partnerId: partner.id, mode: 'test' }, merchants[0]?.id ?? '');
   return { merchants, keys, receivers };
 }

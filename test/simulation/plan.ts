@@ -1,11 +1,17 @@
 import { FAULTS } from './faults.ts';
 import { seeded } from './seeded.ts';
 
+/** How an order is paid: with a wallet, by a transfer to an address of its own, or by a payment link with a stock. */
+export const WAYS = ['wallet', 'address', 'link'] as const;
+export type Way = (typeof WAYS)[number];
+
 /** Everything that a run follows from. The same plan gives the same run. */
 export interface Plan {
   readonly seed: number;
   readonly nodes: number;
   readonly clients: number;
+  /** The ways to pay that orders choose from. */
+  readonly ways: readonly Way[];
   readonly hasOperator: boolean;
   /** Labels of the faults that may happen. */
   readonly faults: readonly string[];
@@ -14,6 +20,9 @@ export interface Plan {
   /** The share of the usual time that clients take, and that passes between two faults. */
   readonly pace: number;
 }
+
+/** Some runs have one way to pay alone: they are shorter. */
+const WAYS_OF_RUNS: readonly (readonly Way[])[] = [['wallet'], ['address'], ['link'], WAYS, WAYS];
 
 /** A run of a few thousand steps: one order or two, on two nodes, and a moment of trouble. */
 export function shortPlanOf(seed: number): Plan {
@@ -28,6 +37,7 @@ export function planOf(seed: number): Plan {
     seed,
     nodes: random.pick([2, 2, 2, 3]),
     clients: random.between(3, 7),
+    ways: random.pick(WAYS_OF_RUNS),
     hasOperator: random.chance(0.6),
     faults: FAULTS.map(({ label }) => label).filter(() => random.chance(0.6)),
     troubleMs: random.between(25_000, 60_000),

@@ -8,6 +8,8 @@ export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the body of any route
   readonly body: any;
+  /** The target of a redirect. */
+  readonly location?: string | undefined;
 }
 
 export type Asking = InjectOptions & { readonly url: string };
@@ -53,5 +55,8 @@ async function receive(stage: Stage, random: Seeded, options: Asking): Promise<A
 async function answerOf(stage: Stage, node: SimNode, options: Asking): Promise<Answer | undefined> {
   await stage.scheduler.pass(node, `receives ${options.method ?? 'GET'} ${options.url}`);
   const response = await node.app?.inject(options);
-  return response && { status: response.statusCode, body: response.body === '' ? undefined : response.json() };
+  if (response === undefined) return undefined;
+  const { statusCode: status, headers } = response;
+  const isJson = String(headers['content-type']).startsWith('application/json');
+  return { status, body: isJson ? response.json() : undefined, location: headers.location };
 }

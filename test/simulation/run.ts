@@ -23,7 +23,15 @@ export interface RunResult {
 const MAX_STEPS = 60_000;
 /** Everything ends within this time after the faults. */
 const QUIET_WITHIN_MS = 45 * 60_000;
+const STRIDE_MS = 3_000;
 const HEALING_STRIDE_MS = 6_000;
+/** While clients wait for the end of a deposit address, and while nothing but time ends what is left. */
+const CALM_STRIDE_MS = 12_000;
+const IDLE_STRIDE_MS = 45_000;
+const BEFORE_DEADLINE_MS = 12_000;
+const AFTER_DEADLINE_MS = 24_000;
+/** Transactions of clients are in one of these blocks, or never. */
+const BLOCKS_AFTER_CLIENTS = 2;
 const CHECK_QUIET_EVERY = 250;
 
 export async function runPlan(plan: Plan, mutant?: Mutant): Promise<RunResult> {
@@ -57,28 +65,57 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
   const { scheduler, violations, act } = stage;
   const untilMs = scheduler.nowMs() + plan.troubleMs;
   act(startAll(stage));
-  scheduler.setStride(3_000);
+  scheduler.setStride(STRIDE_MS);
   void mine(stage);
   void followEvents(stage).catch((error: unknown) => violations.push(error));
-  for (let index = 0; index < plan.clients; index += 1) act(shop(stage, index));
+  for (let index = 0; index < plan.clients; index += 1) act(shop(stage, index, plan.ways));
   if (plan.hasOperator) act(operate(stage));
   act(trouble(stage, { kinds: FAULTS.filter(({ label }) => plan.faults.includes(label)), untilMs }));
   await advance(() => scheduler.nowMs() >= untilMs);
+  await troubleAtDeadline();
 
   heal(stage);
   act(liftAll(stage));
   scheduler.setStride(HEALING_STRIDE_MS);
   const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
   let nextLook = 0;
+  let readTo: number | undefined;
   await advance(async () => {
     if (scheduler.nowMs() >= deadlineMs) return true;
     if (scheduler.steps() < nextLook) return false;
     nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
-    stage.isQuiet = stage.acting() === 0 && (await isAllDone(stage));
+    if (stage.acting() > 0) return false;
+    readTo ??= (await stage.connected.chain.head()).number + BLOCKS_AFTER_CLIENTS;
+    stage.isQuiet = await isAllDone(stage, readTo);
+    const waitsForMs = await nextDeadline(stage);
+    if (waitsForMs === undefined) scheduler.setStride(HEALING_STRIDE_MS);
+    else scheduler.setStride(IDLE_STRIDE_MS, waitsForMs);
     return stage.isQuiet;
   });
   await advance(() => stage.followed.isUpToDate || scheduler.nowMs() >= deadlineMs);
   await checkAll(stage);
+
+  /** Deposit addresses live for two minutes at least. There is trouble again when the first of them runs out. */
+  async function troubleAtDeadline(): Promise<void> {
+    const rows = await stage.sql<{ at: Date | null }[]>`
+      select min(i.deadline) as at from deposits d join items i using (commitment) where i.state = 'offered'`;
+    const deadlineMs = rows[0]?.at?.getTime() ?? 0;
+    if (deadlineMs < scheduler.nowMs()) return;
+    heal(stage);
+    const beginMs = deadlineMs - BEFORE_DEADLINE_MS;
+    scheduler.setStride(CALM_STRIDE_MS, beginMs);
+    await advance(() => scheduler.nowMs() >= beginMs);
+    const endMs = deadlineMs + AFTER_DEADLINE_MS;
+    act(
+      trouble(stage, {
+        kinds: FAULTS.filter(({ label }) => plan.faults.includes(label)),
+        untilMs: endMs,
+        name: 'late',
+      }),
+    );
+    scheduler.setStride(STRIDE_MS);
+    await advance(() => scheduler.nowMs() >= endMs);
+  }
 
   async function advance(isOver: () => boolean | Promise<boolean>): Promise<void> {
     for (;;) {
@@ -105,8 +142,11 @@ async function startAll({ nodes, startNode }: Stage): Promise<void> {
   }
 }
 
-/** True if every payment is final, nothing is on its way, every webhook is delivered, and everything is booked and sealed. */
-async function isAllDone({ sql }: Stage): Promise<boolean> {
+/**
+ * True if every payment is final, nothing is on its way, every webhook and mail has come to its end, everything is booked and
+ * sealed, and the chain was read up to this block.
+ */
+async function isAllDone({ sql }: Stage, readTo: number): Promise<boolean> {
   const rows = await sql<{ open: number }[]>`
     select ((select count(*) from payments where status in ('requires_action', 'processing'))
       + (select count(*) from outgoing where state = 'sending' and problem is distinct from 'limited')
@@ -116,8 +156,35 @@ async function isAllDone({ sql }: Stage): Promise<boolean> {
       + (select count(*) from webhook_endpoints where replay_after is not null)
       + (select count(*) from chain_events where decided_at is null)
       + (select count(*) from sends where state = 'open')
+      + (select count(*) from items where purpose = 'sweep' and state in ('due', 'sent'))
+      + (select count(*) from deposits where is_stale)
+      + (select count(*) from deposit_cursors where final_number < ${readTo})
+      + (select count(*) from chain_cursors where final_number < ${readTo})
+      + (select count(*) from mails where status = 'pending')
       + (select count(*) from book_entries where sequence is null))::int as open`;
   return rows[0]?.open === 0;
+}
+
+/**
+ * The time of the next deadline, if time alone ends what is left: a payment that nobody pays, a refund that nobody signs, a mail
+ * that is tried again. Undefined while something else is under way.
+ */
+async function nextDeadline({ sql }: Stage): Promise<number | undefined> {
+  const rows = await sql<{ at: Date | null; busy: number }[]>`
+    select (select min(at) from (
+        select deadline as at from items where state = 'offered' union all
+        select expires_at from payments where status = 'requires_action' union all
+        select due_at from mails where status = 'pending') as deadlines) as at,
+      ((select count(*) from items where state in ('due', 'sent'))
+      + (select count(*) from payments where status = 'processing')
+      + (select count(*) from sends where state = 'open')
+      + (select count(*) from outgoing where state = 'sending' and signer = 'gateway' and problem is distinct from 'limited')
+      + (select count(*) from outbox)
+      + (select count(*) from webhook_deliveries where status = 'pending')
+      + (select count(*) from deposits where is_stale)
+      + (select count(*) from chain_events where decided_at is null))::int as busy`;
+  const [{ at, busy } = { at: null, busy: 1 }] = rows;
+  return busy === 0 && at !== null ? at.getTime() : undefined;
 }
 
 async function labelsOf({ sql }: Stage): Promise<string[]> {
@@ -126,6 +193,11 @@ async function labelsOf({ sql }: Stage): Promise<string[]> {
     union select 'outgoing ' || purpose || ' ' || state from outgoing
     union select 'event ' || type from events union select 'item ' || state || ' ' || coalesce(end_reason, '') from items
     union select 'send ' || kind from sends
+    union select 'deposit ' || i.state || ' of a payment ' || p.status from deposits d join items i using (commitment)
+      join payments p on p.id = d.payment_id
+    union select 'refund by ' || signer || ' ' || state from outgoing where purpose = 'refund'
+    union select 'payment by link ' || status from payments where link_id is not null
+    union select 'mail ' || status || case when tries > 1 then ' at last' else '' end from mails
     union select 'webhook ' || status || case when attempts > 1 then ' at last' else '' end from webhook_deliveries
     order by 1`;
   return rows.map(({ label }) => label);

@@ -43,8 +43,11 @@ export interface Scheduler {
   worldOf(by: Participant, random: Seeded): World;
   /** Runs one step. Returns false if nothing is left to do. */
   step(): boolean;
-  /** Time moves in strides of at least this length: timers that fall into a stride run in the seed's order. */
-  setStride(ms: number): void;
+  /**
+   * Time moves in strides of at least this length: timers that fall into a stride run in the seed's order. No stride passes
+   * the given time.
+   */
+  setStride(ms: number, notBeyondMs?: number): void;
 }
 
 /** The chance that time passes although work is ready: everything else is slow for a moment. */
@@ -61,6 +64,7 @@ export function createScheduler(random: Seeded): Scheduler {
   let nowMs = START_MS;
   let steps = 0;
   let strideMs = 0;
+  let notBeyondMs = Number.POSITIVE_INFINITY;
   let last: Participant | undefined;
   const interruptions: { readonly atStep: number; readonly resolve: () => void }[] = [];
 
@@ -91,7 +95,10 @@ export function createScheduler(random: Seeded): Scheduler {
       if (timer.by.isAlive && (first === undefined || dueAt(timer) < dueAt(first))) first = timer;
     }
     if (first === undefined) return undefined;
-    if (dueAt(first) > nowMs) nowMs = dueAt(first) + (strideMs > 0 ? random.below(strideMs) : 0);
+    if (dueAt(first) > nowMs) {
+      const strode = dueAt(first) + (strideMs > 0 ? random.below(strideMs) : 0);
+      nowMs = Math.max(dueAt(first), Math.min(strode, notBeyondMs));
+    }
     const due = timers.filter((timer) => timer.by.isAlive && dueAt(timer) <= nowMs);
     const chosen = random.pick(due);
     timers.splice(timers.indexOf(chosen), 1);
@@ -156,8 +163,9 @@ export function createScheduler(random: Seeded): Scheduler {
       work.run();
       return true;
     },
-    setStride: (ms) => {
+    setStride: (ms, until = Number.POSITIVE_INFINITY) => {
       strideMs = ms;
+      notBeyondMs = until;
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { CommandDeps } from '../../src/actions/command.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
-import type { ChainEvent } from '../../src/chains/chain.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
@@ -11,9 +11,21 @@ import { type Database, openDatabase, type Reader } from '../../src/store/plumbi
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase } from '../database.ts';
+import { depositsOnChain } from './deposits-on-chain.ts';
 import { type Driver, openDriver } from './driver.ts';
+import type { MailServer } from './mail-server.ts';
 import { type SimNode, startNode } from './node.ts';
-import { COIN, NETWORK, openParties, type Payer, payerOf, register, type SimMerchant, USDC } from './parties.ts';
+import {
+  COIN,
+  MERCHANT_KEY,
+  NETWORK,
+  openParties,
+  type Payer,
+  payerOf,
+  register,
+  type SimMerchant,
+  USDC,
+} from './parties.ts';
 import type { Receiver } from './receivers.ts';
 import { createRings, type Rings } from './rings.ts';
 import { createScheduler, type Participant, type Scheduler } from './scheduler.ts';
@@ -73,8 +85,15 @@ export interface Stage {
   readonly merchants: readonly SimMerchant[];
   readonly keys: readonly { readonly id: string; readonly secret: string }[];
   readonly payers: readonly Payer[];
+  /** The account that the merchants are paid to. */
+  readonly merchantAccount: Payer;
   /** The partner's receivers of webhooks. */
   readonly receivers: readonly Receiver[];
+  readonly mailServer: MailServer;
+  /** Receipts by mail whose requests were answered. */
+  readonly receipts: { readonly paymentId: string; readonly recipient: string }[];
+  /** The terms of the address of each payment, as they were answered first. */
+  readonly addresses: Map<string, string>;
   /** Payments by Idempotency-Key. */
   readonly created: Map<string, string>;
   readonly told: Map<string, Told>;
@@ -89,6 +108,8 @@ export interface Stage {
   isQuiet: boolean;
   /** Payments that the lying endpoint has made up. */
   readonly forged: PaidEvent[];
+  /** Transfers to deposit addresses that the lying endpoint has made up. */
+  readonly forgedTransfers: Incoming[];
   readonly rings: Rings;
   /** Signed items of a frozen merchant, counted when the freeze was answered. */
   readonly frozen: Map<string, number>;
@@ -109,6 +130,8 @@ export interface Stage {
   registerHeld(deps: CommandDeps & RowKeyDeps): Promise<void>;
   /** The Collector's payments for an object, on the canonical chain. */
   paidOnChain(objectId: string): Promise<readonly PaidEvent[]>;
+  /** True if the Collector has paid the payment, or if enough has come to an address of it. */
+  isPaidOnChain(paymentId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -160,6 +183,10 @@ export async function openStage(input: StageInput): Promise<Stage> {
     nodes: Array.from({ length: input.nodes }, () => undefined),
     ...parties,
     payers,
+    merchantAccount: payerOf(control, MERCHANT_KEY),
+    mailServer: { accepted: new Map(), mood: 'well' },
+    receipts: [],
+    addresses: new Map(),
     created: new Map(),
     told: new Map(),
     seen: new Map(),
@@ -168,6 +195,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
     followed: { cursor: undefined, ids: new Set(), sequences: new Map(), isUpToDate: false },
     isQuiet: false,
     forged: [],
+    forgedTransfers: [],
     rings,
     frozen: new Map(),
     faults: new Map(),
@@ -207,7 +235,9 @@ export async function openStage(input: StageInput): Promise<Stage> {
         alterDatabase: input.alterDatabase,
         rings,
         forged: stage.forged,
+        forgedTransfers: stage.forgedTransfers,
         receivers: stage.receivers,
+        mailServer: stage.mailServer,
         onMisdelivery: (problem) => void violations.push(new Violation('webhooks are genuine', problem)),
         onBroadcast: (bytes) => checkJournalled(stage, bytes),
         onError: (text) => void stage.errors.push(text),
@@ -219,6 +249,11 @@ export async function openStage(input: StageInput): Promise<Stage> {
       const { number } = await connected.chain.head();
       const events = await connected.chain.events(0, number);
       return events.filter((event): event is PaidEvent => event.type === 'paid' && event.subject === subject);
+    },
+    async isPaidOnChain(paymentId) {
+      if ((await stage.paidOnChain(paymentId)).length > 0) return true;
+      const deposits = await depositsOnChain(stage, paymentId);
+      return deposits.some(({ arrived, asked }) => arrived >= asked);
     },
     async close() {
       for (const node of stage.nodes) if (node?.isAlive) await node.crash();

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
 import { build, createServer } from 'vite';
+import { accentSheet } from '../../src/domain/accent.ts';
+import { accentSheetPath } from '../../src/domain/accent-path.ts';
 import { renderReference } from '../../src/http/reference/render-reference.ts';
 import { renderSitePage, type SitePage } from '../../src/http/site/site-page.ts';
 import type { PaperSize, Sheet } from '../src/receipts/page-state.ts';
@@ -62,14 +64,21 @@ export async function serveStories(): Promise<StoryServer> {
   )) as typeof import('../src/receipts/render-receipt.tsx');
   const manifest = JSON.parse(await readFile(join(client, '.vite/manifest.json'), 'utf8'));
   const styles: readonly string[] = manifest['src/checkout/entry-client.tsx'].css;
-  const slips: readonly string[] = [...styles, manifest['src/receipts/receipts.css'].file];
+  const slips = [...styles, manifest['src/receipts/receipts.css'].file].map((path) => `/${path}`);
   const site = assetsOf([manifest['src/pages/site.css'].file]);
   const { file: script, css: sheets } = manifest['src/pages/reference.ts'];
   // A dynamic name that the compiler does not follow, because the module imports the whole server.
   const { shopPage }: { shopPage(): SitePage } = await import(join(HTTP, 'demo/shop-pages.ts'));
   const reference = JSON.parse(await readFile(join(WEB, '../openapi.json'), 'utf8'));
+  const sheetsOf = ({ accent }: { accent?: string }) => [
+    ...styles.map((path) => `/${path}`),
+    ...(accent === undefined ? [] : [accentSheetPath(accent)]),
+  ];
+  const brandSheets = new Map(
+    STORIES.flatMap(({ accent }) => (accent === undefined ? [] : [[accentSheetPath(accent), accentSheet(accent)]])),
+  );
   const pages = new Map([
-    ...STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), styles)] as const),
+    ...STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), sheetsOf(story))] as const),
     ...RECEIPT_STORIES.map(({ name, state }) => {
       const { html } = renderReceipt(state);
       return [`/receipt/${name}`, documentOf({ html, lang: state.locale, dir: state.dir }, slips)] as const;
@@ -85,6 +94,11 @@ export async function serveStories(): Promise<StoryServer> {
       response
         .writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY })
         .end(page);
+      return;
+    }
+    const sheet = brandSheets.get(path);
+    if (sheet !== undefined) {
+      response.writeHead(200, { 'Content-Type': 'text/css' }).end(sheet);
       return;
     }
     readFile(join(client, path)).then(
@@ -113,7 +127,7 @@ function documentOf(
   { html, lang, dir }: { html: string; lang: string; dir: string },
   styles: readonly string[],
 ): string {
-  const links = styles.map((path) => `<link rel="stylesheet" href="/${path}">`).join('');
+  const links = styles.map((path) => `<link rel="stylesheet" href="${path}">`).join('');
   const viewport = '<meta name="viewport" content="width=device-width, initial-scale=1">';
   const head = `<meta charset="utf-8">${viewport}<title>Till</title><link rel="icon" href="/icons/till.svg">${links}`;
   return `<!doctype html><html lang="${lang}" dir="${dir}"><head>${head}</head><body><div id="root">${html}</div></body></html>`;

@@ -38,7 +38,7 @@ async function sendOne(
   if (outcome.is !== 'sent') {
     const { id, tries } = mail;
     deps.log.warn({ mail: id, tries: tries + 1, problem: outcome.problem }, 'a mail was not sent');
-  }
+  } else deps.world.crashPoint?.('mail.sent');
   const result = resultOf(deps, mail, outcome);
   await storeWhileClaimed(deps.world, untilMs, () => commandOfOne(deps, (now) => storeMailResult(result, now)));
 }

@@ -3,7 +3,7 @@ import type { ConnectedChain } from '../../chains/chains.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { ACCOUNTS } from '../../domain/books.ts';
 import { idBytes, paymentIdOf } from '../../domain/ids.ts';
-import { findPaidEvent, listDecidedSweeps } from '../../store/chain/chain-events.ts';
+import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findDeposit } from '../../store/chain/deposits.ts';
 import { findPayingItem, type StoredItem } from '../../store/chain/items.ts';
 import { findMerchantsOf } from '../../store/events/events.ts';
@@ -157,8 +157,8 @@ async function checkSweeps(
 ): Promise<Check> {
   const isPayout = outgoing.purpose === 'payout';
   if (isPayout && !isSame(recipient, outgoing.payer)) return refused('its payment was not swept to this account');
-  const events = await listDecidedSweeps(db.sql, { network, commitment });
-  const hashes = [...new Set(events.map(({ transactionHash }) => transactionHash))];
+  const events = await listDecidedSweeps(db.sql, { network, commitment, asset: outgoing.asset });
+  const hashes = sufficient(events, BigInt(outgoing.amount), isPayout);
   const { finding } = await hear(chain, async (witness) => {
     const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
     if (receipts.some((receipt) => receipt === undefined)) return undefined;
@@ -172,6 +172,19 @@ async function checkSweeps(
   // The money may still be at the address. It is swept soon.
   if (!isEnough || BigInt(finding.value) < BigInt(outgoing.amount)) return UNCLEAR;
   return GOOD;
+}
+
+/** The transactions of the largest sweeps that make up the amount. A stranger may have swept single units, thousands of times. */
+function sufficient(events: readonly StoredEvent[], needed: bigint, isNet: boolean): string[] {
+  const unitsOf = ({ fields }: StoredEvent) => BigInt(fields.amount ?? '0') - (isNet ? BigInt(fields.fee ?? '0') : 0n);
+  const hashes = new Set<string>();
+  let sum = 0n;
+  for (const event of events.toSorted((a, b) => Number(unitsOf(b) > unitsOf(a)) - Number(unitsOf(a) > unitsOf(b)))) {
+    if (sum >= needed) break;
+    sum += unitsOf(event);
+    hashes.add(event.transactionHash);
+  }
+  return [...hashes];
 }
 
 function isOfPayment(event: ChainEvent, { asset }: Outgoing, paymentId: string): event is PaidEvent {

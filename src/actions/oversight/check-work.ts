@@ -6,6 +6,7 @@ import type { Log } from '../../runtime/world.ts';
 import { findUnsent, type OverdueWork } from '../../store/chain/due-items.ts';
 import { findOldestSent, findOldOutgoingItems, type SentItem } from '../../store/chain/sent-items.ts';
 import { findOldestUnplaced } from '../../store/events/placing.ts';
+import { findStuckMails } from '../../store/mail/mails.ts';
 import { findUnbegun } from '../../store/money/outgoing.ts';
 import { listLeases } from '../../store/plumbing/leases.ts';
 import { createAlarms } from '../alarms.ts';
@@ -37,6 +38,8 @@ const OUTGOING_AFTER_MS = 15 * 60_000;
 const UNPLACED_AFTER_MS = 15_000;
 /** After the death of a node its leases are free for ten seconds. */
 const UNLED_AFTER_MS = 30_000;
+/** The first two attempts have failed, or nobody makes any. */
+const MAIL_AFTER_MS = 10 * 60_000;
 const MAX_SENT = 200;
 const BLOCK_MS = 2_000;
 
@@ -52,6 +55,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     outgoing: createAlarms(deps, 'outgoing_stuck'),
     unplaced: createAlarms(deps, 'events_unplaced'),
     unled: createAlarms(deps, 'work_unled'),
+    mails: createAlarms(deps, 'mails_stuck'),
   };
   const neverTaken = createLasting(deps.world.clock, UNLED_AFTER_MS);
 
@@ -90,6 +94,14 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     }
   }
 
+  async function checkMails(nowMs: number): Promise<void> {
+    const stuck = await findStuckMails(db.sql, new Date(nowMs - MAIL_AFTER_MS));
+    const why = stuck?.problem === null ? 'No node has tried to send them.' : `The last problem: ${stuck?.problem}`;
+    const mails = stuck?.count === 1 ? 'A mail has' : `${stuck?.count} mails have`;
+    const message = stuck && `${mails} waited since ${isoText(stuck.since.getTime())}. ${why}`;
+    await alarms.mails.set('mails', message);
+  }
+
   return async () => {
     const nowMs = deps.world.clock.nowMs();
     for (const connected of chains.list()) await checkNetwork(connected, nowMs);
@@ -98,6 +110,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
     await checkLeases(unshifted(deps.world.clock).nowMs());
+    await checkMails(unshifted(deps.world.clock).nowMs());
     return false;
   };
 }

@@ -1,6 +1,7 @@
 import { amountText } from '../../chains/amount-text.ts';
 import { storedUnit } from '../../chains/units.ts';
 import { EVENT_TYPES } from '../../domain/event.ts';
+import type { LateMoney } from '../../domain/late-money.ts';
 import { formatForPeople } from '../../domain/money.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -38,6 +39,9 @@ function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expir
 /** The block and transaction that proved the change, or the transfer that it began. */
 function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Record<string, unknown>>): string {
   const { transaction, block, fork } = evidence;
+  const { lateMoney } = data as { lateMoney?: LateMoney };
+  if (lateMoney !== undefined)
+    return ` ${amountText(lateMoney.asset, lateMoney.amount)}: ${LATE_TEXTS[lateMoney.reason]}.`;
   if (transaction !== undefined)
     return ` Transaction ${transaction}${block === undefined ? '' : ` in block ${block}`}.`;
   if (fork !== undefined) return ` Block ${fork} is the last one that stayed.`;
@@ -45,6 +49,13 @@ function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Re
   if (asset === undefined || amount === undefined || recipient === undefined) return '';
   return ` ${amountText(String(asset), String(amount))} to ${recipient}.`;
 }
+
+const LATE_TEXTS: Readonly<Record<LateMoney['reason'], string>> = {
+  late: 'it came too late, or was too little',
+  overpaid: 'it is more than was asked',
+  wrong_token: 'it is another token than the deposit address asks for',
+  wrong_network: 'it came to the deposit address on another network',
+};
 
 function divide(evidence: Readonly<Record<string, unknown>>) {
   const isPublic = ([name]: [string, unknown]) => PUBLIC_EVIDENCE.includes(name);

@@ -34,7 +34,7 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const concernsMoney = owner === null ? changes.status !== undefined : changes.status === 'suspended';
     if (concernsMoney) await lockFreezes(tx);
     const merchant = await lockLivingMerchant(tx, owner, input.merchantId);
-    if (seen !== undefined) refuseUnseen(merchant, seen);
+    if (seen !== undefined) refuseUnseen(factsOf(merchant), seen);
     if (owner !== null && changes.status !== undefined && merchant.status === 'suspended') {
       throw new ApiError('invalid_state', 'The merchant is suspended. Only the operator can change that.');
     }
@@ -57,10 +57,14 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
   });
 }
 
+function factsOf({ name, email, iconUrl, status }: Merchant): MerchantFacts {
+  return { name, email, iconUrl, status };
+}
+
 /** Two people may edit at the same time. The later one learns what the earlier one has changed. */
-function refuseUnseen({ name, email, iconUrl, status }: Merchant, seen: MerchantFacts): void {
-  const current = { name, email, iconUrl, status };
-  const isChanged = Object.entries(seen).some(([field, value]) => current[field as keyof MerchantFacts] !== value);
+export function refuseUnseen(current: object, seen: object): void {
+  const now = new Map(Object.entries(current));
+  const isChanged = Object.entries(seen).some(([field, value]) => now.get(field) !== value);
   if (!isChanged) return;
   const message = 'Somebody else has changed the merchant meanwhile. `details.current` shows it as it is now.';
   throw new ApiError('invalid_state', message, { status: 409, details: { current } });

@@ -38,8 +38,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   if (item === undefined) throw notOnChain();
   const history = await listEvents(db.sql, payment.id);
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
-  const proof =
-    item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment, succeeded }) : await prove(db.sql, item);
+  const proof = item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment }) : await prove(db.sql, item);
   const place = committedPlace(itemOf(item), item.commitment);
   // An unverifiable receipt is worse than none.
   if (place === undefined) throw notWhole();

@@ -1,4 +1,5 @@
 import type { Item } from '../../domain/item.ts';
+import type { LateMoney } from '../../domain/late-money.ts';
 import {
   type Decision,
   decide,
@@ -30,7 +31,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
-import { readPieces, writePieces } from './links/link-stock.ts';
+import { readPieces, tellSoldOut, writePieces } from './links/link-stock.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -191,7 +192,7 @@ export async function moveLocked(
     const move = moveOf(payment, input, { to: decision.to, at: now });
     moves.push(move);
     taken.push(input);
-    if (isAcceptance(input)) pieces.take(payment);
+    if (isAcceptance(input)) pieces.take(payment, input.actor);
     const moved = { ...payment, ...move.facts, version: payment.version + move.events.length };
     current.set(paymentId, moved);
     outcomes.push({ ok: true, payment: moved });
@@ -203,6 +204,7 @@ export async function moveLocked(
   const movedIds = new Set(taken.map(({ paymentId }) => paymentId));
   const moved = [...movedIds].flatMap((id) => current.get(id) ?? []);
   await writePieces(tx, moved);
+  await tellSoldOut(tx, pieces.soldOut(), now);
   await noteEnds(tx, moved);
   return outcomes;
 }
@@ -224,6 +226,8 @@ export interface PaymentNote {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
+  /** Of `payment.late_money`. */
+  readonly lateMoney?: LateMoney;
 }
 
 /** Appends an event to payments. Only the transaction of the payments changes, if the note names one. */
@@ -231,7 +235,7 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
   const [settlements, refunds] = await Promise.all([findPaymentSettlements(tx, ids), findRefundsOf(tx, ids)]);
-  const { type, actor, evidence, transaction } = note;
+  const { type, actor, evidence, transaction, lateMoney } = note;
   const carried = transaction && {
     transactionHash: transaction.hash,
     transactionNonce: transaction.nonce === null ? null : String(transaction.nonce),
@@ -244,6 +248,7 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
       ...recordFacts(payment),
       settlement: settlement && recordSettlement(settlement),
       ...(own.length > 0 && { refunds: own.map(recordRefund) }),
+      ...(lateMoney !== undefined && { lateMoney }),
     };
     return { payment, facts: payment, events: [type], at, actor, data, evidence };
   });

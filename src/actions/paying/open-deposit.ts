@@ -86,6 +86,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
     return findDeposit(tx, { paymentId: payment.id, asset });
   });
   if (opened === undefined) throw new ApiError('invalid_state', 'The payment cannot be paid any more.');
+  deps.world.crashPoint?.('deposit.opened');
   return ownDeposit(deps, opened);
 }
 

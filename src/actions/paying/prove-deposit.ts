@@ -3,7 +3,6 @@ import { ApiError } from '../../errors.ts';
 import { listLargestSweeps } from '../../store/chain/chain-events.ts';
 import { listLargestTransfers } from '../../store/chain/deposit-transfers.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
-import type { StoredEvent } from '../../store/events/events.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
@@ -13,15 +12,13 @@ const MAX_PARTS = 100;
 interface DepositPayment {
   readonly item: StoredItem;
   readonly payment: Payment;
-  /** The event of the success. */
-  readonly succeeded: StoredEvent | undefined;
 }
 
 /**
  * The proof of a payment that was sent to its deposit address: the final transfers that count, and the sweeps so far. After
  * a rebuild the transfers are unknown, and the sweeps alone prove it.
  */
-export async function proveDeposit(db: Reader, { item, payment, succeeded }: DepositPayment) {
+export async function proveDeposit(db: Reader, { item, payment }: DepositPayment) {
   const { network, commitment, asset, deadline } = item;
   const [sent, swept] = await Promise.all([
     listLargestTransfers(db, { commitment, asset, deadline, limit: MAX_PARTS }),
@@ -39,7 +36,8 @@ export async function proveDeposit(db: Reader, { item, payment, succeeded }: Dep
   }));
   const asked = BigInt(item.amount);
   const arrived = provedArrival(asked, transfers, sweeps);
-  if (arrived < countedBy(succeeded, asked)) {
+  // The paid amount is the asked one, or a little less by the operator's tolerance.
+  if (arrived < BigInt(payment.tokenValue ?? item.amount)) {
     throw sent.length === MAX_PARTS ? tooManyParts() : notOnChain();
   }
   const parts = [...transfers, ...sweeps];
@@ -48,13 +46,6 @@ export async function proveDeposit(db: Reader, { item, payment, succeeded }: Dep
   if (last === undefined) throw notOnChain();
   const { transaction, blockNumber, blockHash, logIndex } = last;
   return { transaction, blockNumber, blockHash, logIndex, arrived: arrived.toString(), transfers, sweeps };
-}
-
-/** The money that had to be there for the success: the asked amount, or a little less by the operator's tolerance. */
-function countedBy(succeeded: StoredEvent | undefined, asked: bigint): bigint {
-  const { counted } = succeeded?.evidence ?? {};
-  const units = typeof counted === 'string' ? BigInt(counted) : asked;
-  return units < asked ? units : asked;
 }
 
 export function placeOf(log: {

@@ -42,7 +42,8 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     // After a failure here the next round does the work, whether or not the chain has moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
-    if (await readTransfers(deps, watcher, view)) await decideDeposits(deps, watcher, view);
+    await readTransfers(deps, watcher, view);
+    await decideDeposits(deps, watcher, view);
     await judgeOverdue(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
     watcher.memory.judgedAtMs = nowMs;

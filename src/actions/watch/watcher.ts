@@ -69,7 +69,6 @@ export interface WatchMemory {
   /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
   readonly deposits: {
     readonly byAddress: Map<string, WatchedDeposit>;
-    readonly byCommitment: Map<string, WatchedDeposit>;
     settledNumber: number;
   };
 }
@@ -87,7 +86,7 @@ export function newWatchMemory(): WatchMemory {
     disputes: new Map(),
     askAgainAtMs: new Map(),
     unread: new Set(),
-    deposits: { byAddress: new Map(), byCommitment: new Map(), settledNumber: 0 },
+    deposits: { byAddress: new Map(), settledNumber: 0 },
   };
 }
 

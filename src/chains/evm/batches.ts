@@ -192,7 +192,7 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   if (first === undefined) throw new RangeError('a batch has items');
   const { method: kind, collector, asset, feeAccount } = first.item;
   if (kind === 'native') throw new TypeError('payers send native coin themselves');
-  const shared = ['collector', 'asset', 'method', 'feeAccount'] as const;
+  const shared = ['collector', 'asset', 'asked', 'method', 'feeAccount'] as const;
   if (batch.some(({ item }) => shared.some((field) => item[field] !== first.item[field]))) {
     throw new TypeError('the items of a batch share Collector, asset, method and fee account');
   }
@@ -215,11 +215,11 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   return { to, data, gas: BigInt(batchGasLimit(kind, batch.length, allowance)) };
 }
 
-/** The call that sweeps deposit addresses of one asset. */
+/** The call that sweeps one asset from deposit addresses. */
 function prepareSweep(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   const [{ collector, asset } = { collector: '', asset: '' }] = batch.map(({ item }) => item);
   const { token } = context.termsOf(asset);
-  const data = encodeSweep({ token, items: batch.map(({ item }) => depositTerms(item, token)) });
+  const data = encodeSweep({ token, items: batch.map(({ item }) => depositTerms(item)) });
   return { to: collector as Hex, data, gas: BigInt(sweepGasLimit(batch.length)) };
 }
 

@@ -53,10 +53,9 @@ export function createEvmChain(input: EvmChainInput): Chain {
   let depositContracts: readonly ContractRelease[] = [];
   const collector = () => releaseFor(world.clock.nowMs(), deployed)?.address;
 
-  const termsOfDeposit = (item: Item) => depositTerms(item, context.termsOf(item.asset).token);
   const commitmentOf = (item: Item): Hex =>
     item.method === 'deposit'
-      ? depositCommitment(termsOfDeposit(item))
+      ? depositCommitment(depositTerms(item))
       : collectorCommitmentOf({
           ...collectorItem(item),
           chainId,
@@ -90,7 +89,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     }),
 
     commitmentOf,
-    depositAddressOf: (item) => depositAddress(termsOfDeposit(item), item.collector as Hex),
+    depositAddressOf: (item) => depositAddress(depositTerms(item), item.collector as Hex),
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),
 

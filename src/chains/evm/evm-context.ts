@@ -73,8 +73,9 @@ export function collectorItem(item: Item): CollectorItem {
 }
 
 /** The item by deposit in the form of the deposit contract's parameters. */
-export function depositTerms(item: Item, token: Hex): DepositTerms {
+export function depositTerms(item: Item): DepositTerms {
   const { paymentId, amount, fee, recipient } = collectorItem(item);
+  const token = tokenOf(item.asked ?? item.asset);
   return { paymentId, token, feeAccount: item.feeAccount as Hex, recipient, amount, fee };
 }
 

@@ -20,13 +20,13 @@ export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const isOutsideOfPayments = outsideOfPayments(context);
   const readLogs = createLogReader({ call: context.rpc.call, network: context.network }, transferDecoder(byToken));
   return async (accounts, fromBlock, toBlock, onUnreadable) => {
-    if (accounts.length === 0 || byToken.size === 0) return [];
-    const isNamed = accounts.length <= MAX_NAMED;
-    const recipients = isNamed ? [null, accounts.map((account) => `0x${address(account)}`)] : [];
+    if (accounts.size === 0 || byToken.size === 0) return [];
+    const isNamed = accounts.size <= MAX_NAMED;
+    const named = () => [...accounts.keys()].map((account) => `0x${address(account)}`);
+    const recipients = isNamed ? [null, named()] : [];
     const filter = { address: [...byToken.keys()], topics: [TRANSFER_TOPIC, ...recipients] };
-    const wanted = new Set(accounts);
     const transfers = await readLogs(filter, fromBlock, toBlock, onUnreadable);
-    return transfers.filter((transfer) => wanted.has(transfer.to) && isOutsideOfPayments(transfer));
+    return transfers.filter((transfer) => accounts.has(transfer.to) && isOutsideOfPayments(transfer));
   };
 }
 

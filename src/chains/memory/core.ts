@@ -81,7 +81,7 @@ export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
 export function checkBatch(batch: readonly SignedItem[]): SignedItem {
   const [first] = batch;
   if (first === undefined || first.item.method === 'native') throw new TypeError('A batch has items, and none in coin');
-  const shared = ['collector', 'asset', 'method', 'feeAccount'] as const;
+  const shared = ['collector', 'asset', 'asked', 'method', 'feeAccount'] as const;
   if (batch.some(({ item }) => shared.some((field) => item[field] !== first.item[field]))) {
     throw new TypeError('The items of a batch share Collector, asset, method and fee account');
   }

@@ -43,8 +43,8 @@ export function createEvmRules(network: Network): EvmRules {
   }
 
   function commit(item: Item): Hex {
+    if (item.method === 'deposit') return depositCommitment(depositTerms(item));
     const { token } = termsOf(item);
-    if (item.method === 'deposit') return depositCommitment(depositTerms(item, token));
     const [collector, feeAccount] = [item.collector as Hex, item.feeAccount as Hex];
     return commitmentOf({ chainId, collector, token, feeAccount, ...collectorItem(item) });
   }
@@ -52,7 +52,7 @@ export function createEvmRules(network: Network): EvmRules {
   return {
     assets,
     commitmentOf: commit,
-    depositAddressOf: (item) => depositAddress(depositTerms(item, termsOf(item).token), item.collector as Hex),
+    depositAddressOf: (item) => depositAddress(depositTerms(item), item.collector as Hex),
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
     signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),
     signerOf: (item, signature) => {

@@ -144,7 +144,7 @@ function createPort(core: Core): Chain {
         const told = [];
         for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
           const seen = blocks.at(number)?.transfers ?? [];
-          told.push(...seen.filter(({ to, logIndex }) => logIndex >= 0 && accounts.includes(to)));
+          told.push(...seen.filter(({ to, logIndex, amount }) => logIndex >= 0 && amount > 0n && accounts.has(to)));
         }
         return told;
       }),

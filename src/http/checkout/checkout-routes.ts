@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
+import { accentProblem, accentSheet, parseColour } from '../../domain/accent.ts';
+import { ACCENT_SHEETS } from '../../domain/accent-path.ts';
 import { isId, paymentIdOf } from '../../domain/ids.ts';
 import type { Picture } from '../../domain/picture.ts';
 import { SIGN_PATH } from '../../domain/refund.ts';
@@ -8,6 +10,7 @@ import { findShownRefunds } from '../../store/money/refunds.ts';
 import { findLogo } from '../../store/parties/logos.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { findLinkPicture } from '../../store/payments/payment-links.ts';
+import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { PLAIN_PATH, paymentIdIn } from '../entry/payment-id.ts';
@@ -16,6 +19,7 @@ import { paymentNotFound } from '../routes/payments.ts';
 import { homePage } from '../site/home-page.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
+import { type PageBrand, pageBrand } from '../views/brand.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
 import { chooseLanguage, type Language, pairingFor, paymentPage, refundPage } from './page-state.ts';
@@ -69,6 +73,17 @@ export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
     });
   }
 
+  app.get(
+    `${ACCENT_SHEETS}:name`,
+    { schema: { hide: true }, config: { ...PAYERS, isCheap: true } },
+    (request, reply) => {
+      const [, digits = ''] = /^([0-9a-f]{6})\.css$/.exec((request.params as { name: string }).name) ?? [];
+      const accent = parseColour(`#${digits}`);
+      if (accent === null || accentProblem(accent) !== undefined) return reply.callNotFound();
+      return reply.header('Cache-Control', ONE_DAY).type('text/css; charset=utf-8').send(accentSheet(accent));
+    },
+  );
+
   app.get('/logos/:hash', { schema: { hide: true }, config: PAYERS }, async (request, reply) => {
     const { hash } = request.params as { hash: string };
     const logo = /^[0-9a-f]{32}$/.test(hash) ? await findPicture(deps.db.sql, hash) : undefined;
@@ -110,7 +125,10 @@ async function sendPayment(
   const isEmbeddable = frameOrigins.length > 0;
   const pairing = pairingFor(deps, payment.mode);
   reply.headers(pageHeaders(deps.config, { frameOrigins, relayOrigin: pairing?.relayUrl }));
-  return sendPage(deps, request, reply, (language) => paymentPage(deps, { payment, language, isEmbeddable, pairing }));
+  const brand = await brandOf(deps, payment);
+  return sendPage(deps, { request, reply, brand }, (language) =>
+    paymentPage(deps, { payment, language, isEmbeddable, pairing }),
+  );
 }
 
 /** The page on which the account that received a payment signs for a refund. No other page may embed it. */
@@ -121,7 +139,8 @@ async function sendRefund(deps: HttpDeps, request: FastifyRequest, reply: Fastif
   const [refund] = payment === undefined ? [] : await findShownRefunds(deps.db.sql, { id, now });
   if (payment === undefined || refund === undefined) throw paymentNotFound();
   reply.headers(pageHeaders(deps.config));
-  return sendPage(deps, request, reply, (language) => refundPage(deps, { payment, refund, language }));
+  const brand = await brandOf(deps, payment);
+  return sendPage(deps, { request, reply, brand }, (language) => refundPage(deps, { payment, refund, language }));
 }
 
 /** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */
@@ -131,20 +150,36 @@ function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, re
   if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
   reply.code(status).headers(pageHeaders(deps.config));
   const kind = status === 404 ? 'not_found' : 'unavailable';
-  return sendPage(deps, request, reply, async (language) => ({ kind, ...language }));
+  return sendPage(deps, { request, reply }, async (language) => ({ kind, ...language }));
+}
+
+/** The brand of the merchant that the payment is for. */
+async function brandOf({ config, merchants }: HttpDeps, { merchantId }: Payment): Promise<PageBrand> {
+  return pageBrand(config, await merchants.get(merchantId));
+}
+
+interface Sending {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly brand?: PageBrand;
 }
 
 async function sendPage(
   { page }: HttpDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { request, reply, brand }: Sending,
   stateIn: (language: Language) => Promise<PageState>,
 ): Promise<FastifyReply> {
   if (page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
   const asked = { acceptLanguage: request.headers['accept-language'], lang: wordIn(request, 'lang') };
   const state = await stateIn(chooseLanguage(page.renderer, asked));
+  const shown = brand?.showsPoweredBy === false ? withoutPoweredBy(state) : state;
   reply.type('text/html; charset=utf-8');
-  return sendText(renderDocument(page, state), request, reply);
+  return sendText(renderDocument(page, shown, brand?.sheet), request, reply);
+}
+
+/** The page has its words from its state, so an empty text hides the line without a byte of script. */
+function withoutPoweredBy(state: PageState): PageState {
+  return { ...state, strings: { ...state.strings, poweredBy: '' } };
 }
 
 /** A parameter of the query, if it was given once. */

@@ -1,34 +1,22 @@
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { Html, html } from '../reference/html.ts';
 import type { PageBundle } from './page-bundle.ts';
+import { pageHead } from './page-head.ts';
 
 /** A page without JavaScript reloads this often. */
 const REFRESH_S = 5;
-const FAVICON = 'icons/till.svg';
 
 /** The whole document: the rendered page, and the first state of its script. */
-export function renderDocument(bundle: PageBundle, state: PageState): string {
+export function renderDocument(bundle: PageBundle, state: PageState, brandSheet: string | undefined): string {
   const isOpen =
     state.kind === 'unavailable' ||
     (state.kind === 'payment' && !state.payment.isFinal) ||
     (state.kind === 'refund' && state.refund.status !== 'refunded' && state.refund.status !== 'failed');
   const { html: markup } = bundle.renderer.render(state);
+  const more = isOpen && html`<noscript><meta http-equiv="refresh" content="${REFRESH_S}"></noscript>`;
   return html`<!doctype html>
 <html lang="${state.locale}" dir="${state.dir}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<title>${titleOf(state)}</title>
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no">
-${bundle.files.has(FAVICON) && html`<link rel="icon" href="/${FAVICON}" type="image/svg+xml">`}
-${bundle.styles.map((path) => html`<link rel="stylesheet" href="${path}">`)}
-${bundle.font !== undefined && html`<link rel="preload" href="${bundle.font}" as="font" type="font/woff2" crossorigin>`}
-${bundle.preloads.map((path) => html`<link rel="modulepreload" href="${path}">`)}
-${bundle.scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
-${isOpen && html`<noscript><meta http-equiv="refresh" content="${REFRESH_S}"></noscript>`}
-</head>
+${pageHead(bundle, { title: titleOf(state), assets: bundle, brandSheet, more })}
 <body>
 <div id="root">${new Html(markup)}</div>
 <script type="application/json" id="state">${new Html(jsonInHtml(state))}</script>

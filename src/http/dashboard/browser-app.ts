@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageAssets, PageBundle } from '../checkout/page-bundle.ts';
 import { jsonInHtml } from '../checkout/page-document.ts';
+import { pageHead } from '../checkout/page-head.ts';
 import { pageHeaders } from '../checkout/page-policy.ts';
 import { chooseLanguage } from '../checkout/page-state.ts';
 import { sendText } from '../checkout/static-files.ts';
@@ -55,23 +56,10 @@ interface Rendered extends Pick<BrowserApp<object>, 'title' | 'head'> {
   readonly state: { readonly locale: string; readonly dir: string };
 }
 
-function renderApp({ files }: PageBundle, { title, head, assets, state }: Rendered): string {
+function renderApp(page: PageBundle, { title, head, assets, state }: Rendered): string {
   return html`<!doctype html>
 <html lang="${state.locale}" dir="${state.dir}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<title>${title}</title>
-<meta name="robots" content="noindex">
-<meta name="color-scheme" content="light dark">
-<meta name="format-detection" content="telephone=no">
-${head}
-${files.has('icons/till.svg') && html`<link rel="icon" href="/icons/till.svg" type="image/svg+xml">`}
-${assets.styles.map((path) => html`<link rel="stylesheet" href="${path}">`)}
-${assets.font !== undefined && html`<link rel="preload" href="${assets.font}" as="font" type="font/woff2" crossorigin>`}
-${assets.preloads.map((path) => html`<link rel="modulepreload" href="${path}">`)}
-${assets.scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
-</head>
+${pageHead(page, { title, assets, more: head })}
 <body>
 <div id="root"></div>
 <noscript>This page needs JavaScript.</noscript>

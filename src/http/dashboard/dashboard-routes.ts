@@ -6,12 +6,16 @@ import { sendBrowserApp } from './browser-app.ts';
 /** The dashboard: one document for all its pages. Its script asks the API for everything else. */
 export async function dashboardRoutes(app: App, deps: HttpDeps): Promise<void> {
   const build = deps.page?.dashboard.scripts.join(' ') ?? '';
-  const facts: Omit<DashboardState, 'locale' | 'dir' | 'strings'> = { isSandbox: deps.sandbox !== undefined, build };
+  const facts = (): Omit<DashboardState, 'locale' | 'dir' | 'strings'> => ({
+    isSandbox: deps.sandbox !== undefined,
+    nowMs: deps.world.clock.nowMs(),
+    build,
+  });
   const send = (request: FastifyRequest, reply: FastifyReply) =>
     sendBrowserApp(
       deps,
       { request, reply: reply.header('Till-Build', build) },
-      { title: 'Till', assetsOf: ({ dashboard }) => dashboard, facts },
+      { title: 'Till', assetsOf: ({ dashboard }) => dashboard, facts: facts() },
     );
   for (const path of ['/dashboard', '/dashboard/*']) {
     app.get(path, { schema: { hide: true }, config: { priority: 'normal' } }, send);

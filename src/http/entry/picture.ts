@@ -1,17 +1,21 @@
-import { type Picture, pictureOf } from '../../domain/picture.ts';
+import { MAX_LOGO_BYTES, type Picture, pictureOf } from '../../domain/picture.ts';
 import type { Issue } from '../../errors.ts';
 
-const MAX_PICTURE_BYTES = 256 * 1024;
+/** Limits of pictures: of a picture itself, and of a body that has it in base64 with some other fields. */
+export const LINK_PICTURE = { maxBytes: 256 * 1024, size: '256 KB', bodyBytes: 384 * 1024 } as const;
+export const LOGO_PICTURE = { maxBytes: MAX_LOGO_BYTES, size: '2 MB', bodyBytes: 3 * 1024 * 1024 } as const;
 
-/** The limit of a body with a picture in base64 and some other fields. */
-export const PICTURE_BODY_BYTES = 384 * 1024;
+interface PictureInput {
+  readonly base64: string | null | undefined;
+  readonly limit: { readonly maxBytes: number; readonly size: string };
+}
 
 /** The picture in a field of the body. Problems are added to the issues. */
-export function readPicture(field: string, base64: string | null | undefined, issues: Issue[]): Picture | undefined {
+export function readPicture(field: string, { base64, limit }: PictureInput, issues: Issue[]): Picture | undefined {
   if (base64 === undefined || base64 === null) return undefined;
   const bytes = Buffer.from(base64, 'base64');
   const picture = pictureOf(bytes);
-  if (bytes.length > MAX_PICTURE_BYTES) issues.push({ field, message: 'must have at most 256 KB' });
+  if (bytes.length > limit.maxBytes) issues.push({ field, message: `must have at most ${limit.size}` });
   else if (picture === undefined) issues.push({ field, message: 'must be a JPEG, PNG, WebP or AVIF' });
   return picture;
 }

@@ -15,7 +15,7 @@ import { gatewayUrl } from '../entry/payment-id.ts';
 import { checkPrice } from '../entry/price.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { toApiError } from '../errors.ts';
-import { logoUrl } from '../views/icons.ts';
+import { pageBrand } from '../views/brand.ts';
 import { LINK_PATH, viewLink } from '../views/payment-link.ts';
 
 const NOT_BUILT = 'The page of payment links has not been built. Run: npm run build';
@@ -143,13 +143,12 @@ function sendLink(
   refused: string | null = null,
 ): Promise<FastifyReply> {
   const { description, amount, minimum, maximum, stock, taken, pictureUrl } = viewLink(deps.config, link);
-  return sendPage(deps, request, reply, {
-    kind: 'link',
+  const { logoUrl: iconUrl, sheet, showsPoweredBy } = pageBrand(deps.config, merchant);
+  const shown = {
+    kind: 'link' as const,
     isSandbox: deps.sandbox !== undefined && link.mode === 'test',
-    merchant: {
-      name: merchant.name,
-      iconUrl: merchant.logoHash === null ? null : logoUrl(deps.config, merchant.logoHash),
-    },
+    hidesPoweredBy: !showsPoweredBy,
+    merchant: { name: merchant.name, iconUrl },
     description,
     pictureUrl,
     amount,
@@ -162,7 +161,8 @@ function sendLink(
       once: Buffer.from(deps.world.random.bytes(ONCE_BYTES)).toString('base64url'),
       refused,
     },
-  });
+  };
+  return sendPage(deps, request, reply, { shown, sheet });
 }
 
 function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -170,7 +170,7 @@ function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, re
   if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
   if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
   const kind = status === 404 ? 'not_found' : status === 429 ? 'busy' : 'unavailable';
-  return sendPage(deps, request, reply.code(status), { kind });
+  return sendPage(deps, request, reply.code(status), { shown: { kind } });
 }
 
 type Shown<State> = State extends LinkPageState ? Omit<State, 'locale' | 'dir'> : never;
@@ -179,7 +179,7 @@ async function sendPage(
   { page, config }: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  shown: Shown<LinkPageState>,
+  { shown, sheet }: { readonly shown: Shown<LinkPageState>; readonly sheet?: string | undefined },
 ): Promise<FastifyReply> {
   if (page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
   const { locale, dir } = chooseLanguage(page.renderer, {
@@ -190,7 +190,11 @@ async function sendPage(
   reply.headers(pageHeaders(config, { formAction: `'self' ${config.publicUrl}` })).type('text/html; charset=utf-8');
   const language = { locale, dir };
   const rendered = page.renderer.renderLink({ ...shown, ...language });
-  return sendText(renderScriptless(page, { language, rendered, assets: page.links }), request, reply);
+  return sendText(
+    renderScriptless(page, { language, rendered, assets: page.links, brandSheet: sheet }),
+    request,
+    reply,
+  );
 }
 
 function langIn({ query }: FastifyRequest): string | undefined {

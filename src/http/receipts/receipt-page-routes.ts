@@ -4,7 +4,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PaperSize, ReceiptPageState } from '../../../web/src/receipts/page-state.ts';
 import { makeReceipt } from '../../actions/paying/make-receipt.ts';
 import { isId } from '../../domain/ids.ts';
-import type { Picture } from '../../domain/picture.ts';
 import { ApiError } from '../../errors.ts';
 import { isPaperSize, PAPERS } from '../../paper/papers.ts';
 import { PressError } from '../../paper/press.ts';
@@ -20,6 +19,7 @@ import { PLAIN_PATH, plainUrl } from '../entry/payment-id.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
+import { pageBrand } from '../views/brand.ts';
 import { receiptPage } from './receipt-state.ts';
 
 const SCRIPT = new URL('../../../docs/verify-receipt.mjs', import.meta.url);
@@ -41,8 +41,9 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
   const url = `${PLAIN_PATH}:id/receipt`;
   app.get(url, page, (request, reply) =>
     withPaid(deps, request, reply, async (payment, bundle) => {
-      const language = languageOf(bundle, request);
-      return sendPage(deps, request, reply, await receiptPage(deps, payment, language));
+      const brand = pageBrand(deps.config, await deps.merchants.get(payment.merchantId));
+      const state = await receiptPage(deps, { payment, brand, language: languageOf(bundle, request) });
+      return sendPage(deps, request, reply, { state, brandSheet: brand.sheet });
     }),
   );
   app.get(`${url}.pdf`, page, (request, reply) =>
@@ -96,9 +97,11 @@ async function sendPdf(
   { payment, bundle }: PdfInput,
 ): Promise<FastifyReply> {
   const size = sizeIn(request);
+  const merchant = await deps.merchants.get(payment.merchantId);
+  const brand = pageBrand(deps.config, merchant);
   const [state, logo] = await Promise.all([
-    receiptPage(deps, payment, languageOf(bundle, request)),
-    findLogoOf(deps, payment),
+    receiptPage(deps, { payment, brand, language: languageOf(bundle, request) }),
+    merchant?.logoHash ? findLogo(deps.db.sql, merchant.logoHash) : undefined,
   ]);
   const sheet = bundle.renderer.receiptSheet(state);
   const etag = `"${hash('sha256', JSON.stringify([sheet, size, logo?.hash]), 'base64url').slice(0, 22)}"`;
@@ -121,11 +124,6 @@ function sizeIn({ query }: FastifyRequest): PaperSize {
   throw new ApiError('params_validation', 'The paper size is unknown.', { issues: [{ field: 'size', message }] });
 }
 
-async function findLogoOf(deps: HttpDeps, { merchantId }: Payment): Promise<Picture | undefined> {
-  const merchant = await deps.merchants.get(merchantId);
-  return merchant?.logoHash ? findLogo(deps.db.sql, merchant.logoHash) : undefined;
-}
-
 function asApiError(error: unknown): never {
   if (!(error instanceof PressError)) throw error;
   throw new ApiError('internal_error', error.message, { status: 503, retryAfterS: 5 });
@@ -144,17 +142,19 @@ function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, re
   if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
   if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
   const kind = status === 404 ? 'not_found' : status === 429 ? 'busy' : 'unavailable';
-  return sendPage(deps, request, reply.code(status), { kind, ...languageOf(deps.page, request) });
+  const state = { kind, ...languageOf(deps.page, request) } as const;
+  return sendPage(deps, request, reply.code(status), { state });
 }
 
 async function sendPage(
   { page, config }: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  state: ReceiptPageState,
+  { state, brandSheet }: { readonly state: ReceiptPageState; readonly brandSheet?: string | undefined },
 ): Promise<FastifyReply> {
   if (page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
   const rendered = page.renderer.renderReceipt(state);
   reply.headers(pageHeaders(config)).type('text/html; charset=utf-8');
-  return sendText(renderScriptless(page, { language: state, rendered, assets: page.receipts }), request, reply);
+  const document = renderScriptless(page, { language: state, rendered, assets: page.receipts, brandSheet });
+  return sendText(document, request, reply);
 }

@@ -8,6 +8,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { plainUrl, receiptUrl } from '../entry/payment-id.ts';
 import { viewAmount, viewToken } from '../views/amount.ts';
+import type { PageBrand } from '../views/brand.ts';
 import { linkTransaction, viewForPayer } from '../views/payer-info.ts';
 import { viewOrder } from '../views/payment-details.ts';
 import { chainOf } from '../views/payment-list.ts';
@@ -17,12 +18,14 @@ const MAX_TRANSACTIONS = 20;
 
 type Language = Pick<ReceiptPage, 'locale' | 'dir'>;
 
+interface ReceiptInput {
+  readonly payment: Payment & { readonly tokenAsset: string };
+  readonly brand: Pick<PageBrand, 'showsPoweredBy'>;
+  readonly language: Language;
+}
+
 /** The receipt of a succeeded payment, for its payer. */
-export async function receiptPage(
-  deps: HttpDeps,
-  payment: Payment & { readonly tokenAsset: string },
-  language: Language,
-): Promise<ReceiptPage> {
+export async function receiptPage(deps: HttpDeps, { payment, brand, language }: ReceiptInput): Promise<ReceiptPage> {
   const { config, db } = deps;
   const { id, mode, tokenAsset } = payment;
   const [{ merchant, amount }, details, refunds, signed] = await Promise.all([
@@ -38,6 +41,7 @@ export async function receiptPage(
     locale: language.locale,
     dir: language.dir,
     isTest: mode === 'test',
+    hidesPoweredBy: !brand.showsPoweredBy,
     merchant,
     number: id.slice('pay_'.length),
     paidAt: signed?.receipt.succeededAt ?? (await findPaidAt(deps, payment)),

@@ -8,6 +8,8 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/merchants',
   'patch /v1/merchants/{merchantId}',
   'put /v1/merchants/{merchantId}/status',
+  'get /v1/merchants/{merchantId}/branding',
+  'patch /v1/merchants/{merchantId}/branding',
   'delete /v1/merchants/{merchantId}',
 
   'post /v1/merchants/{merchantId}/settlements/crypto',

@@ -9,7 +9,7 @@ import { openPage, type Page, renderSharedSchema, schemaName } from './render-sc
 
 /**
  * The API reference as one page: nothing inline, nothing fetched from elsewhere. It can be read without its script, which
- * adds the search and the copy buttons. The same document gives the same bytes.
+ * adds the search, the copy buttons and the field for an own key. The same document gives the same bytes.
  */
 export function renderReference(document: OpenApiDocument, assets?: PageAssets): string {
   const page = openPage(document);
@@ -38,6 +38,7 @@ ${renderNavigation(page, groups)}
 <h1>API reference</h1>
 <p class="facts">Version <code>${version}</code><span class="dot"> · </span>Base URL <code>${serverUrl(document)}</code><span class="dot"> · </span><a href="/openapi.json">OpenAPI document</a></p>
 ${prose(description)}
+<div id="own-key"></div>
 </header>
 ${renderAuthentication(page)}
 ${groups.map((group) => renderGroup(page, group))}

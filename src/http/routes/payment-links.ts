@@ -10,7 +10,7 @@ import { findLink, listLinks } from '../../store/payments/payment-links.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, keyOf, merchantOf, onBehalfOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
-import { PICTURE_BODY_BYTES, readPicture } from '../entry/picture.ts';
+import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { checkPrice } from '../entry/price.ts';
 import { Cursor, limitOf, NextCursor, PriceFields } from '../schemas.ts';
 import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
@@ -26,40 +26,44 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
     idempotency: 'accepted',
     errors: ['idempotency_conflict', 'invalid_state', 'not_sandbox_api_key'],
   } as const;
-  app.post('/v1/payment-links', { schema: CREATE, config, bodyLimit: PICTURE_BODY_BYTES }, async (request, reply) => {
-    const { body } = request;
-    const merchant = merchantOf(request);
-    const { mode } = keyOf(request);
-    const issues: Issue[] = [];
-    const price = readPrice(body, issues);
-    const picture = readPicture('picture', body.picture, issues);
-    const expiresAt = readExpiry(deps, body.expiresAt, issues);
-    if (issues.length > 0 || price === undefined) throw validationError(issues);
-    const { unit, field, least } = price;
-    checkPrice(deps, { mode, merchant, unit, value: least, field });
-    const { stock = null } = body;
-    if (stock !== null) refuseCoin(unit);
-    const answer = await createLink(
-      onBehalfOf(request, deps),
-      {
-        merchant,
-        actor: actorOf(request),
-        description: body.description,
-        referenceId: body.referenceId ?? null,
-        amountUnit: unit.id,
-        amountDecimals: unit.decimals,
-        amountValue: body.amount?.value ?? null,
-        minimumValue: body.minimum?.value ?? null,
-        maximumValue: body.maximum?.value ?? null,
-        stock,
-        expiresAt: expiresAt ?? null,
-        picture: picture ?? null,
-      },
-      idempotencyKeyOf(request) === undefined ? undefined : idempotentRequest(request, body),
-      (link) => ({ status: 201, body: { paymentLink: viewLink(deps.config, link) } }),
-    );
-    return sendAnswer(deps, reply, answer);
-  });
+  app.post(
+    '/v1/payment-links',
+    { schema: CREATE, config, bodyLimit: LINK_PICTURE.bodyBytes },
+    async (request, reply) => {
+      const { body } = request;
+      const merchant = merchantOf(request);
+      const { mode } = keyOf(request);
+      const issues: Issue[] = [];
+      const price = readPrice(body, issues);
+      const picture = readPicture('picture', { base64: body.picture, limit: LINK_PICTURE }, issues);
+      const expiresAt = readExpiry(deps, body.expiresAt, issues);
+      if (issues.length > 0 || price === undefined) throw validationError(issues);
+      const { unit, field, least } = price;
+      checkPrice(deps, { mode, merchant, unit, value: least, field });
+      const { stock = null } = body;
+      if (stock !== null) refuseCoin(unit);
+      const answer = await createLink(
+        onBehalfOf(request, deps),
+        {
+          merchant,
+          actor: actorOf(request),
+          description: body.description,
+          referenceId: body.referenceId ?? null,
+          amountUnit: unit.id,
+          amountDecimals: unit.decimals,
+          amountValue: body.amount?.value ?? null,
+          minimumValue: body.minimum?.value ?? null,
+          maximumValue: body.maximum?.value ?? null,
+          stock,
+          expiresAt: expiresAt ?? null,
+          picture: picture ?? null,
+        },
+        idempotencyKeyOf(request) === undefined ? undefined : idempotentRequest(request, body),
+        (link) => ({ status: 201, body: { paymentLink: viewLink(deps.config, link) } }),
+      );
+      return sendAnswer(deps, reply, answer);
+    },
+  );
 
   app.get('/v1/payment-links', { schema: LIST, config: { access: READ, priority: 'spare' } }, (request, reply) => {
     const { cursor, limit = LIMIT } = request.query;
@@ -88,7 +92,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
 
   app.patch(
     '/v1/payment-links/:id',
-    { schema: PATCH, config: { access: WRITE, errors: ['invalid_state'] }, bodyLimit: PICTURE_BODY_BYTES },
+    { schema: PATCH, config: { access: WRITE, errors: ['invalid_state'] }, bodyLimit: LINK_PICTURE.bodyBytes },
     async (request) => {
       const { expiresAt, picture, ...changes } = request.body;
       const linkId = linkIdIn(request.params.id);
@@ -96,7 +100,9 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       const read = {
         ...changes,
         ...(expiresAt !== undefined && { expiresAt: readExpiry(deps, expiresAt, issues) ?? null }),
-        ...(picture !== undefined && { picture: readPicture('picture', picture, issues) ?? null }),
+        ...(picture !== undefined && {
+          picture: readPicture('picture', { base64: picture, limit: LINK_PICTURE }, issues) ?? null,
+        }),
       };
       if (issues.length > 0) throw validationError(issues);
       const { id: merchantId } = merchantOf(request);

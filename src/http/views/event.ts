@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { refundIdOf } from '../../domain/ids.ts';
+import type { LateMoney } from '../../domain/late-money.ts';
 import { MODES } from '../../domain/mode.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import type { Version } from '../../domain/version.ts';
@@ -8,11 +9,13 @@ import type { Facts, PlacedEvent } from '../../store/events/events.ts';
 import type { Refund } from '../../store/money/refunds.ts';
 import type { Merchant } from '../../store/parties/merchants.ts';
 import type { PaymentDetails } from '../../store/payments/payment-details.ts';
+import type { PaymentLink } from '../../store/payments/payment-links.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import type { Origin } from './icons.ts';
 import { DetailsBody, viewDetails } from './payment.ts';
+import { LinkBody, viewLink } from './payment-link.ts';
 import { OwnRefundBody, viewOwnRefund } from './refund.ts';
 import { EndpointBody } from './webhook-endpoint.ts';
 
@@ -22,6 +25,7 @@ export interface EventSubjects {
   readonly details: ReadonlyMap<string, PaymentDetails>;
   readonly refunds: ReadonlyMap<string, Refund>;
   readonly merchants: ReadonlyMap<string, Pick<Merchant, 'createdAt'>>;
+  readonly links: ReadonlyMap<string, PaymentLink>;
 }
 
 /** The event with its object, as the object's own route answered at that moment. */
@@ -49,6 +53,8 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
       return viewPayment(origin, event, subjects);
     case 'refund':
       return viewRefundEvent(origin, event, subjects);
+    case 'payment_link':
+      return viewLinkEvent(origin, event, subjects);
     case 'merchant':
       return viewMerchant(event, found(subjects.merchants, event.objectId));
     case 'settlement_destination':
@@ -61,12 +67,13 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
 }
 
 function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjects: EventSubjects) {
-  const { settlement } = data as { settlement?: PaymentSettlement };
+  const { settlement, lateMoney } = data as { settlement?: PaymentSettlement; lateMoney?: LateMoney };
   return viewDetails(origin, {
     payment: withRecordedFacts(found(subjects.payments, objectId), data),
     details: subjects.details.get(objectId) ?? {},
     settlement,
     refunds: recordedRefunds(objectId, data).map((record) => refundAt(found(subjects.refunds, record.id), record)),
+    lateMoney,
     nowMs: at.getTime(),
   });
 }
@@ -87,6 +94,12 @@ function refundAt(refund: Refund, record: Facts): Refund {
 function viewRefundEvent(origin: Origin, { objectId, data }: PlacedEvent, { refunds, payments }: EventSubjects) {
   const refund = refundAt(found(refunds, objectId), data);
   return { id: objectId, ...viewOwnRefund(origin, found(payments, refund.paymentId), refund) };
+}
+
+function viewLinkEvent(origin: Origin, { objectId, data }: PlacedEvent, { links }: EventSubjects) {
+  const { expiresAt, ...facts } = data as { expiresAt: string | null };
+  const link = { ...found(links, objectId), ...facts, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+  return viewLink(origin, link);
 }
 
 function viewMerchant({ objectId, data }: PlacedEvent, { createdAt }: Pick<Merchant, 'createdAt'>) {
@@ -150,7 +163,7 @@ export const EventBody = Type.Object(
     merchantId: nullable(Type.String()),
     sequence: Type.Integer({ minimum: 1, description: 'Counts the events of the object, without gaps.' }),
     data: Type.Unsafe<object>({
-      anyOf: [DetailsBody, RefundData, MerchantData, DestinationData, EndpointBody],
+      anyOf: [DetailsBody, RefundData, LinkBody, MerchantData, DestinationData, EndpointBody],
       description: 'The object, as its own route answered at that moment.',
     }),
   },

@@ -12,7 +12,7 @@ import { transactionUrl } from '../checkout/transaction-link.ts';
 import type { HttpDeps } from '../deps.ts';
 import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
-import { logoUrl } from './icons.ts';
+import { pageBrand } from './brand.ts';
 import { PaymentStatusField } from './payment.ts';
 import { chainOf } from './payment-list.ts';
 
@@ -26,8 +26,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
     expiresAt: payment.expiresAt.getTime() / 1000,
     merchant: {
       name: merchant?.name ?? '',
-      // Never the merchant's own URL: loading it would reveal the payer to its server.
-      iconUrl: merchant?.logoHash ? logoUrl(deps.config, merchant.logoHash) : null,
+      iconUrl: pageBrand(deps.config, merchant).logoUrl,
     },
     buyer: viewBuyer(payment),
     ...(status === 'requires_action' && (await viewPayable(deps, payment, merchant?.isStopped ?? false))),

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { LINK_STATUSES, MAX_STOCK } from '../../domain/payment-link.ts';
 import type { PaymentLink } from '../../store/payments/payment-links.ts';
-import { enumOf, nullable, PictureField, Timestamp, textOf } from '../schemas.ts';
+import { LINK_PICTURE } from '../entry/picture.ts';
+import { enumOf, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { logoUrl, type Origin } from './icons.ts';
 
@@ -51,7 +52,7 @@ export const LinkField = {
     }),
   ),
   status: enumOf(LINK_STATUSES, 'An inactive link takes no new payments.'),
-  picture: nullable(PictureField),
+  picture: nullable(pictureField(LINK_PICTURE)),
 };
 
 const orNull = Type.Unsafe<ReturnType<typeof viewAmount> | null>({ ...AmountBody, type: ['object', 'null'] });

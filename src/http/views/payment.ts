@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { tokenUnitId } from '../../chains/units.ts';
+import { LATE_REASONS, type LateMoney } from '../../domain/late-money.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
 import type { WaitingRefund } from '../../domain/refund.ts';
 import type { PaymentDetails } from '../../store/payments/payment-details.ts';
@@ -24,7 +25,7 @@ export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number
   };
 }
 
-export function viewDetails(origin: Origin, { payment, details, settlement, refunds, nowMs }: ShownDetails) {
+export function viewDetails(origin: Origin, { payment, details, settlement, refunds, lateMoney, nowMs }: ShownDetails) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     id: payment.id,
@@ -41,6 +42,7 @@ export function viewDetails(origin: Origin, { payment, details, settlement, refu
     ...viewRefunds(origin, payment, refunds),
     ...viewOrder(origin, details),
     metadata: details.metadata ?? null,
+    ...(lateMoney !== undefined && { lateMoney: viewLateMoney(origin, lateMoney) }),
   };
 }
 
@@ -49,7 +51,13 @@ export interface ShownDetails {
   readonly details: PaymentDetails;
   readonly settlement: PaymentSettlement | undefined;
   readonly refunds: readonly (RefundRow & Partial<WaitingRefund>)[];
+  /** Of an event about it. */
+  readonly lateMoney?: LateMoney | undefined;
   readonly nowMs: number;
+}
+
+function viewLateMoney(origin: Origin, { reason, asset, amount }: LateMoney) {
+  return { reason, amount: viewToken(origin, asset, amount) };
 }
 
 function viewSettlement({ asset, transactionHash }: PaymentSettlement) {
@@ -105,6 +113,18 @@ export const DetailsBody = Type.Object(
     ...PaymentRefunds,
     ...OrderBody,
     metadata: MetadataBody,
+    lateMoney: Type.Optional(
+      Type.Object(
+        {
+          reason: enumOf(
+            LATE_REASONS,
+            '`late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else.',
+          ),
+          amount: AmountBody,
+        },
+        { description: 'Only in events of type `payment.late_money`: the money that the payment did not need.' },
+      ),
+    ),
   },
   { description: 'The payment.' },
 );

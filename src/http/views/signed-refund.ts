@@ -5,7 +5,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
 import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
-import { logoUrl } from './icons.ts';
+import { pageBrand } from './brand.ts';
 import { AttemptBody, linkTransaction, TransactionBody, viewAttempt } from './payer-info.ts';
 import { RefundBody, viewOwnRefund } from './refund.ts';
 
@@ -32,7 +32,7 @@ export async function viewForSigner(
     account: merchantAccount === null ? null : `${network}:${merchantAccount}`,
     merchant: {
       name: merchant?.name ?? '',
-      iconUrl: merchant?.logoHash ? logoUrl(config, merchant.logoHash) : null,
+      iconUrl: pageBrand(config, merchant).logoUrl,
     },
     waitingFor: waitingFor === null ? null : waitingFor.what,
     transaction: transactionHash === null ? null : linkTransaction(deps, network, transactionHash),

@@ -105,12 +105,16 @@ export async function markDecided(tx: Tx, network: string, events: readonly Deci
     where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"`;
 }
 
-/** Sweeps that were applied, in order: all above a block, or all of one deposit address. */
+/** Sweeps that were applied, in order: all above a block, or all of one asset from one deposit address. */
 export async function listDecidedSweeps(
   db: Reader,
-  { network, above, commitment }: { network: string; above?: number; commitment?: string },
+  ask: { network: string } & ({ above: number } | { commitment: string; asset: string }),
 ): Promise<StoredEvent[]> {
-  const isWanted = commitment === undefined ? db`block_number > ${above ?? 0}` : db`commitment = ${commitment}`;
+  const { network } = ask;
+  const isWanted =
+    'above' in ask
+      ? db`block_number > ${ask.above}`
+      : db`commitment = ${ask.commitment} and fields ->> 'asset' = ${ask.asset}`;
   const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select ${eventColumns(db)} from chain_events
     where network = ${network} and ${isWanted} and type = 'swept' and decided_at is not null and problem is null

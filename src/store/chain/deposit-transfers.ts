@@ -36,14 +36,15 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
 
 /**
  * Stores transfers, and returns those that are new. The row of a transaction that moved to another block follows it. Their
- * addresses are stale from then on.
+ * addresses are stale from then on. Another asset than the asked one is a stray.
  */
 export async function putDepositTransfers(
   tx: Tx,
   network: string,
   transfers: readonly DepositTransfer[],
+  at: Date,
 ): Promise<Pick<DepositTransfer, 'transactionHash' | 'logIndex'>[]> {
-  const added = await tx<Pick<DepositTransfer, 'transactionHash' | 'logIndex' | 'commitment'>[]>`
+  const added = await tx<Pick<DepositTransfer, 'transactionHash' | 'logIndex' | 'commitment' | 'asset'>[]>`
     insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
       sender, amount, is_screened)
     select distinct on (t."transactionHash", t."logIndex") ${network}, t."transactionHash", t."logIndex",
@@ -54,12 +55,27 @@ export async function putDepositTransfers(
     on conflict (network, transaction_hash, log_index) do update
     set block_number = excluded.block_number, block_hash = excluded.block_hash, at = excluded.at
     where deposit_transfers.block_hash <> excluded.block_hash
-    returning transaction_hash as "transactionHash", log_index as "logIndex", commitment`;
-  const commitments = [...new Set(added.map(({ commitment }) => commitment))];
-  if (commitments.length > 0) {
-    await tx`update deposits set is_stale = true where commitment = any(${commitments}::text[])`;
-  }
+    returning transaction_hash as "transactionHash", log_index as "logIndex", commitment, asset`;
+  if (added.length > 0) await markMoved(tx, { network, moved: added, at });
   return added;
+}
+
+async function markMoved(
+  tx: Tx,
+  { network, moved, at }: { network: string; moved: readonly { commitment: string; asset: string }[]; at: Date },
+): Promise<void> {
+  const places = new Map(moved.map(({ commitment, asset }) => [`${commitment} ${asset}`, { commitment, asset }]));
+  await tx`
+    with moved as (
+      select m.commitment, m.asset, d.asset = m.asset as "isAsked"
+      from jsonb_to_recordset(${tx.json([...places.values()])}) as m(commitment text, asset text)
+      join deposits d on d.commitment = m.commitment
+    ), strays as (
+      insert into deposit_strays (commitment, network, asset, found_at)
+      select commitment, ${network}, asset, ${at}::timestamptz from moved where not "isAsked"
+      on conflict (commitment, network, asset) do update set is_stale = true
+    )
+    update deposits set is_stale = true where commitment in (select commitment from moved where "isAsked")`;
 }
 
 /** Deletes transfers of blocks that left the chain. Their addresses are looked at again. */
@@ -67,6 +83,9 @@ export async function deleteDepositTransfersAbove(tx: Tx, network: string, numbe
   await tx`
     with gone as (
       delete from deposit_transfers where network = ${network} and block_number > ${number} returning commitment
+    ), strays as (
+      update deposit_strays set is_stale = true
+      where network = ${network} and (commitment in (select commitment from gone) or checked_block > ${number})
     )
     update deposits set is_stale = true
     where commitment in (select commitment from gone) or network = ${network} and checked_block > ${number}`;
@@ -76,15 +95,15 @@ export async function deleteDepositTransfersAbove(tx: Tx, network: string, numbe
     where network = ${network}`;
 }
 
-/** The transfers of a deposit address, the oldest first. */
+/** The largest transfers of an asset to a deposit address. Anybody may send thousands of small ones. */
 export async function listDepositTransfers(
   db: Reader,
-  { commitment, limit }: { commitment: string; limit: number },
+  { commitment, asset, limit }: { commitment: string; asset: string; limit: number },
 ): Promise<DepositTransfer[]> {
   const rows = await db<TransferRow[]>`
-    select ${transferColumns(db)} from deposit_transfers
-    where commitment = ${commitment} order by block_number, log_index limit ${limit}`;
-  return rows.map(toTransfer);
+    select ${transferColumns(db)} from deposit_transfers where commitment = ${commitment} and asset = ${asset}
+    order by amount desc, block_number, log_index limit ${limit}`;
+  return rows.map(readTransfer);
 }
 
 /** The largest final transfers that count for the payment, in the order of the chain. */
@@ -99,7 +118,24 @@ export async function listLargestTransfers(
         and block_number <= (select checked_block from deposits where deposits.commitment = ${commitment})
       order by amount desc, block_number, log_index limit ${limit}
     ) largest order by "blockNumber", "logIndex"`;
-  return rows.map(toTransfer);
+  return rows.map(readTransfer);
+}
+
+/** The transfer with which enough had arrived in time; the last one before, while it is too little. Screened ones do not count. */
+export async function findCompletingTransfer(
+  db: Reader,
+  ask: { commitment: string; asset: string; deadline: Date; asked: string; upTo: number },
+): Promise<DepositTransfer | undefined> {
+  const [row] = await db<TransferRow[]>`
+    select ${transferColumns(db)} from (
+      select *, sum(amount) over (order by block_number, log_index) >= ${ask.asked}::numeric as is_enough
+      from deposit_transfers
+      where commitment = ${ask.commitment} and asset = ${ask.asset} and not is_screened and at <= ${ask.deadline}
+        and block_number <= ${ask.upTo}
+    ) counted
+    order by is_enough desc, case when is_enough then block_number else -block_number end,
+      case when is_enough then log_index else -log_index end limit 1`;
+  return row && readTransfer(row);
 }
 
 type TransferRow = Omit<DepositTransfer, 'blockNumber'> & { readonly blockNumber: string };
@@ -109,9 +145,7 @@ function transferColumns(db: Reader) {
     block_hash as "blockHash", at, commitment, asset, sender, amount, is_screened as "isScreened"`;
 }
 
-function toTransfer(row: TransferRow): DepositTransfer {
-  return { ...row, blockNumber: Number(row.blockNumber) };
-}
+const readTransfer = (row: TransferRow): DepositTransfer => ({ ...row, blockNumber: Number(row.blockNumber) });
 
 /** Sums of the transfers of a deposit address in the asked asset, up to a block. */
 export interface TransferSums {

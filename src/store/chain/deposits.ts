@@ -12,8 +12,13 @@ export interface Deposit {
   readonly mac: string;
 }
 
-/** A deposit address whose money has moved, with everything that decides about it. */
+/**
+ * Money at a deposit address that has moved, with everything that decides about it. Network and asset are those of the
+ * money; the item has those that the payment asked for.
+ */
 export interface OpenDeposit extends Deposit {
+  /** True if the payment did not ask for it: another asset, or another network. */
+  readonly isStray: boolean;
   readonly item: StoredItem;
   readonly arrived: string;
   readonly swept: string;
@@ -87,21 +92,28 @@ export async function listDeposits(
   return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/** Those of these addresses that are deposit addresses on the network. */
+/** Those of these addresses that are deposit addresses on the network, or had stray money there. */
 export async function findDepositAddresses(
   db: Reader,
   { network, addresses }: { network: string; addresses: readonly string[] },
 ): Promise<Set<string>> {
   const rows = await db<{ address: string }[]>`
-    select address from deposits where network = ${network} and address = any(${addresses as string[]}::text[])`;
+    select address from deposits where network = ${network} and address = any(${addresses as string[]}::text[])
+    union
+    select d.address from deposit_strays s join deposits d on d.commitment = s.commitment
+    where s.network = ${network} and d.network <> s.network and d.address = any(${addresses as string[]}::text[])`;
   return new Set(rows.map(({ address }) => address));
 }
 
 /** Deposit addresses with money by the books, the newest first, without those that are looked at again soon. */
 export function listUnsweptDeposits(db: Reader, { network, limit }: { network: string; limit: number }) {
   return db<(Pick<Deposit, 'address' | 'asset' | 'paymentId'> & { readonly unswept: string })[]>`
-    select address, asset, payment_id as "paymentId", (arrived - swept)::text as unswept from deposits
-    where network = ${network} and arrived <> swept and not is_stale order by number desc limit ${limit}`;
+    (select address, asset, payment_id as "paymentId", (arrived - swept)::text as unswept from deposits
+      where network = ${network} and arrived <> swept and not is_stale order by number desc limit ${limit})
+    union all
+    (select d.address, s.asset, d.payment_id, (s.arrived - s.swept)::text
+      from deposit_strays s join deposits d on d.commitment = s.commitment
+      where s.network = ${network} and s.arrived <> s.swept and not s.is_stale order by s.found_at desc limit ${limit})`;
 }
 
 /** Deposit addresses whose money has moved since the last look, or whose sweep would find nothing. */
@@ -113,8 +125,46 @@ export async function listStaleDeposits(
     (select commitment from deposits where network = ${network} and is_stale order by number limit ${limit})
     union
     (select d.commitment from items s join deposits d on d.network = s.network and d.address = s.payer
-      where s.network = ${network} and s.state = 'due' and s.purpose = 'sweep' and s.refusal = 'short_balance'
-      limit ${limit})`;
+      where ${isVainSweep(db, network)} and s.asked is null limit ${limit})`;
+  return readDeposits(
+    db,
+    rows.map(({ commitment }) => commitment),
+  );
+}
+
+/** The same for stray money on the network. */
+export async function listStaleStrays(
+  db: Reader,
+  { network, limit }: { network: string; limit: number },
+): Promise<OpenDeposit[]> {
+  const rows = await db<(MoneyFields & { commitment: string; asset: string; checkedAt: string | null })[]>`
+    select commitment, asset, arrived, swept, told, checked_block as "checkedAt" from deposit_strays
+    where network = ${network} and (commitment, asset) in (
+      (select commitment, asset from deposit_strays where network = ${network} and is_stale
+        order by found_at limit ${limit})
+      union
+      (select d.commitment, s.asset from items s join deposits d on d.payment_id = s.subject and d.asset = s.asked
+        where ${isVainSweep(db, network)} limit ${limit}))`;
+  const deposits = await readDeposits(db, [...new Set(rows.map(({ commitment }) => commitment))]);
+  return rows.flatMap(({ commitment, checkedAt, ...stray }) => {
+    const deposit = deposits.find((each) => each.commitment === commitment);
+    return deposit === undefined
+      ? []
+      : [{ ...deposit, ...stray, network, isStray: true, checkedBlock: numberOf(checkedAt) }];
+  });
+}
+
+type MoneyFields = Pick<OpenDeposit, 'arrived' | 'swept' | 'told'>;
+
+/** The condition that the sweep `s` is due and would find nothing: somebody else has swept the address. */
+function isVainSweep(db: Reader, network: string) {
+  return db`s.network = ${network} and s.state = 'due' and s.purpose = 'sweep' and s.refusal = 'short_balance'`;
+}
+
+/** All deposit addresses of a payment. */
+export async function listDepositsOf(db: Reader, paymentId: string): Promise<OpenDeposit[]> {
+  const rows = await db<{ commitment: string }[]>`
+    select commitment from deposits where payment_id = ${paymentId} order by number`;
   return readDeposits(
     db,
     rows.map(({ commitment }) => commitment),
@@ -134,92 +184,16 @@ export async function readDeposits(db: Reader, commitments: readonly string[]): 
     where commitment = any(${commitments as string[]}::text[])`;
   return rows.map(({ checkedAt, ...row }) => ({
     ...row,
+    isStray: false,
     item: row,
-    checkedBlock: checkedAt === null ? null : Number(checkedAt),
+    checkedBlock: numberOf(checkedAt),
   }));
 }
 
-/** Locks deposit addresses in one order, and returns their amounts. The payments must be locked before. */
-export async function lockDeposits(
-  tx: Tx,
-  commitments: readonly string[],
-): Promise<{ commitment: string; arrived: bigint; swept: bigint; told: bigint; sweeps: number }[]> {
-  const rows = await tx<{ commitment: string; arrived: string; swept: string; told: string; sweeps: number }[]>`
-    select commitment, arrived, swept, told, sweeps from deposits
-    where commitment = any(${commitments as string[]}::text[]) order by commitment for update`;
-  return rows.map(({ arrived, swept, told, ...row }) => ({
-    ...row,
-    arrived: BigInt(arrived),
-    swept: BigInt(swept),
-    told: BigInt(told),
-  }));
-}
+const numberOf = (text: string | null) => (text === null ? null : Number(text));
 
-/** Stores the money that had arrived at a final block. The address stays stale while later transfers are known. */
-export async function putArrived(
-  tx: Tx,
-  { commitment, arrived, block }: { commitment: string; arrived: bigint; block: number },
-): Promise<void> {
-  await tx`
-    update deposits set arrived = ${arrived.toString()}, checked_block = ${block}, is_stale = exists (
-      select from deposit_transfers t where t.commitment = ${commitment} and t.block_number > ${block})
-    where commitment = ${commitment}`;
-}
-
-/** The address is looked at in the next round. */
-export async function markStale(tx: Tx, commitment: string): Promise<void> {
-  await tx`update deposits set is_stale = true where commitment = ${commitment}`;
-}
-
-/** The same for all addresses of payments to which money has come. */
+/** All addresses of payments to which money has come are looked at in the next round. */
 export async function markStaleOf(tx: Tx, paymentIds: readonly string[]): Promise<void> {
   await tx`
     update deposits set is_stale = true where payment_id = any(${paymentIds as string[]}::text[]) and arrived > 0`;
-}
-
-export async function putSwept(tx: Tx, { commitment, swept }: { commitment: string; swept: bigint }): Promise<void> {
-  await tx`update deposits set swept = ${swept.toString()}, is_stale = true where commitment = ${commitment}`;
-}
-
-export async function putTold(tx: Tx, { commitment, told }: { commitment: string; told: bigint }): Promise<void> {
-  await tx`update deposits set told = ${told.toString()} where commitment = ${commitment}`;
-}
-
-export async function countSweep(tx: Tx, commitment: string): Promise<void> {
-  await tx`update deposits set sweeps = sweeps + 1 where commitment = ${commitment}`;
-}
-
-/** The open sweeps of a deposit address. */
-export function findOpenSweeps(db: Reader, { address, network }: Pick<Deposit, 'address' | 'network'>) {
-  return db<{ commitment: string; state: 'due' | 'sent' }[]>`
-    select commitment, state from items
-    where network = ${network} and payer = ${address} and purpose = 'sweep' and state in ('due', 'sent')`;
-}
-
-/** Ends the sweeps that this transaction has carried out. */
-export async function endSweepsBy(
-  tx: Tx,
-  { network, address, transaction, at }: { network: string; address: string; transaction: string; at: Date },
-): Promise<void> {
-  await tx`
-    update items set state = 'paid', ended_at = ${at}
-    where network = ${network} and payer = ${address} and purpose = 'sweep' and state in ('due', 'sent')
-      and commitment in (
-        select si.commitment from send_versions v
-        join send_items si on si.network = v.network and si.signer = v.signer and si.nonce = v.nonce
-        where v.hash = ${transaction})`;
-}
-
-/** The events of sweeps of the asked asset up to a block: their sum, and whether one of them is undecided. */
-export async function sumSweeps(
-  db: Reader,
-  { network, commitment, asset, upTo }: { network: string; commitment: string; asset: string; upTo: number },
-): Promise<{ total: bigint; isUndecided: boolean }> {
-  const [row] = await db<{ total: string; isUndecided: boolean }[]>`
-    select coalesce(sum((fields ->> 'amount')::numeric), 0)::text as total,
-      coalesce(bool_or(decided_at is null), false) as "isUndecided"
-    from chain_events
-    where network = ${network} and commitment = ${commitment} and type = 'swept' and problem is null
-      and fields ->> 'asset' = ${asset} and block_number <= ${upTo}`;
-  return { total: BigInt(row?.total ?? '0'), isUndecided: row?.isUndecided ?? false };
 }

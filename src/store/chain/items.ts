@@ -19,6 +19,8 @@ export interface StoredItem {
   readonly network: string;
   readonly collector: string;
   readonly asset: string;
+  /** The asset that the deposit address was made for, if a sweep takes another one. */
+  readonly asked: string | null;
   readonly method: ItemMethod;
   readonly payer: string;
   readonly account: string;
@@ -83,6 +85,7 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     network: item.network,
     collector: item.collector,
     asset: item.asset,
+    asked: item.asked ?? null,
     method: item.method,
     payer: item.payer,
     account: rest.account,
@@ -104,13 +107,13 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     retry_at: rest.sendAfter ?? null,
   }));
   const inserted = await tx<{ commitment: string }[]>`
-    insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
-      fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
+    insert into items (commitment, subject, purpose, network, collector, asset, asked, method, payer, account,
+      recipient, fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
       results_hash, hinted_hash, retry_at, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-      commitment text, subject text, purpose text, network text, collector text, asset text, method text, payer text,
-      account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz, quote jsonb,
-      is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
+      commitment text, subject text, purpose text, network text, collector text, asset text, asked text, method text,
+      payer text, account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz,
+      quote jsonb, is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
       has_code boolean, results_hash text, hinted_hash text, retry_at timestamptz)
     on conflict (commitment) do nothing
     returning commitment`;
@@ -195,11 +198,12 @@ export function findItems(db: Reader, commitments: readonly string[]): Promise<S
 
 /** The item in the form of the chain adapter. */
 export function itemOf(stored: StoredItem): Item {
-  const { network, collector, asset, method, subject, payer, recipient, feeAccount } = stored;
+  const { network, collector, asset, asked, method, subject, payer, recipient, feeAccount } = stored;
   return {
     network,
     collector,
     asset,
+    ...(asked !== null && { asked }),
     method,
     subject,
     payer,
@@ -219,7 +223,7 @@ export function signedItemOf(stored: StoredItem & { readonly signature: string }
 
 /** The columns of a `StoredItem`, of the table or alias `items`. */
 export function itemColumns(db: Reader) {
-  return db`commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
+  return db`commitment, subject, purpose, network, collector, asset, asked, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt"`;

@@ -1,5 +1,5 @@
 import type { Language, MailContent, MailKind } from '../../domain/mail.ts';
-import type { Reader, Tx } from '../plumbing/database.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
 /** A mail that is to be sent. */
@@ -131,6 +131,26 @@ export function countGivenUp(db: Reader, since: Date): Promise<{ kind: MailKind;
   return db`
     select kind, count(*)::int as mails, max(problem) as problem from mails
     where status = 'failed' and ended_at > ${since} and not (kind = 'receipt' and is_refused) group by kind`;
+}
+
+/** Mails that wait, and mails that were given up since then, for metrics. Receipts whose address is refused count as well. */
+export async function countOpenMails(db: Reader, since: Date): Promise<{ waiting: number; failed: number }> {
+  return one(
+    await db<{ waiting: number; failed: number }[]>`
+      select (select count(*)::int from mails where status = 'pending') as waiting,
+        (select count(*)::int from mails where status <> 'pending' and status = 'failed' and ended_at > ${since}) as failed`,
+  );
+}
+
+/** The mails that have waited since before that time, if there are any. */
+export async function findStuckMails(
+  db: Reader,
+  before: Date,
+): Promise<{ readonly count: number; readonly since: Date; readonly problem: string | null } | undefined> {
+  const [row] = await db<{ count: number; since: Date | null; problem: string | null }[]>`
+    select count(*)::int as count, min(created_at) as since, max(problem) as problem from mails
+    where status = 'pending' and created_at <= ${before}`;
+  return row === undefined || row.since === null ? undefined : { ...row, since: row.since };
 }
 
 /** Ends mails that no node has sent in time. Returns their number. */

@@ -50,17 +50,19 @@ export async function holdSwept(tx: Tx, held: Omit<Payout, 'state' | 'problem'>,
   return count === 1;
 }
 
-/** Takes it away again: the sweep is not on the chain any more. An amount that has left stays. */
+/** Takes it away again: the sweep is not on the chain any more. False if so much is not held any more. */
 export async function unholdSwept(
   tx: Tx,
   { paymentId, amount }: Pick<Payout, 'paymentId' | 'amount'>,
   at: Date,
-): Promise<void> {
-  await tx`
+): Promise<boolean> {
+  const { count: deleted } = await tx`
     delete from payouts where payment_id = ${paymentId} and state = 'held' and amount = ${amount}::numeric`;
-  await tx`
+  if (deleted === 1) return true;
+  const { count } = await tx`
     update payouts set amount = amount - ${amount}::numeric, updated_at = ${at}
     where payment_id = ${paymentId} and state = 'held' and amount > ${amount}::numeric`;
+  return count === 1;
 }
 
 /**

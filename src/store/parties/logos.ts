@@ -87,7 +87,12 @@ export async function failLogo(
     where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
 }
 
+/** A logo that was uploaded or copied. */
 export async function findLogo(db: Reader, hash: string): Promise<Picture | undefined> {
-  const [row] = await db<Picture[]>`select hash, type, bytes from merchant_logos where hash = ${hash} limit 1`;
+  const [row] = await db<Picture[]>`
+    select hash, type, bytes from merchant_logos where hash = ${hash}
+    union all
+    select logo_hash, logo_type, logo_bytes from merchant_brands where logo_hash = ${hash}
+    limit 1`;
   return row;
 }

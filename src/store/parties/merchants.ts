@@ -19,8 +19,11 @@ export interface Merchant {
 
 /** A merchant with its fees, and the data that payers see. */
 export interface PayableMerchant extends Merchant {
-  /** The name of the copy of its logo, once there is one. */
+  /** The name of its logo: the uploaded one, else the copy of the one at its `iconUrl`. */
   readonly logoHash: string | null;
+  /** `#rrggbb`; null: that of the gateway. */
+  readonly accentColor: string | null;
+  readonly showsPoweredBy: boolean;
   /** True if it is suspended, or frozen itself or with its partner: its money stops. */
   readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
@@ -79,9 +82,11 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
       from fees f
       where f.partner_id = m.partner_id and (f.merchant_id is null or f.merchant_id = m.id)
     ), '[]') as fees,
-    (select l.hash from merchant_logos l where l.merchant_id = m.id) as "logoHash",
+    coalesce(b.logo_hash, (select l.hash from merchant_logos l where l.merchant_id = m.id)) as "logoHash",
+    b.accent_color as "accentColor", coalesce(b.shows_powered_by, true) as "showsPoweredBy",
     ${isMerchantStopped(db)} as "isStopped"
-    from merchants m where id = any(${ids as string[]}::text[])`;
+    from merchants m left join merchant_brands b on b.merchant_id = m.id
+    where m.id = any(${ids as string[]}::text[])`;
 }
 
 /** Those of the ids that are merchants of the owner and not deleted. */

@@ -185,7 +185,7 @@ function linesOfMovements(db: Reader, line: Fragment): Fragment {
     from ${payments(db)}
     cross join lateral (
       select fee, ended_at, div(p.amount_value * fee, p.token_value) as fee_price from items
-      where subject = p.id and state = 'paid' and end_reason is distinct from 'paid_after_end' limit 1
+      where subject = p.id and purpose = 'payment' and state = 'paid' and end_reason is distinct from 'paid_after_end' limit 1
     ) i
     left join payment_settlements s on s.payment_id = p.id
     cross join lateral (

@@ -160,9 +160,15 @@ export function isClosedMatch(db: Reader, filter: PaymentFilter): Fragment {
     and ${statuses === undefined ? db`true` : db`p.status = any(${statuses as string[]}::text[])`}`;
 }
 
-function isInRange(db: Reader, { fromMs, untilMs }: PaymentFilter): Fragment {
-  return db`${fromMs === undefined ? db`true` : db`p.id >= ${firstIdAt('pay_', fromMs)}`}
-    and ${untilMs === undefined ? db`true` : db`p.id < ${firstIdAt('pay_', untilMs)}`}`;
+/** A payment that was made in the time range, by its id. */
+export function isInRange(db: Reader, { fromMs, untilMs }: PaymentFilter, id = db`p.id`): Fragment {
+  return db`${fromMs === undefined ? db`true` : db`${id} >= ${firstIdAt('pay_', fromMs)}`}
+    and ${untilMs === undefined ? db`true` : db`${id} < ${firstIdAt('pay_', untilMs)}`}`;
+}
+
+/** True if the payments are found by a text or a name, and are few. */
+export function isSearch({ referencePart, named }: PaymentFilter): boolean {
+  return referencePart !== undefined || named !== undefined;
 }
 
 export function isTokenMatch(db: Reader, { assets, networks }: PaymentFilter, asset: Fragment): Fragment {

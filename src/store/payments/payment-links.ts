@@ -34,8 +34,13 @@ export async function insertLink(tx: Tx, link: PaymentLink, picture: Picture | n
 
 /** Of any merchant: the caller decides. */
 export async function findLink(db: Reader, id: string): Promise<PaymentLink | undefined> {
-  const [row] = await db<PaymentLink[]>`select ${linkColumns(db)} from payment_links l where l.id = ${id}`;
+  const [row] = await findLinks(db, [id]);
   return row;
+}
+
+export function findLinks(db: Reader, ids: readonly string[]): Promise<PaymentLink[]> {
+  return db<PaymentLink[]>`
+    select ${linkColumns(db)} from payment_links l where l.id = any(${ids as string[]}::text[]) order by l.id`;
 }
 
 /** The same, locked until the transaction ends. */

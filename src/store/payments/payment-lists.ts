@@ -76,7 +76,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     join page on page.id = p.id
     left join lateral (
       select fee, fee_terms from items
-      where p.status = 'succeeded' and subject = p.id and state = 'paid'
+      where p.status = 'succeeded' and subject = p.id and purpose = 'payment' and state = 'paid'
         and end_reason is distinct from 'paid_after_end'
       limit 1
     ) i on true

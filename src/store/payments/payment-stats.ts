@@ -2,6 +2,9 @@ import type { Decimal } from '../../domain/money.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import {
   type Fragment,
+  isAmong,
+  isInRange,
+  isSearch,
   isTokenMatch,
   matchesOf,
   overduePayments,
@@ -9,6 +12,7 @@ import {
   seenStatus,
   unionAll,
 } from './payment-filter.ts';
+import { type DayPart, type DayRange, sourcesOf } from './stat-sources.ts';
 
 /** Totals of all payments that match a filter. */
 export interface PaymentStats {
@@ -39,61 +43,49 @@ interface StatsRow {
   readonly value: string | null;
 }
 
-const DAY_MS = 86_400_000;
-
-/** Where the numbers of an answer come from. */
-interface Sources {
-  /** The totals: of all time, or of whole days (UTC). Undefined if no total covers the filter. */
-  readonly totals: { readonly fromDay: string | undefined; readonly untilDay: string | undefined } | undefined;
-  /** Filters for the payments that no total covers, which are added up one by one. */
-  readonly rest: readonly PaymentFilter[];
-}
-
-/** A search is added up from its matches, a time range from its whole days and the payments at both ends. */
-function sourcesOf(filter: PaymentFilter): Sources {
-  const { fromMs, untilMs, referencePart, named } = filter;
-  const fromDayMs = fromMs === undefined ? undefined : Math.ceil(fromMs / DAY_MS) * DAY_MS;
-  const untilDayMs = untilMs === undefined ? undefined : Math.floor(untilMs / DAY_MS) * DAY_MS;
-  const hasDays = fromDayMs === undefined || untilDayMs === undefined || fromDayMs < untilDayMs;
-  if (referencePart !== undefined || named !== undefined || !hasDays) return { totals: undefined, rest: [filter] };
-  return {
-    totals: { fromDay: dayAt(fromDayMs), untilDay: dayAt(untilDayMs) },
-    rest: [
-      ...(fromMs === fromDayMs ? [] : [{ ...filter, untilMs: fromDayMs }]),
-      ...(untilMs === untilDayMs ? [] : [{ ...filter, fromMs: untilDayMs }]),
-    ],
-  };
-}
-
-/** The year 9999 is the last that has four digits. */
-const LAST_DAY_MS = Date.UTC(9999, 11, 31);
-
-/** PostgreSQL has no year 0, and other years are spelled in other ways. No payment is older than 1970. */
-function dayAt(ms: number | undefined): string | undefined {
-  if (ms === undefined) return undefined;
-  return new Date(Math.min(Math.max(ms, 0), LAST_DAY_MS)).toISOString().slice(0, 10);
-}
+/** More customers than this are found by the rows of their days, if the range has two ends. */
+const MOST_LOOKED_UP = 1_000;
 
 /**
  * Adds up totals, the changes that are not yet in them, and single payments, in one statement and so in one snapshot,
  * despite concurrent writes and folds. Overdue payments that are not swept yet are counted by their visible status. They
  * have no buyer and no revenue.
  */
-export function paymentStats(db: Reader, filter: PaymentFilter) {
-  const { totals, rest } = sourcesOf(filter);
-  const [first, second] = rest;
-  const counted = totals === undefined ? [] : [countedTotals(db, filter, totals)];
-  const single =
-    first === undefined ? [] : [db`select status, amount_unit, amount_decimals, 1 as payments, value from singles`];
-  const buyers = totals === undefined ? [] : [customersOf(db, filter, totals)];
-  const singleBuyers =
-    first === undefined ? [] : [db`select buyer_account from singles where buyer_account is not null`];
+export function paymentStats(db: Reader, filter: PaymentFilter, mostLookedUp = MOST_LOOKED_UP) {
+  const { totals, whole, parts } = sourcesOf(filter);
+  const reducedDays = parts.flatMap(({ sign, day }) => (sign === -1 && day !== undefined ? [day] : []));
+  const hasRefunds = !isSearch(filter) && (filter.statuses?.includes('succeeded') ?? true);
+  const counted = [
+    ...(totals === undefined ? [] : [countedTotals(db, filter, totals)]),
+    ...(parts.length === 0
+      ? []
+      : [
+          db`select status, amount_unit, amount_decimals, sign * payments as payments, sign * value as value from singles`,
+        ]),
+    ...(hasRefunds ? parts.map((part) => refundsOf(db, part)) : []),
+  ];
+  const customers = [
+    ...(whole === undefined ? [] : [customersOf(db, filter, whole, mostLookedUp)]),
+    ...(reducedDays.length === 0 ? [] : [customersOfReducedDays(db, filter, reducedDays)]),
+    ...(parts.some(({ sign }) => sign === 1)
+      ? [db`select buyer_account from singles where sign = 1 and buyer_account is not null`]
+      : []),
+  ];
   return db<StatsRow[]>`
-    with ${first === undefined ? db`` : db`singles as materialized (${singles(db, first, second)}),`}
-    totals as materialized (${unionAll(db, [...counted, ...single])})
+    with ${
+      parts.length === 0
+        ? db``
+        : db`singles as materialized (${unionAll(
+            db,
+            parts.map((part) => singles(db, part)),
+          )}),`
+    }
+    totals as materialized (${unionAll(db, counted)})
     select t.transactions, c.customers, r.*
     from (select coalesce(sum(payments), 0) as transactions from totals) t
-    cross join (select count(*) as customers from (${union(db, [...buyers, ...singleBuyers])}) b) c
+    cross join (
+      select count(*) as customers from (select distinct buyer_account from (${unionAll(db, customers)}) b) d
+    ) c
     left join (
       select amount_unit as unit, amount_decimals as decimals, sum(value) as value from totals
       where status = 'succeeded' group by amount_unit, amount_decimals having sum(payments) > 0
@@ -112,15 +104,8 @@ export async function countPayments(db: Reader): Promise<{ readonly status: stri
   return rows.map(({ status, count }) => ({ status, count: Number(count) }));
 }
 
-/** Without repetitions. */
-function union(db: Reader, [first = db``, second]: readonly Fragment[]): Fragment {
-  return second === undefined ? db`select distinct * from (${first}) b` : db`${first} union ${second}`;
-}
-
-type Totals = NonNullable<Sources['totals']>;
-
 /** Rows of totals and changes that the filter wants. */
-function countedTotals(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
+function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const { statuses } = filter;
   const isWanted = isTotalWanted(db, filter, totals);
   const table = isByDay(totals) ? db`payment_day_stats` : db`payment_stats`;
@@ -137,34 +122,59 @@ function countedTotals(db: Reader, filter: PaymentFilter, totals: Totals): Fragm
 }
 
 /**
- * The customers of the totals, with repetitions. In a range with one end, a customer's first or last day decides. The few
- * customers whose days are unknown, and those of a range with two ends, are found by their days.
+ * The customers of whole days, with repetitions. The first and the last day of a customer decide, unless the customer came
+ * before and after the range, or these days are unknown: then one look at the days of the customer. A merchant may have
+ * millions of customers and few in the range, so they are looked up one by one only if all of them are few.
  */
-function customersOf(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
-  const { fromDay, untilDay } = totals;
-  const ever = db`select buyer_account from payment_customers c
-    where ${isTotalWanted(db, filter, { fromDay: undefined, untilDay: undefined })} and payments > 0`;
-  if (!isByDay(totals)) return ever;
-  const ofDays = db`select buyer_account from payment_day_customers d
-    where ${isTotalWanted(db, filter, totals)} and payments > 0`;
-  if (fromDay !== undefined && untilDay !== undefined) return ofDays;
-  const isInRange =
-    fromDay === undefined ? db`first_day < ${untilDay ?? null}::date` : db`last_day >= ${fromDay}::date`;
-  return db`
-    ${ever} and ${isInRange}
+function customersOf(db: Reader, filter: PaymentFilter, days: DayRange, mostLookedUp: number): Fragment {
+  const isWanted = db`${isTotalWanted(db, filter, ALL_DAYS)} and payments > 0`;
+  if (!isByDay(days)) return db`select buyer_account from payment_customers where ${isWanted}`;
+  const from = db`${days.fromDay ?? '-infinity'}::date`;
+  const until = db`${days.untilDay ?? 'infinity'}::date`;
+  // No `exists`: the planner would hash the days of all customers.
+  const hasDay = db`(
+    select true from payment_day_customers d
+    where (d.merchant_id, d.buyer_account, d.status, d.token_asset)
+        = (c.merchant_id, c.buyer_account, c.status, c.token_asset)
+      and d.day >= ${from} and d.day < ${until} and d.payments > 0
+    limit 1)`;
+  const lookedUp = db`
+    select buyer_account from payment_customers c
+    where ${isWanted} and coalesce(first_day < ${until} and last_day >= ${from}, true)
+      and (coalesce(first_day >= ${from} or last_day < ${until}, false) or ${hasDay})`;
+  if (days.fromDay === undefined || days.untilDay === undefined) return lookedUp;
+  return db`(
+    with size as materialized (
+      select count(*) > ${mostLookedUp}::int as is_large
+      from (select from payment_customers where ${isWanted} limit ${mostLookedUp + 1}::int) c
+    )
+    ${lookedUp} and not (select is_large from size)
     union all
-    ${ofDays} and exists (
-      select from payment_customers c
-      where (c.partner_id, c.mode, c.merchant_id, c.buyer_account, c.status, c.token_asset)
-          = (d.partner_id, d.mode, d.merchant_id, d.buyer_account, d.status, d.token_asset)
-        and c.first_day is null and c.payments > 0)`;
+    select buyer_account from payment_day_customers
+    where ${isTotalWanted(db, filter, days)} and payments > 0 and (select is_large from size))`;
 }
 
-function isByDay({ fromDay, untilDay }: Totals): boolean {
+/** The customers of days from which single payments are subtracted, with repetitions: those with a payment left. */
+function customersOfReducedDays(db: Reader, filter: PaymentFilter, days: readonly string[]): Fragment {
+  const keys = db`merchant_id, day, buyer_account, status, token_asset`;
+  return db`
+    select buyer_account
+    from (
+      select ${keys}, payments from payment_day_customers
+      where ${isTotalWanted(db, filter, ALL_DAYS)} and day = any(${days as string[]}::date[]) and payments > 0
+      union all
+      select ${keys}, -payments from singles where sign = -1 and buyer_account is not null
+    ) d
+    group by ${keys} having sum(payments) > 0`;
+}
+
+const ALL_DAYS: DayRange = { fromDay: undefined, untilDay: undefined };
+
+function isByDay({ fromDay, untilDay }: DayRange): boolean {
   return fromDay !== undefined || untilDay !== undefined;
 }
 
-function isTotalWanted(db: Reader, filter: PaymentFilter, { fromDay, untilDay }: Totals): Fragment {
+function isTotalWanted(db: Reader, filter: PaymentFilter, { fromDay, untilDay }: DayRange): Fragment {
   const { statuses } = filter;
   return db`${isOwn(db, filter)}
     and ${statuses === undefined ? db`true` : db`status = any(${statuses as string[]}::text[])`}
@@ -179,7 +189,7 @@ function isOwn(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fra
 }
 
 /** The visible statuses of payments that the sweeper and the watcher have yet to check. */
-function overdue(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
+function overdue(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const columns = db`partner_id, mode, merchant_id, created_at, token_asset, ${seenStatus(db, filter.now)} as seen`;
   const { fromDay, untilDay } = totals;
   return db`
@@ -189,16 +199,35 @@ function overdue(db: Reader, filter: PaymentFilter, totals: Totals): Fragment {
       and ${untilDay === undefined ? db`true` : db`created_at < ${untilDay}::timestamp at time zone 'UTC'`}`;
 }
 
-/** The payments of one or two filters, with their revenue: the price, less the part that was refunded. */
-function singles(db: Reader, first: PaymentFilter, second: PaymentFilter | undefined): Fragment {
-  const revenueOf = (filter: PaymentFilter) => db`
-    select p.status, p.buyer_account, p.amount_unit, p.amount_decimals, p.amount_value - coalesce(f.refunded, 0) as value
-    from ${matchesOf(db, filter)}
-    left join lateral (
-      select sum(coalesce(r.price_value, p.amount_value)) as refunded from refunds r
-      where p.status = 'succeeded' and r.payment_id = p.id and r.state = 'refunded'
-    ) f on true`;
-  return second === undefined ? revenueOf(first) : db`${revenueOf(first)} union all ${revenueOf(second)}`;
+/** The payments of a part, added up by buyer. The refunds are not yet subtracted, except in a search. */
+function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
+  const refunded = db`coalesce(case when p.status = 'succeeded' then (
+    select sum(coalesce(r.price_value, p.amount_value)) from refunds r
+    where r.payment_id = p.id and r.state = 'refunded'
+  ) end, 0)`;
+  return db`
+    select ${sign}::int as sign, ${day ?? null}::date as day, s.*
+    from (
+      select p.merchant_id, p.status, p.buyer_account, coalesce(p.token_asset, '') as token_asset, p.amount_unit,
+        p.amount_decimals, count(*) as payments,
+        sum(p.amount_value${isSearch(filter) ? db` - ${refunded}` : db``}) as value
+      from ${matchesOf(db, filter)}
+      group by p.merchant_id, p.status, p.buyer_account, coalesce(p.token_asset, ''), p.amount_unit, p.amount_decimals
+    ) s`;
+}
+
+/**
+ * The refunds of the payments of a part of a day, which are few. To look for them payment by payment takes longer than
+ * everything else.
+ */
+function refundsOf(db: Reader, { filter, sign }: DayPart): Fragment {
+  return db`
+    select p.status, p.amount_unit, p.amount_decimals, 0::int as payments,
+      -${sign}::int * coalesce(r.price_value, p.amount_value) as value
+    from merchants m
+    join refunds r on r.merchant_id = m.id and r.state = 'refunded' and ${isInRange(db, filter, db`r.payment_id`)}
+    join payments p on p.id = r.payment_id
+    where ${isAmong(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)} and p.status = 'succeeded'`;
 }
 
 /**
@@ -247,21 +276,10 @@ export async function findDaysOfCustomers(tx: Tx, limit: number): Promise<number
   if (keys.length === 0) return 0;
   await tx`
     update payment_customers c set (first_day, last_day) = (
-      select min(d.day), max(d.day)
-      from (
-        select day from payment_day_customers
-        where partner_id = c.partner_id and mode = c.mode and merchant_id = c.merchant_id order by day limit 1
-      ) oldest
-      cross join lateral (
-        select day from payment_day_customers
-        where partner_id = c.partner_id and mode = c.mode and merchant_id = c.merchant_id order by day desc limit 1
-      ) newest
-      -- A look into the index for each day, because it has the days before the customers.
-      cross join lateral generate_series(oldest.day::timestamp, newest.day, interval '1 day') as days(at)
-      join payment_day_customers d on d.partner_id = c.partner_id and d.mode = c.mode and d.merchant_id = c.merchant_id
-        and d.day = days.at::date and d.buyer_account = c.buyer_account and d.status = c.status
-        and d.token_asset = c.token_asset
-      where d.payments > 0)
+      select min(day), max(day) from payment_day_customers d
+      where (d.merchant_id, d.buyer_account, d.status, d.token_asset)
+          = (c.merchant_id, c.buyer_account, c.status, c.token_asset)
+        and d.payments > 0)
     where c.ctid = any(${keys.map(({ key }) => key)}::tid[])`;
   return keys.length;
 }

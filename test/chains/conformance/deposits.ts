@@ -44,7 +44,7 @@ export function describeDeposits(onScene: OnScene): void {
         const addresses = items.map(({ payer }) => payer);
         const others = Array.from({ length: 600 }, (_, index) => `0x${index.toString(16).padStart(40, 'a')}`);
         for (const accounts of [addresses, [...addresses, ...others]]) {
-          const found = await chain.incoming(accounts, from + 1, number);
+          const found = await chain.incoming(new Set(accounts), from + 1, number);
           assert.deepEqual(
             found.map(({ to, amount }) => [to, amount]),
             [
@@ -86,6 +86,32 @@ export function describeDeposits(onScene: OnScene): void {
           assert.deepEqual((await witness.receipt(hash))?.events, events);
         }
         assert.deepEqual(await chain.simulate([swept(chain, empty)]), [{ is: 'refused', reason: 'short_balance' }]);
+      }),
+    );
+
+    it(
+      'give another token than the asked one to the same recipient',
+      onScene(async (scene) => {
+        const { chain, fund, mine, relay, holding } = scene;
+        const deposits = [await newDeposit(scene), await newDeposit(scene)];
+        for (const { payer } of deposits) await fund(payer, scene.assets.permit2, 3_000n);
+        await mine();
+        const batch = deposits.map((item) => swept(chain, { ...item, asset: scene.assets.permit2, asked: item.asset }));
+        for (const [index, { commitment, item }] of batch.entries()) {
+          assert.equal(commitment, chain.commitmentOf(deposits[index] as Item));
+          assert.equal(chain.depositAddressOf(item), item.payer);
+        }
+        const hash = await relay(batch);
+        for (const { recipient } of deposits) assert.equal(await holding(recipient, scene.assets.permit2), 2_970n);
+        const block = await scene.placeOf(hash);
+        const events = await chain.events(block.number, block.number);
+        assert.deepEqual(
+          events.map((event) => event.type === 'swept' && [event.commitment, event.asset, event.amount, event.fee]),
+          batch.map(({ commitment }) => [commitment, scene.assets.permit2, 3_000n, 30n]),
+        );
+        // They share no transaction with deposits that ask for the token.
+        const own = await newDeposit(scene, { asset: scene.assets.permit2 });
+        await assert.rejects(chain.simulate([swept(chain, own), ...batch]), TypeError);
       }),
     );
 

@@ -65,7 +65,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
         const { signed } = await payable('eip3009-vrs', { recipient: mine2 });
         await relay([signed]);
         const to = (await chain.head()).number;
-        const found = await chain.incoming([mine1, mine2], number + 1, to);
+        const found = await chain.incoming(new Set([mine1, mine2]), number + 1, to);
         const told = found.map(({ transactionHash, from, to: reached, amount }) => [
           transactionHash,
           from,
@@ -78,8 +78,8 @@ export function describeOwnAccounts(onScene: OnScene): void {
           await chain.block(found[0]?.block.number ?? 0).then((block) => block?.hash),
           found[0]?.block.hash,
         );
-        assert.deepEqual(await chain.incoming([mine1], to, to), []);
-        assert.deepEqual(await chain.incoming([], number + 1, to), []);
+        assert.deepEqual(await chain.incoming(new Set([mine1]), to, to), []);
+        assert.deepEqual(await chain.incoming(new Set(), number + 1, to), []);
       }),
     );
 

@@ -29,6 +29,7 @@ const RARE = [
   ],
   ...['failed', 'expired-alone', 'offline', 'hostile-merchant', 'unavailable', 'arabic', 'arabic-paid'],
   ...['picking-many', 'transfer', 'transfer-part', 'transfer-seen', 'arabic-transfer', 'german-transfer'],
+  ...['branded', 'branded-bright', 'refund-branded'],
   ...['refund-fee', 'refund-other-account', 'refund-stopped', 'refund-arabic'],
 ];
 

@@ -21,6 +21,8 @@ export interface Story {
   readonly props: ReturnType<typeof firstProps> | RefundProps;
   /** The page is opened with scripts disabled. */
   readonly isScriptless?: true;
+  /** The accent of the merchant, `#rrggbb`. */
+  readonly accent?: string;
 }
 
 const NOW_MS = Date.UTC(2026, 10, 15, 9, 0);
@@ -223,6 +225,10 @@ const OTHER_NETWORKS = (
   ] as const
 ).map(([name, chain]) => token('USDC', chain, name, '46220000'));
 const HOSTILE = { merchant: { name: NASTY, iconUrl: null } };
+const BRANDED = {
+  payment: { merchant: { ...PAYMENT.merchant, iconUrl: FOX.icon } },
+  page: { strings: { ...en, poweredBy: '' } },
+};
 const ORDER = {
   description: 'Saturday tasting for two, 21 November, 10 am',
   lineItems: [
@@ -347,6 +353,8 @@ export const STORIES: readonly Story[] = [
       lineItems: [{ name: NASTY, quantity: 1_000_000, amount: euros('9'.repeat(24)) }],
     },
   }),
+  { ...tell('branded', { at: 'choosing', ...choice(EURC) }, BRANDED), accent: '#635bff' },
+  { ...tell('branded-bright', { at: 'choosing', ...choice(EURC) }, BRANDED), accent: '#d9691a' },
   tell('no-script', null, { isScriptless: true }),
   tell('no-script-processing', null, { payment: { status: 'processing', transaction: PAID_INFO }, isScriptless: true }),
   tell('no-script-looking', null, {
@@ -375,5 +383,6 @@ export const STORIES: readonly Story[] = [
   tellRefund('refund-done', { refund: { status: 'refunded', waitingFor: null, transaction: PAID_INFO } }),
   tellRefund('refund-stopped', { refund: { waitingFor: 'unfreeze' } }),
   tellRefund('refund-no-script', { isScriptless: true }),
+  { ...tellRefund('refund-branded', { refund: BRANDED.payment, page: BRANDED.page }), accent: '#0f7b6c' },
   tellRefund('refund-arabic', { page: { ...inLanguage('ar'), refundStrings: refundWords('ar') } }),
 ];

@@ -2,19 +2,23 @@ import type { Statistics, Volume } from './shapes.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Days (UTC) up to this moment, the oldest first. */
-export function lastDays(count: number, nowMs: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => dayAt(nowMs - (count - 1 - index) * DAY_MS));
+/** Days (UTC) up to this one, the oldest first. */
+export function lastDays(count: number, today: string): readonly string[] {
+  return Array.from({ length: count }, (_, index) => daysBefore(today, count - 1 - index));
+}
+
+function daysBefore(day: string, count: number): string {
+  return dayAt(Date.parse(day) - count * DAY_MS);
 }
 
 export function dayAt(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** Today and the same day of last week, with nothing where there were no payments. */
-export function todayAndLastWeek({ days }: Statistics, nowMs: number) {
+/** The last day, which is today, and the same day of the week before, with nothing where there were no payments. */
+export function todayAndLastWeek({ days, until }: Pick<Statistics, 'days' | 'until'>) {
   const of = (day: string) => days.find((each) => each.day === day) ?? { day, payments: 0, succeeded: 0, volume: [] };
-  return { today: of(dayAt(nowMs)), lastWeek: of(dayAt(nowMs - 7 * DAY_MS)) };
+  return { today: of(until), lastWeek: of(daysBefore(until, 7)) };
 }
 
 export function volumeIn(volume: readonly Volume[], currency: string): string {

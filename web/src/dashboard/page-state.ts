@@ -7,6 +7,8 @@ export interface DashboardState {
   readonly dir: 'ltr' | 'rtl';
   readonly strings: Strings;
   readonly isSandbox: boolean;
+  /** The gateway's time. The clock of the person may be wrong by an hour. */
+  readonly nowMs: number;
   /** Differs from one version of the dashboard to the next. The header `Till-Build` has the present one. */
   readonly build: string;
 }

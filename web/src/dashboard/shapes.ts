@@ -98,6 +98,8 @@ export interface Volume {
 }
 
 export interface Statistics {
+  /** The last day, UTC. */
+  readonly until: string;
   readonly statuses: Readonly<Record<PaymentStatus, number>>;
   readonly volume: readonly Volume[];
   readonly days: readonly {
@@ -150,6 +152,16 @@ export interface PayableAsset {
 
 export interface MerchantDetails extends MerchantRow {
   readonly settlements: { readonly crypto: readonly Destination[] };
+}
+
+export interface Branding {
+  /** The logo that payers see. */
+  readonly logoUrl: string | null;
+  readonly uploadedLogoUrl: string | null;
+  readonly copiedLogoUrl: string | null;
+  /** `#rrggbb`; null: the colour of the gateway. */
+  readonly accentColor: string | null;
+  readonly poweredBy: boolean;
 }
 
 export interface PaymentLink {

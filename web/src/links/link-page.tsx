@@ -20,7 +20,7 @@ const MAX_DESCRIPTION_CHARS = 500;
 
 /** The page in the look of the checkout. A form is all it needs: it works without a script. */
 export function LinkPage({ state, words }: Props<LinkPageState>) {
-  const isSandbox = state.kind === 'link' && state.isSandbox;
+  const { isSandbox = false, hidesPoweredBy = false } = state.kind === 'link' ? state : {};
   return (
     <div className="page">
       <header className="bars">
@@ -35,7 +35,7 @@ export function LinkPage({ state, words }: Props<LinkPageState>) {
       </header>
       {state.kind === 'link' ? <OpenLink state={state} words={words} /> : <Message state={state} words={words} />}
       <footer className="foot">
-        <Fill text={words.poweredBy} name={<strong>Till</strong>} />
+        {!hidesPoweredBy && <Fill text={words.poweredBy} name={<strong>Till</strong>} />}
       </footer>
     </div>
   );

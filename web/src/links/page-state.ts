@@ -12,6 +12,8 @@ interface InLanguage {
 interface OpenLink extends InLanguage {
   readonly kind: 'link';
   readonly isSandbox: boolean;
+  /** True if the merchant has switched the name of the gateway off. */
+  readonly hidesPoweredBy: boolean;
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
   readonly description: string;
   readonly pictureUrl: string | null;

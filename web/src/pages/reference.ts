@@ -1,11 +1,13 @@
 import './reference.css';
+import { addOwnKey } from './own-key.ts';
 
-/** The script of the API reference: search, copy buttons, and a mark at the section in view. */
+/** The script of the API reference: search, copy buttons, examples with an own key, and a mark at the section in view. */
 
 const COPIED_MS = 1_500;
 
 addCopyButtons();
 addSearch();
+addOwnKey();
 markPlace();
 
 function addCopyButtons(): void {

@@ -15,6 +15,15 @@ export interface Place {
   readonly merchantId: string;
   readonly merchantName: string;
   readonly mode: Mode;
+  /** Missing until the gateway has answered. */
+  readonly brand?: Brand | undefined;
+}
+
+/** The look that the merchant has chosen. */
+export interface Brand {
+  readonly logoUrl: string | null;
+  /** `#rrggbb`; null: the colour of the gateway. */
+  readonly accentColor: string | null;
 }
 
 export interface Order {

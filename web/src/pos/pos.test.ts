@@ -15,6 +15,7 @@ const SESSION = OK({
   modes: ['test'],
 });
 const CREATED = OK({ paymentId: 'pay_1', gatewayUrl: 'http://till/?pid=pay_1', expiresAt: 1_300 });
+const BRAND = { logoUrl: 'http://till/logos/0a1b', accentColor: '#635bff' };
 const status = (name: string) => OK({ status: name }, `"${name}"`);
 
 function newStorage(): Storage & { readonly items: Map<string, string> } {
@@ -23,12 +24,17 @@ function newStorage(): Storage & { readonly items: Map<string, string> } {
 }
 
 /** A device, and the answers that it gets. A request without an answer waits until the device is switched off. */
-function newDevice(storage: Storage, answer: (request: Request) => Answer | undefined) {
+function newDevice(
+  storage: Storage,
+  answer: (request: Request) => Answer | undefined,
+  brand: () => Answer = () => OK({ branding: BRAND }),
+) {
   const requests: Request[] = [];
   const outside = new EventTarget();
   let paid = 0;
   const pos = createPos({
     ask: async (request, signal) => {
+      if (isBranding(request)) return brand();
       requests.push(request);
       const found = answer(request);
       if (found !== undefined) return found;
@@ -55,10 +61,34 @@ function newDevice(storage: Storage, answer: (request: Request) => Answer | unde
   return { pos, requests, until, paid: () => paid };
 }
 
+const isBranding = ({ path }: Request) => path === '/v1/merchants/mrch_1/branding';
 const isCreate = ({ path }: Request) => path === '/v1/payments';
 const isStatus = ({ path }: Request) => path.startsWith('/v1/payments/pay_1/status');
 
 describe('the point of sale', () => {
+  it('has the look of its merchant, also after a restart without a connection', async () => {
+    const storage = newStorage();
+    const brandOf = (device: ReturnType<typeof newDevice>) => device.pos.view().kept.place?.brand;
+    const first = newDevice(storage, () => SESSION);
+    await first.pos.start('');
+    await first.until(() => brandOf(first) !== undefined);
+    assert.deepEqual(brandOf(first), BRAND);
+    first.pos.stop();
+    const second = newDevice(
+      storage,
+      () => SESSION,
+      () => LOST,
+    );
+    await second.pos.start('');
+    assert.deepEqual(brandOf(second), BRAND);
+    second.pos.stop();
+    const moved = OK({ ...(SESSION as { body: object }).body, merchant: { id: 'mrch_2', name: 'Bar' } });
+    const third = newDevice(storage, ({ path }) => (path.endsWith('/branding') ? LOST : moved));
+    await third.pos.start('');
+    assert.equal(brandOf(third), undefined, 'another merchant has not the look of the first');
+    third.pos.stop();
+  });
+
   it('takes a payment, and says paid once the gateway says succeeded', async () => {
     const statuses = ['requires_action', 'processing', 'succeeded'];
     const device = newDevice(newStorage(), (request) => {

@@ -3,6 +3,7 @@ import type { ServerClock } from '../shared/server-clock.ts';
 import { untilOffline } from '../shared/until-offline.ts';
 import type { Answer, Ask, Mode } from './gateway.ts';
 import {
+  type Brand,
   type Kept,
   type OpenOrder,
   type Order,
@@ -129,10 +130,23 @@ export function createPos(deps: PosDeps) {
     const shown = { name: person.name, rights, partnerWide: merchant === null, modes };
     const { place } = view.kept;
     if (merchant !== null) {
-      keep({ place: { merchantId: merchant.id, merchantName: merchant.name, mode: modes[0] ?? mode } });
+      const brand = place?.merchantId === merchant.id ? place.brand : undefined;
+      keep({ place: { merchantId: merchant.id, merchantName: merchant.name, mode: modes[0] ?? mode, brand } });
     }
     const isPlaced = merchant !== null || place !== null;
     set({ session: isPlaced ? 'in' : 'no_merchant', person: shown, isOffline: false });
+  }
+
+  /** Without an answer, the merchant keeps the look that it had. */
+  async function readBrand(): Promise<void> {
+    const { place } = view.kept;
+    if (place === null || view.session !== 'in') return;
+    const { merchantId, mode } = place;
+    const path = `/v1/merchants/${merchantId}/branding`;
+    const answer = await deps.ask({ method: 'GET', path, mode }, life.signal);
+    if (answer.is !== 'ok' || view.kept.place?.merchantId !== merchantId) return;
+    const { logoUrl, accentColor } = (answer.body as { branding: Brand }).branding;
+    keep({ place: { ...view.kept.place, brand: { logoUrl, accentColor } } });
   }
 
   /** Takes the open order to its end, whatever comes between. */
@@ -257,6 +271,7 @@ export function createPos(deps: PosDeps) {
       await readSession();
       // The session had ended, and with it the look at the open payment.
       if (view.session === 'in' && !isDriving) resume();
+      void readBrand();
     },
     stop(): void {
       life.abort();
@@ -290,7 +305,9 @@ export function createPos(deps: PosDeps) {
     done: clear,
     choose(change: { readonly currency?: string; readonly place?: Place }): void {
       keep(change);
-      if (change.place !== undefined) set({ session: 'in' });
+      if (change.place === undefined) return;
+      set({ session: 'in' });
+      void readBrand();
     },
     async signOut(): Promise<void> {
       const mode = view.kept.place?.mode ?? deps.firstMode;

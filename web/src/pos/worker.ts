@@ -1,6 +1,6 @@
 /**
- * The service worker of the point of sale: the page opens without a connection. It keeps the document, scripts, sheets and
- * icons, and never an answer of the API.
+ * The service worker of the point of sale: the page opens without a connection. It keeps the document, scripts, sheets,
+ * icons and the logo, and never an answer of the API.
  */
 interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -33,7 +33,7 @@ worker.addEventListener('fetch', (event) => {
   const { pathname, origin } = new URL(request.url);
   if (request.method !== 'GET' || origin !== location.origin) return;
   if (request.mode === 'navigate' && pathname === PAGE) event.respondWith(freshOrKept(request));
-  else if (/^\/(assets|icons)\//.test(pathname)) event.respondWith(keptOrFresh(request));
+  else if (/^\/(assets|icons|brand|logos)\//.test(pathname)) event.respondWith(keptOrFresh(request));
 });
 
 /** The document of the gateway, or the kept one without a connection. */

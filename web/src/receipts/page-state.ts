@@ -12,6 +12,8 @@ interface InLanguage {
 export interface ReceiptPage extends InLanguage {
   readonly kind: 'receipt';
   readonly isTest: boolean;
+  /** True if the merchant has switched the name of the gateway off. */
+  readonly hidesPoweredBy: boolean;
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
   /** The payment's id without its prefix. */
   readonly number: string;

@@ -27,11 +27,12 @@ export function titleOf(state: ReceiptPageState, words: ReceiptWords): string {
 
 /** A receipt on the screen, and on paper if it is printed from the browser. */
 export function ReceiptView({ state, words }: Props<ReceiptPageState>) {
+  const hidesPoweredBy = state.kind === 'receipt' && state.hidesPoweredBy;
   return (
     <div className="page slip-page">
       {state.kind === 'receipt' ? <Receipt state={state} words={words} /> : <Message state={state} words={words} />}
       <footer className="foot">
-        <Fill text={words.poweredBy} name={<strong>Till</strong>} />
+        {!hidesPoweredBy && <Fill text={words.poweredBy} name={<strong>Till</strong>} />}
       </footer>
     </div>
   );

@@ -31,6 +31,7 @@ const PAID: ReceiptPage = {
   locale: 'en',
   dir: 'ltr',
   isTest: false,
+  hidesPoweredBy: false,
   merchant: { name: 'Kaffeehaus Morgenrot', iconUrl: null },
   number: ID,
   paidAt: '2026-11-16T09:41:00.000Z',

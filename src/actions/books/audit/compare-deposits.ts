@@ -1,6 +1,7 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { Chain, ChainEvent } from '../../../chains/chain.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
+import { listStraysOf } from '../../../store/chain/deposit-money.ts';
 import { listUnsweptDeposits } from '../../../store/chain/deposits.ts';
 import { findItems } from '../../../store/chain/items.ts';
 import { findReverted } from '../../../store/money/book-comparison.ts';
@@ -10,7 +11,10 @@ import type { Difference } from './compare-events.ts';
 
 type SweptEvent = Extract<ChainEvent, { type: 'swept' }>;
 
-/** Compares the sweeps of some blocks with the books, both ways. Sweeps of unknown addresses and of other tokens are not ours. */
+/**
+ * Compares the sweeps of some blocks with the books, both ways. Sweeps of unknown addresses are not ours, and neither are those
+ * of tokens that the gateway does not know at the address.
+ */
 export async function compareSweeps(
   db: Reader,
   { chain, from, to }: { readonly chain: Chain; readonly from: number; readonly to: number },
@@ -19,7 +23,11 @@ export async function compareSweeps(
   const told = (await chain.events(from, to)).filter((event): event is SweptEvent => event.type === 'swept');
   const items = await findItems(db, [...new Set(told.map(({ commitment }) => commitment))]);
   const known = new Map(items.map((item) => [item.commitment, item]));
-  const ours = told.filter(({ commitment, asset }) => known.get(commitment)?.asset === asset);
+  const strays = await listStraysOf(db, { network, commitments: [...known.keys()] });
+  const isKnown = new Set(strays.map(({ commitment, asset }) => `${commitment} ${asset}`));
+  const ours = told.filter(
+    ({ commitment, asset }) => known.get(commitment)?.asset === asset || isKnown.has(`${commitment} ${asset}`),
+  );
   const booked = await listEntriesInBlocks(db, { network, kinds: ['swept'], from, to });
   const gone = await findReverted(
     db,
@@ -27,18 +35,18 @@ export async function compareSweeps(
   );
   const amounts = new Map<string, bigint>();
   const add = (key: string, units: bigint) => amounts.set(key, (amounts.get(key) ?? 0n) + units);
-  for (const { commitment, transactionHash, amount } of ours) add(`${commitment} ${transactionHash}`, amount);
-  for (const { reference, transaction, lines } of booked) {
+  for (const { commitment, asset, transactionHash, amount } of ours) {
+    add(`${commitment} ${asset} ${transactionHash}`, amount);
+  }
+  for (const { reference, asset, transaction, lines } of booked) {
     const left = lines.find(({ account }) => account === ACCOUNTS.deposits)?.units ?? 0n;
-    if (!gone.has(reference)) add(`${reference} ${transaction}`, left);
+    if (!gone.has(reference)) add(`${reference} ${asset} ${transaction}`, left);
   }
   return [...amounts].flatMap(([key, units]): Difference[] => {
-    const [commitment = '', transaction = ''] = key.split(' ');
-    const item = known.get(commitment);
-    const entry = booked.find(({ reference }) => reference === commitment);
+    const [commitment = '', asset = '', transaction = ''] = key.split(' ');
     if (units === 0n || gone.has(commitment)) return [];
-    const subject = item?.subject ?? entry?.subject ?? commitment;
-    const asset = item?.asset ?? entry?.asset ?? '';
+    const entry = booked.find(({ reference }) => reference === commitment);
+    const subject = known.get(commitment)?.subject ?? entry?.subject ?? commitment;
     const text = amountText(asset, units < 0n ? -units : units);
     const message =
       units > 0n

@@ -185,7 +185,7 @@ async function restoreStrays(
 ): Promise<string[]> {
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
-  const found = await connected.chain.incoming(ownAccounts(connected), from, to);
+  const found = await connected.chain.incoming(new Set(ownAccounts(connected)), from, to);
   const transfers = await withoutSweeps(sql, connected.chain.network.chainId, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(

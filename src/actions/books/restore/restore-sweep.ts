@@ -1,10 +1,11 @@
 import { findAsset } from '../../../chains/assets.ts';
-import type { ChainEvent } from '../../../chains/chain.ts';
+import type { Chain, ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
-import { insertDeposit, markStale } from '../../../store/chain/deposits.ts';
+import { markStale } from '../../../store/chain/deposit-money.ts';
+import { insertDeposit } from '../../../store/chain/deposits.ts';
 import { findItems, insertItems } from '../../../store/chain/items.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
@@ -34,9 +35,10 @@ export async function restoreSweeps(
 ): Promise<Outcome> {
   const [first] = events;
   if (first === undefined) return 'intact';
-  const { commitment, asset, recipient } = first;
+  const { commitment, recipient } = first;
   if ((await findItems(deps.db.sql, [commitment])).length > 0) return 'intact';
   const item = await recoverDeposit(deps, connected, events);
+  const { asset } = item;
   const block = await connected.chain.block(first.block.number);
   const paidAt = new Date((block?.timestampS ?? 0) * 1000);
   return command(deps, async (tx, now) => {
@@ -64,7 +66,7 @@ export async function restoreSweeps(
     await insertItems(tx, [stored], now);
     const fields = { commitment, network, address, paymentId: id, asset };
     await insertDeposit(tx, { ...fields, mac: depositMac(deps, fields) }, now);
-    await markStale(tx, commitment);
+    await markStale(tx, { ...fields, isStray: false }, now);
     if (!isFinal(restored.status)) {
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const event = { type: 'confirmed', buyer, token: { asset, value: item.amount }, isNative: true } as const;
@@ -87,33 +89,54 @@ async function merchantAt(tx: Tx, destination: string, asset: string): Promise<s
 
 /**
  * The terms of the address. A sweep carries neither the fee account nor the asked amount, but the commitment is the hash of
- * both. Somebody who pays exactly, at once or in parts, leaves the asked amount as the amount of all sweeps.
+ * both. Somebody who pays exactly, at once or in parts, leaves the asked amount as the amount of all sweeps of the asked
+ * asset. Sweeps of other assets show nothing.
  */
 async function recoverDeposit(
   { db }: CommandDeps,
-  { chain, feeAccount: present }: ConnectedChain,
+  { chain, feeAccount }: ConnectedChain,
   events: readonly SweptEvent[],
 ): Promise<Item> {
+  const feeAccounts = [feeAccount, ...(await listFeeAccounts(db.sql, chain.network.chainId))];
+  for (const [asset, swept] of Map.groupBy(events, (event) => event.asset)) {
+    const item = findAsset(asset) && termsBy(chain, swept, feeAccounts);
+    if (item !== undefined) return item;
+  }
+  throw new Unplaced(NO_TERMS);
+}
+
+/** The terms, if these sweeps are of the asked asset. */
+function termsBy(chain: Chain, events: readonly SweptEvent[], feeAccounts: readonly string[]): Item | undefined {
   const [first] = events;
-  if (first === undefined || findAsset(first.asset) === undefined) throw new Unplaced(NO_TERMS);
+  if (first === undefined) return undefined;
   const { collector, asset, recipient, commitment } = first;
   const network = chain.network.chainId;
-  const past = await listFeeAccounts(db.sql, network);
-  const total = {
-    amount: events.reduce((sum, { amount }) => sum + amount, 0n),
-    fee: events.reduce((sum, { fee }) => sum + fee, 0n),
-  };
   const terms = { network, collector, asset, subject: subjectOfEvent(first), payer: collector, recipient };
-  for (const feeAccount of [present, ...past]) {
-    for (const { amount, fee } of [total, ...events]) {
+  for (const feeAccount of feeAccounts) {
+    for (const { amount, fee, parts } of possibleAmounts(events)) {
       // The fee of parts is rounded down in each of them.
-      for (let lost = 0n; lost <= BigInt(events.length); lost += 1n) {
+      for (let lost = 0n; lost <= BigInt(parts); lost += 1n) {
         const item: Item = { ...terms, method: 'deposit', feeAccount, amount, fee: fee + lost, deadlineS: 0 };
         if (item.fee <= amount && chain.commitmentOf(item) === commitment) return item;
       }
     }
   }
-  throw new Unplaced(NO_TERMS);
+  return undefined;
+}
+
+/** A stranger may have swept single units, thousands of times. */
+const MAX_PARTS = 100;
+
+/** The amounts that may have been asked for: all sweeps, the first ones together, or a single one. */
+function possibleAmounts(events: readonly SweptEvent[]) {
+  const sums: { amount: bigint; fee: bigint; parts: number }[] = [];
+  let total = { amount: 0n, fee: 0n, parts: 0 };
+  for (const { amount, fee } of events) {
+    total = { amount: total.amount + amount, fee: total.fee + fee, parts: total.parts + 1 };
+    if (total.parts <= MAX_PARTS) sums.push(total);
+  }
+  const single = events.slice(0, MAX_PARTS).map(({ amount, fee }) => ({ amount, fee, parts: 0 }));
+  return [total, ...sums, ...single];
 }
 
 const NO_TERMS = 'was swept from a deposit address whose terms are lost: restore a backup that has it';

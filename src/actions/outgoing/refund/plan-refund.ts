@@ -9,9 +9,14 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { refundMac } from './refund-rows.ts';
 
-/** The whole payment, as its refunds divide it. */
-export function shareOfPayment({ amountValue }: Pick<Payment, 'amountValue'>, item: StoredItem): Share {
-  return { price: BigInt(amountValue), amount: BigInt(item.amount), fee: BigInt(item.fee) };
+/** The whole payment, as its refunds divide it. A deposit address may be paid with a little less than it asked for. */
+export function shareOfPayment(
+  { amountValue, tokenValue }: Pick<Payment, 'amountValue' | 'tokenValue'>,
+  item: StoredItem,
+): Share {
+  const asked = BigInt(item.amount);
+  const amount = item.method === 'deposit' && tokenValue !== null ? BigInt(tokenValue) : asked;
+  return { price: BigInt(amountValue), amount, fee: (amount * BigInt(item.fee)) / asked };
 }
 
 /** The part of a payment that its refunds have not taken. */

@@ -21,7 +21,9 @@ export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney,
   const strays = await insertStrays(tx, [lateStray(item, event, payment?.merchantId ?? null)], at);
   if (strays.length === 0) return;
   const evidence = { stray: strays[0], commitment, transaction: event.transactionHash, block: event.blockNumber };
-  await notePayments(tx, [subject], { type: 'payment.late_money', actor, evidence }, at);
+  const isPaid = payment?.status === 'succeeded';
+  const lateMoney = { reason: isPaid ? 'overpaid' : 'late', asset: item.asset, amount: item.amount } as const;
+  await notePayments(tx, [subject], { type: 'payment.late_money', actor, evidence, lateMoney }, at);
 }
 
 function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | null): NewStray {

@@ -45,7 +45,7 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   const { searchedTo: searched } = cursor;
   if (final <= searched) return false;
   const to = Math.min(final, searched + MAX_RANGE);
-  const accounts = ownAccounts(connected);
+  const accounts = new Set(ownAccounts(connected));
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const transfers = await withoutSweeps(deps.db.sql, network, found);

@@ -5,6 +5,7 @@ import { findLinkStock, lockLink, type PaymentLink, updateLink } from '../../../
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { refuseTooMany } from './create-link.ts';
+import { logLink } from './log-link.ts';
 
 export interface LinkChanges {
   readonly description?: string;
@@ -39,7 +40,9 @@ export function changeLink(
     await appendAudit(tx, { at: now, actor, action: 'payment_link.changed', subject: link.id, detail });
     // A link that has a stock from now on counts its pieces.
     const { taken = null } = (await findLinkStock(tx, link.id)) ?? {};
-    return { ...changed, taken };
+    const written = { ...changed, taken };
+    await logLink(tx, written, { type: 'payment_link.updated', actor, at: now });
+    return written;
   });
 }
 

@@ -8,6 +8,7 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { lockName } from '../../../store/plumbing/locks.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import { logLink } from './log-link.ts';
 
 export interface NewLink
   extends Pick<
@@ -52,6 +53,7 @@ export function createLink(
     await insertLink(tx, link, picture);
     const detail = { merchantId: merchant.id, ...terms, pictureHash: link.pictureHash };
     await appendAudit(tx, { at: now, actor, action: 'payment_link.created', subject: id, detail });
+    await logLink(tx, link, { type: 'payment_link.created', actor, at: now });
     return answer(link);
   });
 }

@@ -2,6 +2,7 @@ import { isFinal } from '../../../domain/payment.ts';
 import { isSoldOut } from '../../../domain/payment-link.ts';
 import {
   findLinkStock,
+  findLinks,
   type LinkStock,
   lockLinkStocks,
   returnPieces,
@@ -9,27 +10,35 @@ import {
 } from '../../../store/payments/payment-links.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Reader, Tx } from '../../../store/plumbing/database.ts';
+import { logLink } from './log-link.ts';
 
 /** The pieces that links have left for payments that are about to be accepted. */
 export interface Pieces {
   isLeftFor(payment: Payment): boolean;
-  take(payment: Payment): void;
+  take(payment: Payment, actor: string): void;
+  /** Links whose last piece was taken here, each with the actor of the payment that took it. */
+  soldOut(): ReadonlyMap<string, string>;
 }
 
 /** Locks the links of these payments, so that requests at the same time cannot take the last piece together. */
 export async function readPieces(tx: Tx, accepting: readonly Payment[]): Promise<Pieces> {
   const ids = [...new Set(accepting.flatMap(({ linkId }) => linkId ?? []))];
   const stocks = new Map((ids.length === 0 ? [] : await lockLinkStocks(tx, ids)).map((stock) => [stock.id, stock]));
+  const soldOut = new Map<string, string>();
   const stockOf = ({ linkId }: Payment) => (linkId === null ? undefined : stocks.get(linkId));
   return {
     isLeftFor(payment) {
       const stock = stockOf(payment);
       return stock === undefined || !isSoldOut(stock);
     },
-    take(payment) {
+    take(payment, actor) {
       const stock = stockOf(payment);
-      if (stock !== undefined) stocks.set(stock.id, { ...stock, taken: (stock.taken ?? 0) + 1 });
+      if (stock === undefined) return;
+      const left = { ...stock, taken: (stock.taken ?? 0) + 1 };
+      stocks.set(stock.id, left);
+      if (isSoldOut(left)) soldOut.set(stock.id, actor);
     },
+    soldOut: () => soldOut,
   };
 }
 
@@ -44,6 +53,14 @@ export async function writePieces(tx: Tx, moved: readonly Payment[]): Promise<vo
   const returned = ofLinks.filter((payment) => !hasPiece(payment)).map(({ id }) => id);
   if (taken.length > 0) await takePieces(tx, taken);
   if (returned.length > 0) await returnPieces(tx, returned);
+}
+
+/** Tells of links whose last piece was taken. They are locked since `readPieces`. */
+export async function tellSoldOut(tx: Tx, soldOut: ReturnType<Pieces['soldOut']>, at: Date): Promise<void> {
+  if (soldOut.size === 0) return;
+  for (const link of await findLinks(tx, [...soldOut.keys()])) {
+    await logLink(tx, link, { type: 'payment_link.sold_out', actor: soldOut.get(link.id) ?? '', at });
+  }
 }
 
 /**

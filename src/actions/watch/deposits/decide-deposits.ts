@@ -1,22 +1,21 @@
-import { amountText } from '../../../chains/amount-text.ts';
-import { leastPaid } from '../../../domain/deposit.ts';
+import { fullWeightOf } from '../../../chains/weight.ts';
+import { isNamed, leastPaid } from '../../../domain/deposit.ts';
 import { depositedEntry } from '../../../domain/deposit-entries.ts';
+import type { LateMoney } from '../../../domain/late-money.ts';
 import type { PaymentEvent } from '../../../domain/payment.ts';
 import { isFinal } from '../../../domain/payment.ts';
+import { strayId } from '../../../domain/stray.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
+import { lockMoney, putArrived, putTold } from '../../../store/chain/deposit-money.ts';
 import {
   type DepositTransfer,
+  findCompletingTransfer,
   listDepositTransfers,
   sumDepositTransfers,
 } from '../../../store/chain/deposit-transfers.ts';
-import {
-  listStaleDeposits,
-  lockDeposits,
-  type OpenDeposit,
-  putArrived,
-  putTold,
-} from '../../../store/chain/deposits.ts';
+import { listStaleDeposits, listStaleStrays, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import { findItems } from '../../../store/chain/items.ts';
+import { insertStrays } from '../../../store/money/strays.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -28,18 +27,20 @@ import { orderSweep } from './order-sweep.ts';
 import { settleDeposit } from './settle-swept.ts';
 
 const MAX_DEPOSITS = 500;
-/** More transfers than these are summed, and not named one by one. */
+/** The evidence names the largest transfers. */
 const MAX_NAMED = 50;
 
 /**
  * Looks at deposit addresses whose money has moved. A payment is `processing` as soon as enough is in a block, and
- * `succeeded` when enough is final. Everything else that arrived is named to the partner. Then the money is swept.
+ * `succeeded` when enough is final. Everything else that arrived is named to the partner. Then the money is swept. Stray
+ * money never counts for the payment.
  */
 export async function decideDeposits(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
-  const stale = await listStaleDeposits(deps.db.sql, { network: watcher.network, limit: MAX_DEPOSITS });
+  const ask = { network: watcher.network, limit: MAX_DEPOSITS };
+  const [asked, strays] = await Promise.all([listStaleDeposits(deps.db.sql, ask), listStaleStrays(deps.db.sql, ask)]);
   await Promise.all(
-    stale.map((deposit) =>
+    [...asked, ...strays].map((deposit) =>
       decideDeposit(deps, watcher, view, deposit).catch((error: unknown) => {
         if (!isItsOwnFault(error)) throw error;
         deps.log.error({ payment: deposit.paymentId, err: error }, 'a deposit address cannot be judged');
@@ -49,12 +50,13 @@ export async function decideDeposits(deps: WatchDeps, watcher: Watcher, view: Vi
 }
 
 async function decideDeposit(deps: WatchDeps, watcher: Watcher, view: View, deposit: OpenDeposit): Promise<void> {
-  if (deposit.paymentStatus === 'requires_action') await notice(deps, watcher, deposit);
+  const { isStray } = deposit;
+  if (!isStray && deposit.paymentStatus === 'requires_action') await notice(deps, watcher, deposit);
   const seen = await assessDeposit(deps, watcher, view, deposit);
   if (seen === undefined) return;
   await record(deps, watcher, deposit, seen);
-  if (isEnough(deps, deposit, seen)) await payByDeposit(deps, watcher, deposit, seen);
-  await settleDeposit(deps, watcher, deposit.commitment);
+  if (!isStray && isEnough(deps, deposit, seen)) await payByDeposit(deps, watcher, deposit, seen);
+  if (!isStray) await settleDeposit(deps, watcher, deposit.commitment);
   await tellExtra(deps, watcher, deposit, seen);
   await orderSweep(deps, watcher, deposit, seen);
 }
@@ -72,36 +74,34 @@ async function notice(deps: WatchDeps, { network, lease }: Watcher, deposit: Ope
   const ask = { commitment, asset, deadline: item.deadline, upTo: Number.MAX_SAFE_INTEGER };
   const { counted } = await sumDepositTransfers(deps.db.sql, ask);
   if (counted < BigInt(item.amount)) return;
-  const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
+  const [last, transfers] = await Promise.all([
+    findCompletingTransfer(deps.db.sql, { ...ask, asked: item.amount }),
+    listDepositTransfers(deps.db.sql, { commitment, asset, limit: MAX_NAMED }),
+  ]);
   const evidence = { network, commitment, transfers: transfers.map(evidenceOf) };
-  await deps.movePayment({ paymentId, event: confirmedBy(deposit, transfers), actor: 'watcher', evidence, lease });
+  const event = confirmedBy(deposit, BigInt(item.amount), last);
+  await deps.movePayment({ paymentId, event, actor: 'watcher', evidence, lease });
 }
 
-/** The sender of the last transfer that counts is the buyer. It may be an exchange. */
-function buyerOf({ network, asset, item, address }: OpenDeposit, transfers: readonly DepositTransfer[]) {
-  const last = transfers.findLast((transfer) => isCounted(transfer, { asset, item }));
+/** The sender of the transfer that made it enough is the buyer. It may be an exchange. */
+function buyerOf({ network, item, address }: OpenDeposit, last: DepositTransfer | undefined) {
   return { account: `${network}:${last?.sender ?? address}`, name: item.buyerName, icon: item.buyerIcon };
 }
 
-function confirmedBy(deposit: OpenDeposit, transfers: readonly DepositTransfer[]): PaymentEvent {
-  const token = { asset: deposit.asset, value: BigInt(deposit.item.amount) };
-  return { type: 'confirmed', buyer: buyerOf(deposit, transfers), token, isNative: true };
-}
-
-function isCounted(transfer: DepositTransfer, { asset, item }: Pick<OpenDeposit, 'asset' | 'item'>): boolean {
-  return !transfer.isScreened && transfer.asset === asset && transfer.at <= item.deadline;
+function confirmedBy(deposit: OpenDeposit, value: bigint, last: DepositTransfer | undefined): PaymentEvent {
+  const token = { asset: deposit.asset, value };
+  return { type: 'confirmed', buyer: buyerOf(deposit, last), token, isNative: true };
 }
 
 /** The money that has arrived since the last look is booked. */
 async function record(deps: WatchDeps, { lease }: Watcher, deposit: OpenDeposit, seen: Assessment): Promise<void> {
-  const { commitment, paymentId } = deposit;
   await commandOfLeader(deps, lease, async (tx, at) => {
-    await lockPayments(tx, [paymentId]);
-    const [row] = await lockDeposits(tx, [commitment]);
+    await lockPayments(tx, [deposit.paymentId]);
+    const row = await lockMoney(tx, deposit);
     if (row === undefined) return;
     const units = seen.arrived - row.arrived;
     if (units !== 0n) await recordEntries(tx, [depositedEntry(subjectOf(deposit), units, seen.block)], at);
-    await putArrived(tx, { commitment, arrived: seen.arrived, block: seen.block });
+    await putArrived(tx, deposit, { arrived: seen.arrived, block: seen.block });
   });
 }
 
@@ -117,35 +117,41 @@ async function payByDeposit(
   seen: Assessment,
 ): Promise<void> {
   const { commitment, paymentId, item, asset } = deposit;
+  const asked = BigInt(item.amount);
+  // Less than asked, where the operator tolerates it.
+  const paid = seen.counted < asked ? seen.counted : asked;
   if (item.state === 'paid' || isFinal(deposit.paymentStatus)) return;
-  const transfers = await listDepositTransfers(deps.db.sql, { commitment, limit: MAX_NAMED });
-  const last = transfers.findLast((transfer) => isCounted(transfer, deposit) && transfer.blockNumber <= seen.block);
+  const ask = { commitment, asset, deadline: item.deadline, asked: paid.toString(), upTo: seen.block };
+  const [last, transfers] = await Promise.all([
+    findCompletingTransfer(deps.db.sql, ask),
+    listDepositTransfers(deps.db.sql, { commitment, asset, limit: MAX_NAMED }),
+  ]);
   // Without a transfer, after a rebuild or a lost log, the sweep shows where the money came from.
-  const [sweep] = last === undefined ? await listDecidedSweeps(deps.db.sql, { network, commitment }) : [];
+  const [sweep] = last === undefined ? await listDecidedSweeps(deps.db.sql, { network, commitment, asset }) : [];
   const evidence = {
     network,
     commitment,
     block: seen.block,
     blockHash: seen.blockHash,
     arrived: seen.arrived.toString(),
-    counted: seen.counted.toString(),
-    ...(seen.arrived > BigInt(item.amount) && { overpaid: (seen.arrived - BigInt(item.amount)).toString() }),
+    ...(seen.arrived > asked && { overpaid: (seen.arrived - asked).toString() }),
     transfers: transfers.map(evidenceOf),
   };
   const move = { paymentId, actor: 'watcher', evidence, lease };
   // After a crash between the two moves the next round continues with the second one.
-  await deps.movePayment({ ...move, event: confirmedBy(deposit, transfers) });
+  await deps.movePayment({ ...move, event: confirmedBy(deposit, paid, last) });
   const proof = last && { transaction: last.transactionHash, block: last.blockNumber };
   await deps.movePayment({
     ...move,
     event: {
       type: 'succeeded',
-      buyer: buyerOf(deposit, transfers),
-      token: { asset, value: BigInt(item.amount) },
+      buyer: buyerOf(deposit, last),
+      token: { asset, value: paid },
       transaction: { hash: last?.transactionHash ?? sweep?.transactionHash ?? '', nonce: null },
     },
     items: { ended: [{ commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
   });
+  deps.world.crashPoint?.('deposit.paid');
 }
 
 function evidenceOf({ transactionHash, logIndex, blockNumber, sender, amount, isScreened }: DepositTransfer) {
@@ -159,27 +165,72 @@ function evidenceOf({ transactionHash, logIndex, blockNumber, sender, amount, is
   };
 }
 
-/** Names money to the partner that the payment did not need: too much, too late, or for a payment that was over. */
+/**
+ * Names money to the partner that the payment did not need: too much, too late, for a payment that was over, or stray. The
+ * last does not wait for the end of the payment, which it cannot pay.
+ */
 async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDeposit, seen: Assessment): Promise<void> {
-  const { commitment, paymentId, asset } = deposit;
+  const { commitment, paymentId, network, asset, isStray } = deposit;
   await commandOfLeader(deps, lease, async (tx, at) => {
     const [payment] = await lockPayments(tx, [paymentId]);
-    if (payment === undefined || !isFinal(payment.status)) return;
-    const [row] = await lockDeposits(tx, [commitment]);
-    const needed = (await isPaidBy(tx, commitment)) ? BigInt(deposit.item.amount) : 0n;
+    if (payment === undefined || (!isStray && !isFinal(payment.status))) return;
+    const row = await lockMoney(tx, deposit);
+    const isPaid = await isPaidBy(tx, commitment);
+    const needed = !isStray && isPaid ? BigInt(deposit.item.amount) : 0n;
     const extra = seen.arrived - needed;
-    if (row === undefined || extra <= row.told) return;
-    await putTold(tx, { commitment, told: extra });
-    const evidence = {
-      commitment,
-      block: seen.block,
-      asset,
-      amount: (extra - row.told).toString(),
-      total: extra.toString(),
-      text: amountText(asset, extra - row.told),
-    };
-    await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence }, at);
+    if (row === undefined || !isNamed({ ...row, extra, isWorth: fullWeightOf(asset, extra - row.told) > 0n })) return;
+    await putTold(tx, deposit, extra);
+    const units = extra - row.told;
+    const amount = units.toString();
+    const stray = await insertStray(tx, { deposit, block: seen.block, units, before: row.told }, at);
+    const evidence = { stray, commitment, network, block: seen.block, asset, amount, total: extra.toString() };
+    const lateMoney = { reason: reasonOf(deposit, isPaid), asset, amount };
+    await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence, lateMoney }, at);
   });
+}
+
+/**
+ * The money can be returned by `till strays return`, to an account that somebody names. It was swept to the merchant or will
+ * be, so floats pay for its return.
+ */
+async function insertStray(
+  tx: Tx,
+  {
+    deposit,
+    block,
+    units,
+    before,
+  }: { readonly deposit: OpenDeposit; readonly block: number; readonly units: bigint; readonly before: bigint },
+  at: Date,
+): Promise<string> {
+  const { commitment, network, asset, paymentId, merchantId, item } = deposit;
+  const source = 'late_payment';
+  const id = strayId({ network, transactionHash: `${commitment} ${asset} ${before}`, logIndex: 0, source });
+  const stray = {
+    id,
+    network,
+    transactionHash: null,
+    logIndex: 0,
+    blockNumber: block,
+    source,
+    asset,
+    sender: null,
+    account: item.recipient,
+    amount: units.toString(),
+    fee: ((units * BigInt(item.fee)) / BigInt(item.amount)).toString(),
+    isHeld: false,
+    paymentId,
+    merchantId,
+    isBooked: true,
+    state: 'unclaimed',
+  } as const;
+  await insertStrays(tx, [stray], at);
+  return id;
+}
+
+function reasonOf({ isStray, network, item }: OpenDeposit, isPaid: boolean): LateMoney['reason'] {
+  if (isStray) return network === item.network ? 'wrong_token' : 'wrong_network';
+  return isPaid ? 'overpaid' : 'late';
 }
 
 async function isPaidBy(tx: Tx, commitment: string): Promise<boolean> {

@@ -3,7 +3,8 @@ import { isSmall } from '../../../chains/finality.ts';
 import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { markStale, readDeposits } from '../../../store/chain/deposits.ts';
+import { markStale } from '../../../store/chain/deposit-money.ts';
+import { readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import type { HeardBlock } from '../../evidence.ts';
 import { commandOfLeader } from '../../lease.ts';
@@ -23,15 +24,19 @@ export async function fateOfDeposit(
   if (block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
   if (deposit === undefined) return { is: 'unclear' };
-  // The payment has ended without it. Its money is named and swept all the same.
-  if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
   if (assessed.is === 'disputed') memory.disputes.set('endings', assessed.said);
   if (assessed.is !== 'known') return { is: 'unclear' };
+  // Endpoints may have left out transfers. What lies there is looked at once more, and is then named and swept.
+  if (assessed.arrived !== BigInt(deposit.arrived)) {
+    await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
+  }
+  // The payment has ended without it.
+  if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const isOfOne = isAlone || assessed.isAlone;
   if (isOfOne && !isSmall(chain.network, stored)) return { is: 'unclear' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
   if (assessed.counted < needed) return { is: 'over', reason: 'ran_out' };
-  await commandOfLeader(deps, lease, (tx) => markStale(tx, stored.commitment));
+  await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
   return { is: 'paid' };
 }

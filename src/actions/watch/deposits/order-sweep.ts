@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { countSweep, findOpenSweeps, lockDeposits, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { countSweep, findOpenSweeps, lockMoney } from '../../../store/chain/deposit-money.ts';
+import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import { endItems, insertItems, itemOf } from '../../../store/chain/items.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { commandOfLeader } from '../../lease.ts';
-import type { WatchDeps, Watcher } from '../watcher.ts';
+import type { WatchDeps, Watcher, WatchSettings } from '../watcher.ts';
 import type { Assessment } from './assess-deposit.ts';
 
 /** Sweeps have no deadline. Relayers send only items with one. */
@@ -13,8 +14,8 @@ const FAR_S = Date.UTC(2100, 0, 1) / 1000;
 
 /**
  * Orders the sweep of a deposit address: an item that relayers send like any other. Money of a payment that still waits is
- * left where it is, and so is less than a sweep is worth: whoever sends dust costs us nothing. Money with a part of a
- * screened sender waits for a person.
+ * left where it is, unless it is stray, and so is less than a sweep is worth: whoever sends dust costs us nothing. Money with
+ * a part of a screened sender waits for a person.
  */
 export async function orderSweep(
   deps: WatchDeps,
@@ -22,11 +23,11 @@ export async function orderSweep(
   deposit: OpenDeposit,
   seen: Assessment,
 ): Promise<void> {
-  const { commitment, network, asset, paymentId, item } = deposit;
-  await commandOfLeader(deps, lease, async (tx, at) => {
+  const { network, asset, paymentId, isStray, item } = deposit;
+  const isOrdered = await commandOfLeader(deps, lease, async (tx, at) => {
     const [payment] = await lockPayments(tx, [paymentId]);
-    const [row] = await lockDeposits(tx, [commitment]);
-    if (payment === undefined || row === undefined || !isFinal(payment.status)) return;
+    const row = await lockMoney(tx, deposit);
+    if (payment === undefined || row === undefined || (!isStray && !isFinal(payment.status))) return false;
     const open = await findOpenSweeps(tx, deposit);
     const unswept = row.arrived - row.swept;
     if (unswept === 0n) {
@@ -34,16 +35,16 @@ export async function orderSweep(
       const due = open.filter(({ state }) => state === 'due').map((each) => each.commitment);
       const ends = due.map((each) => ({ commitment: each, state: 'unpaid', reason: 'swept' }) as const);
       if (ends.length > 0) await endItems(tx, ends, at);
-      return;
+      return false;
     }
-    const isWorth = fullWeightOf(asset, unswept) >= (deps.settings.sweepFrom?.(network) ?? 1n);
-    if (open.length > 0 || seen.screened > 0n || !isWorth) return;
-    await countSweep(tx, commitment);
+    const isWorth = isWorthSweep(deps.settings, deposit, unswept);
+    if (open.length > 0 || seen.screened > 0n || !isWorth) return false;
+    await countSweep(tx, deposit);
     const sweep = {
-      commitment: sweepCommitment(commitment, row.sweeps),
+      commitment: sweepCommitment(deposit, row.sweeps),
       purpose: 'sweep',
-      item: { ...itemOf(item), deadlineS: FAR_S },
-      account: item.account,
+      item: { ...itemOf(item), network, asset, ...(isStray && { asked: item.asset }), deadlineS: FAR_S },
+      account: `${network}:${item.payer}`,
       quote: null,
       isHeld: item.isHeld,
       buyerName: item.buyerName,
@@ -56,10 +57,22 @@ export async function orderSweep(
       hintedHash: null,
     } as const;
     await insertItems(tx, [sweep], at);
+    return true;
   });
+  if (isOrdered) deps.world.crashPoint?.('deposit.ordered');
 }
 
-/** The name of the n-th sweep of an address among items. */
-function sweepCommitment(commitment: string, number: number): string {
-  return `0x${createHash('sha256').update(`sweep ${number} ${commitment}`).digest('hex')}`;
+/** True if so much is worth the gas of a sweep. */
+export function isWorthSweep(
+  settings: Pick<WatchSettings, 'sweepFrom'>,
+  { network, asset }: { readonly network: string; readonly asset: string },
+  units: bigint,
+): boolean {
+  return fullWeightOf(asset, units) >= (settings.sweepFrom?.(network) ?? 1n);
+}
+
+/** The name of the n-th sweep of this money among items. */
+function sweepCommitment({ commitment, asset, isStray }: OpenDeposit, number: number): string {
+  const name = `sweep ${number} ${commitment}${isStray ? ` ${asset}` : ''}`;
+  return `0x${createHash('sha256').update(name).digest('hex')}`;
 }

@@ -1,4 +1,3 @@
-import { amountText } from '../../../chains/amount-text.ts';
 import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
 import {
@@ -21,44 +20,33 @@ const COMMITTED_MS = 60_000;
 
 /**
  * Reads the transfers to deposit addresses: the new blocks, and once more those that have become final. All tokens and
- * addresses are read together, so the number of calls does not depend on the number of addresses. Returns false if there is
- * no address to watch.
+ * addresses are read together, so the number of calls does not depend on the number of addresses.
  */
-export async function readTransfers(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
+export async function readTransfers(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   await loadDeposits(deps, watcher);
   const { network, lease, memory } = watcher;
-  if (memory.deposits.byAddress.size === 0) return false;
+  if (memory.deposits.byAddress.size === 0) return;
   const cursor = await findDepositCursor(deps.db.sql, network);
   const { readNumber, finalNumber } = cursor ?? (await firstCursor(deps, network));
   const next: DepositCursor = {
     readNumber: Math.max(readNumber, view.readNumber),
     finalNumber: Math.max(finalNumber, view.finalNumber),
   };
-  if (cursor !== undefined && next.readNumber === readNumber && next.finalNumber === finalNumber) return true;
+  if (cursor !== undefined && next.readNumber === readNumber && next.finalNumber === finalNumber) return;
   const found = await Promise.all([
     readRange(watcher, readNumber + 1, next.readNumber),
     readRange(watcher, finalNumber + 1, Math.min(next.finalNumber, readNumber)),
   ]);
   const transfers = await storable(deps, watcher, found.flat());
   await commandOfLeader(deps, lease, async (tx, at) => {
-    const added = new Set((await putDepositTransfers(tx, network, transfers)).map(keyOf));
-    for (const transfer of transfers.filter((each) => added.has(keyOf(each)) && isOther(watcher, each))) {
-      const { asset, amount, sender, commitment: subject } = transfer;
-      const message = `${amountText(asset, amount)} came to a deposit address from ${sender}, which asks for another token. It does not count.`;
-      await upsertAlert(tx, { name: 'stray_money', subject, message, lastSeen: at });
-    }
+    const added = new Set((await putDepositTransfers(tx, network, transfers, at)).map(keyOf));
     for (const transfer of transfers.filter((each) => each.isScreened && added.has(keyOf(each)))) {
       const message = `Money came to a deposit address from ${transfer.sender}, which is on the screening list. It does not count, and is not swept.`;
       await upsertAlert(tx, { name: 'screened_payer', subject: transfer.commitment, message, lastSeen: at });
     }
     await putDepositCursor(tx, network, next);
   });
-  return true;
-}
-
-/** True for a transfer of another token than the address asks for. */
-function isOther({ memory }: Watcher, { asset, commitment }: DepositTransfer): boolean {
-  return memory.deposits.byCommitment.get(commitment)?.asset !== asset;
+  if (transfers.length > 0) deps.world.crashPoint?.('deposit.stored');
 }
 
 /** The first address was handed out before the chain was read for the first time: all known blocks are read. */
@@ -78,7 +66,6 @@ async function loadDeposits(deps: WatchDeps, { network, memory: { deposits } }: 
     const rows = await listDeposits(deps.db.sql, { network, after, since, limit: MAX_LOADED });
     for (const row of rows) {
       deposits.byAddress.set(row.address, row);
-      deposits.byCommitment.set(row.commitment, row);
       after = row.number;
       if (row.openedAt.getTime() < nowMs - COMMITTED_MS) deposits.settledNumber = row.number;
     }
@@ -88,7 +75,7 @@ async function loadDeposits(deps: WatchDeps, { network, memory: { deposits } }: 
 
 async function readRange({ chain, memory }: Watcher, from: number, to: number): Promise<readonly Incoming[]> {
   if (from > to) return [];
-  return chain.incoming([...memory.deposits.byAddress.keys()], from, to);
+  return chain.incoming(memory.deposits.byAddress, from, to);
 }
 
 /** The transfers with the times of their blocks, and whether their senders are on the screening list. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
-import { clamp, fill, shortAccount } from '../../shared/text.ts';
+import { fill, shortAccount } from '../../shared/text.ts';
 import type { RefundPage, RefundView } from '../page-state.ts';
 import { refusalText } from '../ui/confirming.tsx';
 import { Line } from '../ui/endings.tsx';
@@ -10,8 +10,9 @@ import { Footer, SandboxBar } from '../ui/frame.tsx';
 import { Moment, StepTitle } from '../ui/moment.tsx';
 import { Money } from '../ui/money-text.tsx';
 import { ConnectionBar } from '../ui/notice.tsx';
-import { MerchantLogo, TokenPicture, WalletPicture } from '../ui/pictures.tsx';
+import { TokenPicture, WalletPicture } from '../ui/pictures.tsx';
 import { Due } from '../ui/steps.tsx';
+import { SummaryHead } from '../ui/summary-head.tsx';
 import { TransactionLink } from '../ui/transaction-link.tsx';
 import { WalletList } from '../ui/wallet-list.tsx';
 import { useWords, WordsContext } from '../ui/words.ts';
@@ -56,20 +57,10 @@ export function RefundApp(props: RefundProps) {
 function Summary({ refund, words }: { readonly refund: RefundView; readonly words: RefundStrings }) {
   const { merchant, amount, fee, isFeeReturned, destination, account } = refund;
   const { strings } = useWords();
-  const name = clamp(merchant.name, 64);
   const { networkName } = amount.display;
   return (
     <section className="summary" aria-labelledby="amount">
-      <div className="merchant">
-        <MerchantLogo name={name} iconUrl={merchant.iconUrl} />
-        <bdi className="merchant-name">{name}</bdi>
-      </div>
-      <h1 className="amount" id="amount">
-        <span className="unseen">
-          <Fill text={words.title} merchant={name} />{' '}
-        </span>
-        <Money amount={amount} />
-      </h1>
+      <SummaryHead merchant={merchant} amount={amount} title={words.title} />
       <dl className="receipt">
         <Line label={words.to}>
           <Account account={destination} />

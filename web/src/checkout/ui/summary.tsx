@@ -1,11 +1,9 @@
 import { Fill } from '../../shared/fill.tsx';
-import { clamp } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
 import type { Flow } from '../flow-state.ts';
 import type { PaymentPage } from '../page-state.ts';
-import { Money } from './money-text.tsx';
 import { Order } from './order.tsx';
-import { MerchantLogo } from './pictures.tsx';
+import { SummaryHead } from './summary-head.tsx';
 import { useWords } from './words.ts';
 
 interface SummaryProps {
@@ -18,21 +16,11 @@ interface SummaryProps {
 export function Summary({ page, flow, nowMs }: SummaryProps) {
   const { strings } = useWords();
   const { merchant, amount } = flow.payment;
-  const name = clamp(merchant.name, 64);
   // A payer who has sent a transaction needs no countdown while the gateway has not seen it yet.
   const isOpen = flow.payment.status === 'requires_action' && flow.step.at !== 'confirming';
   return (
     <section className="summary" aria-labelledby="amount">
-      <div className="merchant">
-        <MerchantLogo name={name} iconUrl={merchant.iconUrl} />
-        <bdi className="merchant-name">{name}</bdi>
-      </div>
-      <h1 className="amount" id="amount">
-        <span className="unseen">
-          <Fill text={strings.payMerchant} merchant={name} />{' '}
-        </span>
-        <Money amount={amount} />
-      </h1>
+      <SummaryHead merchant={merchant} amount={amount} title={strings.payMerchant} />
       <Order page={page} />
       {isOpen && <Countdown expiresAtS={flow.payment.expiresAt} nowMs={nowMs} />}
     </section>

@@ -7,7 +7,14 @@ import { PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useWords } from '../words.ts';
 
-const KINDS = ['payment.*', 'refund.*', 'payout.*', 'merchant.*', 'settlement_destination.*', 'webhook_endpoint.*'];
+const KINDS = [
+  'payment.*',
+  'refund.*',
+  'payment_link.*',
+  'merchant.*',
+  'settlement_destination.*',
+  'webhook_endpoint.*',
+];
 const REFRESH_MS = 10_000;
 
 /** The events of the partner, from the newest back. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { formatMajor, latinDigits } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
@@ -21,13 +21,20 @@ export function HomePage() {
   const words = useWords();
   const [days, setDays] = useState<(typeof PERIODS)[number]>(30);
   useTitle(words.home);
-  const from = lastDays(days, Date.now())[0];
+  const { nowMs } = usePageState();
+  // The gateway's day: that of the document first, then that of each answer.
+  const [today, setToday] = useState(() => dayAt(nowMs));
+  const from = lastDays(days, today)[0];
   const { data, error } = useQuery({
     queryKey: ['statistics', from],
     queryFn: ({ signal }) => call<Statistics>('GET', `/v1/statistics/payments${queryText({ from })}`, { signal }),
     refetchInterval: REFRESH_MS,
     placeholderData: (before) => before,
   });
+  const until = data?.until;
+  useEffect(() => {
+    if (until !== undefined) setToday(until);
+  }, [until]);
   return (
     <>
       <PageHead title={words.home}>
@@ -54,7 +61,7 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
   const locale = latinDigits(style.locale);
   const numbers = new Intl.NumberFormat(locale);
   const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
-  const { today, lastWeek } = todayAndLastWeek(statistics, Date.now());
+  const { today, lastWeek } = todayAndLastWeek(statistics);
   const currencies = statistics.volume.map(({ currency }) => currency);
   const [chosen, setChosen] = useState<string>();
   const currency = chosen !== undefined && currencies.includes(chosen) ? chosen : mainCurrency(statistics);
@@ -162,7 +169,7 @@ function VolumeChart({ statistics, days, currency }: VolumeProps) {
   const style = usePageState();
   const short = new Intl.DateTimeFormat(latinDigits(style.locale), { day: 'numeric', month: 'short', timeZone: 'UTC' });
   const byDay = new Map(statistics.days.map((each) => [each.day, each]));
-  const bars = lastDays(days, Date.now()).map((day) => {
+  const bars = lastDays(days, statistics.until).map((day) => {
     const amount = volumeIn(byDay.get(day)?.volume ?? [], currency);
     return {
       key: day,
@@ -214,7 +221,7 @@ function NeedsYou() {
   const words = useWords();
   const mayWebhooks = useMay('webhooks');
   const { data } = useQuery({
-    queryKey: ['attention', dayAt(Date.now())],
+    queryKey: ['attention'],
     queryFn: ({ signal }) => call<Attention>('GET', '/v1/statistics/attention', { signal }),
     refetchInterval: REFRESH_MS,
   });

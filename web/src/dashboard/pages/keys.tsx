@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
+import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useMay, useMerchants } from '../queries.ts';
@@ -9,7 +10,8 @@ import type { Strings } from '../strings/en.ts';
 import { Form } from '../ui/form.tsx';
 import { KeyDialog, RotateDialog } from '../ui/key-dialogs.tsx';
 import { ListState } from '../ui/list-state.tsx';
-import { Code, Dialog, FormEnd, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { Dialog, FormEnd, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { SecretDialog } from '../ui/secret-dialog.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
@@ -66,15 +68,18 @@ export function KeysPage() {
         />
       )}
       {secret !== undefined && (
-        <Dialog title={words.keySecretTitle} onClose={() => setSecret(undefined)}>
-          <p>{words.keySecretText}</p>
-          <Code text={secret} label={words.keySecretTitle} />
-          <div className="dialog-actions">
-            <button type="button" className="main" onClick={() => setSecret(undefined)}>
-              {words.close}
+        <SecretDialog
+          title={words.keySecretTitle}
+          text={words.keySecretText}
+          secret={secret}
+          onClose={() => setSecret(undefined)}
+        >
+          {isTestKey(secret) && (
+            <button type="button" className="quiet" onClick={() => openReference(secret)}>
+              {words.referenceWithKey}
             </button>
-          </div>
-        </Dialog>
+          )}
+        </SecretDialog>
       )}
     </>
   );

@@ -5,6 +5,7 @@ import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useAssets, useMay } from '../queries.ts';
 import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
+import { BrandingSection } from '../ui/branding.tsx';
 import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
 import { Code, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
@@ -88,6 +89,7 @@ export function MerchantPage() {
           ))}
         </ul>
       </section>
+      <BrandingSection key={merchant.id} merchant={merchant} />
       {asked === 'edit' && <EditDialog merchant={merchant} onClose={close} />}
       {asked === 'add' && <AddDestinationDialog merchant={merchant} onClose={close} />}
       {(asked === 'active' || asked === 'inactive' || asked === 'suspended') && (

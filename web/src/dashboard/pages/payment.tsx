@@ -4,7 +4,6 @@ import { type ReactNode, useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
-import { receiptPath } from '../../shared/receipt-path.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { download } from '../export-file.ts';
@@ -171,7 +170,7 @@ function Facts({ payment, receipt }: FactsProps) {
         )}
         {payment.status === 'succeeded' && (
           <Fact name={words.receipt}>
-            <a href={receiptPath(payment.id)} target="_blank" rel="noreferrer">
+            <a href={`/c/${payment.id.slice(4)}/receipt`} target="_blank" rel="noreferrer">
               {words.openReceipt}
             </a>{' '}
             {receipt !== undefined && (

@@ -14,6 +14,7 @@ import type { Strings } from '../strings/en.ts';
 import { ExportDialog } from '../ui/export-dialog.tsx';
 import { Field, Notice, PageHead, StatusBadge, statusText, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
+import { usePrinting } from '../ui/use-printing.ts';
 import { usePageState, useWords } from '../words.ts';
 
 const NETWORKS = {
@@ -101,9 +102,16 @@ interface RowsProps {
   readonly onEnd: () => void;
 }
 
-/** Only the rows on the screen are in the document, so the table stays quick with any number of rows. */
+/** More than these are for an export: a print of them would take the browser minutes. */
+const MOST_PRINTED = 1_000;
+
+/**
+ * Only the rows on the screen are in the document, so the table stays quick with any number of rows. All rows that are loaded
+ * are printed.
+ */
 function PaymentRows({ rows, columns, onEnd }: RowsProps) {
   const words = useWords();
+  const isPrinting = usePrinting();
   const table = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useEffect(() => setTop(table.current?.offsetTop ?? 0), []);
@@ -135,13 +143,21 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
           ))}
         </tr>
       </thead>
-      <tbody ref={table} className="rows" style={{ height: virtual.getTotalSize() }}>
-        {shown.map(({ index, start }) => {
-          const row = rows[index];
-          if (row === undefined) return null;
-          return <PaymentRow key={row.paymentId} row={row} columns={columns} index={index} offset={start - top} />;
-        })}
-      </tbody>
+      {isPrinting ? (
+        <tbody className="rows printed">
+          {rows.slice(0, MOST_PRINTED).map((row, index) => (
+            <PaymentRow key={row.paymentId} row={row} columns={columns} index={index} />
+          ))}
+        </tbody>
+      ) : (
+        <tbody ref={table} className="rows" style={{ height: virtual.getTotalSize() }}>
+          {shown.map(({ index, start }) => {
+            const row = rows[index];
+            if (row === undefined) return null;
+            return <PaymentRow key={row.paymentId} row={row} columns={columns} index={index} offset={start - top} />;
+          })}
+        </tbody>
+      )}
     </table>
   );
 }
@@ -150,14 +166,19 @@ interface RowProps {
   readonly row: ListedPayment;
   readonly columns: readonly ColumnName[];
   readonly index: number;
-  readonly offset: number;
+  /** The place of the row in the table, in pixels. Without it the rows follow each other. */
+  readonly offset?: number;
 }
 
 function PaymentRow({ row, columns, index, offset }: RowProps) {
   const style = usePageState();
   const amount = row.fiatAmount ?? row.tokenAmount;
   return (
-    <tr className="row" aria-rowindex={index + 1} style={{ height: ROW_HEIGHT, transform: `translateY(${offset}px)` }}>
+    <tr
+      className="row"
+      aria-rowindex={index + 1}
+      style={{ height: ROW_HEIGHT, ...(offset !== undefined && { transform: `translateY(${offset}px)` }) }}
+    >
       <td className="col-amount amount">
         <Link to="/payments/$merchantId/$paymentId" params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}>
           {amount === undefined ? '—' : formatAmount(amount, style)}

@@ -8,6 +8,7 @@ import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { DevicesDialog } from '../ui/devices.tsx';
 import { Form } from '../ui/form.tsx';
+import { MerchantField } from '../ui/merchant-field.tsx';
 import { Code, Dialog, Field, FormEnd, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { QrCode } from '../ui/qr-code.tsx';
@@ -196,8 +197,6 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
   const words = useWords();
   const { locale } = usePageState();
   const client = useQueryClient();
-  const merchants = useMerchants();
-  const { merchant } = useSession();
   const { isRunning, problem, run } = useChange();
   const invite = (form: FormData) =>
     run(async () => {
@@ -221,20 +220,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
         <Field label={words.email}>
           {(id) => <input id={id} name="email" type="email" required maxLength={254} autoComplete="off" />}
         </Field>
-        {merchant === null && (
-          <Field label={words.belongsTo}>
-            {(id) => (
-              <select id={id} name="merchant">
-                <option value="">{words.wholePartner}</option>
-                {merchants.map((each) => (
-                  <option key={each.id} value={each.id}>
-                    {clamp(each.name, 40)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        )}
+        <MerchantField label={words.belongsTo} all={words.wholePartner} />
         <RoleChoice initial="support" limits={null} />
         <FormEnd label={words.invite} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </Form>

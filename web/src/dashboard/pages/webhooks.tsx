@@ -5,8 +5,9 @@ import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import type { Endpoint } from '../shapes.ts';
 import { Form } from '../ui/form.tsx';
-import { Code, Dialog, EndpointBadge, Field, FormEnd, Notice, PageHead, useTitle } from '../ui/parts.tsx';
+import { Dialog, EndpointBadge, Field, FormEnd, Notice, PageHead, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
+import { SecretDialog } from '../ui/secret-dialog.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
@@ -56,15 +57,12 @@ export function WebhooksPage() {
         />
       )}
       {secret !== undefined && (
-        <Dialog title={words.secretTitle} onClose={() => setSecret(undefined)}>
-          <p>{words.secretText}</p>
-          <Code text={secret} label={words.secretTitle} />
-          <div className="dialog-actions">
-            <button type="button" className="main" onClick={() => setSecret(undefined)}>
-              {words.close}
-            </button>
-          </div>
-        </Dialog>
+        <SecretDialog
+          title={words.secretTitle}
+          text={words.secretText}
+          secret={secret}
+          onClose={() => setSecret(undefined)}
+        />
       )}
     </>
   );

@@ -3,10 +3,11 @@ import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import { useMerchants, useSession } from '../queries.ts';
+import { useSession } from '../queries.ts';
 import { type ApiKey, SCOPES } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { Form } from './form.tsx';
+import { MerchantField } from './merchant-field.tsx';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
@@ -22,8 +23,7 @@ interface DialogProps {
 export function KeyDialog({ onClose, onMade }: DialogProps) {
   const words = useWords();
   const client = useQueryClient();
-  const merchants = useMerchants();
-  const { rights, merchant } = useSession();
+  const { rights } = useSession();
   const { isRunning, problem, run } = useChange();
   const own = SCOPES.filter((scope) => rights.includes(scope));
   // Everything is one choice only for somebody who may do everything.
@@ -66,20 +66,7 @@ export function KeyDialog({ onClose, onMade }: DialogProps) {
               </label>
             ))}
         </fieldset>
-        {merchant === null && (
-          <Field label={words.merchant}>
-            {(id) => (
-              <select id={id} name="merchant">
-                <option value="">{words.anyMerchant}</option>
-                {merchants.map((each) => (
-                  <option key={each.id} value={each.id}>
-                    {clamp(each.name, 40)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-        )}
+        <MerchantField label={words.merchant} all={words.anyMerchant} />
         <Field label={words.keyAddresses}>
           {(id) => (
             <input

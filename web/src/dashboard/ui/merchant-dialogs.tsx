@@ -2,11 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill } from '../../shared/text.ts';
-import { ApiProblem, call } from '../api.ts';
+import { call } from '../api.ts';
 import { useAssets } from '../queries.ts';
 import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useWords } from '../words.ts';
+import { currentIn, Difference } from './difference.tsx';
 import { Form } from './form.tsx';
 import { MerchantFields } from './merchant-fields.tsx';
 import { Dialog, Field, FormEnd, Notice } from './parts.tsx';
@@ -37,10 +38,8 @@ export function EditDialog({ merchant, onClose }: DialogProps) {
       try {
         await call('PATCH', `/v1/merchants/${merchant.id}`, { body });
       } catch (error) {
-        const current = error instanceof ApiProblem && error.status === 409 ? error.details.current : undefined;
-        if (current === undefined) throw error;
         // The next attempt overwrites values that the person has now seen.
-        setSeen(current as Current);
+        setSeen(currentIn<Current>(error));
         return;
       } finally {
         await client.invalidateQueries({ queryKey: ['merchants'] });
@@ -50,7 +49,14 @@ export function EditDialog({ merchant, onClose }: DialogProps) {
   return (
     <Dialog title={<bdi>{clamp(merchant.name, 60)}</bdi>} onClose={onClose}>
       <Form onSend={save}>
-        {isConflict && <Difference before={before} now={seen} />}
+        {isConflict && (
+          <Difference
+            rows={[
+              { label: words.name, from: clamp(before.name, 80), to: clamp(seen.name, 80) },
+              { label: words.contactEmail, from: clamp(before.email, 80), to: clamp(seen.email, 80) },
+            ]}
+          />
+        )}
         <MerchantFields name={before.name} email={before.email} />
         <FormEnd
           label={isConflict ? words.overwrite : words.save}
@@ -60,29 +66,6 @@ export function EditDialog({ merchant, onClose }: DialogProps) {
         />
       </Form>
     </Dialog>
-  );
-}
-
-function Difference({ before, now }: { readonly before: Current; readonly now: Current }) {
-  const words = useWords();
-  const rows = [
-    { label: words.name, from: before.name, to: now.name },
-    { label: words.contactEmail, from: before.email, to: now.email },
-  ].filter(({ from, to }) => from !== to);
-  return (
-    <div className="difference" role="alert">
-      <p>{words.changedMeanwhile}</p>
-      <dl className="facts">
-        {rows.map(({ label, from, to }) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>
-              <del>{clamp(from, 80)}</del> <ins>{clamp(to, 80)}</ins>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </div>
   );
 }
 

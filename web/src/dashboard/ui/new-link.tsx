@@ -6,7 +6,7 @@ import type { PaymentLink } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { Form } from './form.tsx';
 import { Dialog, Field, FormEnd } from './parts.tsx';
-import { base64Of, fileIn, MAX_PICTURE_BYTES, PICTURE_TYPES } from './picture.ts';
+import { base64In, dataUrlOf, fileIn, MAX_PICTURE_BYTES, PICTURE_TYPES } from './picture.ts';
 import { useChange } from './use-change.ts';
 
 /** The currencies to choose from. The API takes every currency. */
@@ -116,6 +116,6 @@ async function termsIn(form: FormData): Promise<object> {
     description: form.get('description'),
     ...(stock !== '' && { stock: Number(stock) }),
     ...(expires !== '' && { expiresAt: Math.floor(new Date(expires).getTime() / 1000) }),
-    ...(picture !== undefined && { picture: await base64Of(picture) }),
+    ...(picture !== undefined && { picture: base64In(await dataUrlOf(picture)) }),
   };
 }

@@ -1,4 +1,5 @@
 export const MAX_PICTURE_BYTES = 256 * 1024;
+export const MAX_LOGO_BYTES = 2 * 1024 * 1024;
 export const PICTURE_TYPES = 'image/jpeg,image/png,image/webp,image/avif';
 
 /** The file of a form field, if one was chosen. */
@@ -7,7 +8,21 @@ export function fileIn(form: FormData, name: string): File | undefined {
   return file instanceof File && file.size > 0 ? file : undefined;
 }
 
-export async function base64Of(file: File): Promise<string> {
-  const bytes = new Uint8Array(await file.arrayBuffer());
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+/** True if the browser takes the file for a picture that the gateway accepts. The gateway looks at its bytes. */
+export function isPicture({ type, size }: File, maxBytes: number): boolean {
+  return PICTURE_TYPES.split(',').includes(type) && size > 0 && size <= maxBytes;
+}
+
+/** A `data:` URL with the file in base64. */
+export function dataUrlOf(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+export function base64In(dataUrl: string): string {
+  return dataUrl.slice(dataUrl.indexOf(',') + 1);
 }

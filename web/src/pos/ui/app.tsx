@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { accentSheetPath } from '../../../../src/domain/accent-path.ts';
 import type { ServerClock } from '../../shared/server-clock.ts';
 import { clamp } from '../../shared/text.ts';
 import type { Pos, PosView } from '../pos.ts';
@@ -15,6 +16,7 @@ export function App({ pos, clock }: { readonly pos: Pos; readonly clock: ServerC
   const view = useSyncExternalStore(pos.subscribe, pos.view);
   const { open, place } = view.kept;
   useTitle(place?.merchantName);
+  useAccent(place?.brand?.accentColor ?? null);
   if (view.session === 'out') return <Door view={view} />;
   if (view.session === 'no_merchant') return <MerchantChoice pos={pos} view={view} />;
   if (place === null) return <Message title={words.loading} />;
@@ -42,11 +44,13 @@ function Frame({ pos, view, children }: FrameProps) {
   const words = useWords();
   const { isSandbox } = usePageState();
   const [isSetting, setSetting] = useState(false);
+  const { merchantName = '', brand } = view.kept.place ?? {};
   return (
     <div className="pos">
       <header className="top">
         <h1 className="top-name">
-          <bdi>{clamp(view.kept.place?.merchantName ?? '', 40)}</bdi>
+          {brand?.logoUrl != null && <img className="top-logo" src={brand.logoUrl} alt="" />}
+          <bdi>{clamp(merchantName, 40)}</bdi>
           {isSandbox && <span className="pill">{words.sandboxTag}</span>}
         </h1>
         <button type="button" className="quiet" onClick={() => setSetting(true)}>
@@ -87,6 +91,18 @@ export function OtherWindow() {
       </button>
     </Message>
   );
+}
+
+/** Gives the page the colours of the merchant, by a stylesheet of the gateway. */
+function useAccent(accent: string | null): void {
+  useEffect(() => {
+    if (accent === null) return;
+    const sheet = document.createElement('link');
+    sheet.rel = 'stylesheet';
+    sheet.href = accentSheetPath(accent);
+    document.head.append(sheet);
+    return () => sheet.remove();
+  }, [accent]);
 }
 
 function useTitle(merchant: string | undefined): void {

@@ -77,6 +77,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
     if (!isSigned || !(await markDue(tx, { id: refundId, commitment }))) throw notAsked();
     await beginSending(tx, refund, given, {}, now);
   });
+  deps.world.crashPoint?.('refund.signed');
 }
 
 /**

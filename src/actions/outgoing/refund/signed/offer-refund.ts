@@ -59,6 +59,7 @@ export async function offerRefund(deps: OfferDeps, id: string): Promise<Signatur
   if (!(await isReadToHead(deps, connected))) throw notReady();
   const fresh = itemFor(refund, connected, collector, deps.world.clock.nowMs());
   const item = await command(deps, (tx, now) => store(tx, deps, { refund, fresh, chain: connected.chain, now }));
+  deps.world.crashPoint?.('refund.offered');
   const expiresAt = new Date(item.deadlineS * 1000 - LEAST_LEFT_MS);
   return { requests: walletRequests(connected.chain, item, allowance), expiresAt };
 }

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
+import { runTill } from '../../src/cli/till.ts';
+import { en } from '../../web/src/checkout/strings/en.ts';
+import { until } from '../until.ts';
+import { missingBrowser } from './chromium.ts';
+import { type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
+
+const TOKEN = parseAbi(['function transfer(address to, uint256 value)']);
+const WITHIN = { withinMs: 60_000 };
+const LIFE_MS = 15 * 60_000;
+
+interface LateMoney {
+  readonly reason: string;
+  readonly amount: { readonly unit: string; readonly value: string };
+}
+
+/** The time of the sandbox is moved, so this suite is the last of its process. */
+describe('sending to an address too little, or too late', { skip: missingBrowser() }, () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await sharedScene();
+  });
+
+  /** The account of an exchange, and a payer who asks for an address on a page of its own. */
+  async function openExchange() {
+    const wallet = await scene.createWallet({ USDC: 2n * TEN_TOKENS, ETH: parseEther('1') });
+    const to = scene.assetOf('USDC').split('erc20:')[1] as Hex;
+    return (address: string, value: bigint) =>
+      wallet.send({ to, data: encodeFunctionData({ abi: TOKEN, args: [address as Hex, value] }) });
+  }
+
+  async function askForAddress(page: Page, gatewayUrl: string): Promise<string> {
+    await page.goto(gatewayUrl);
+    await page.getByRole('button', { name: en.sendAnywhere }).click();
+    await page.getByRole('button', { name: /^USDC/ }).click();
+    return page.getByText(/^0x[0-9a-fA-F]{40}$/).innerText();
+  }
+
+  const lateMoney = async (paymentId: string): Promise<LateMoney[]> => {
+    const { events } = await scene.call<{ events: { data: { id: string; lateMoney: LateMoney } }[] }>(
+      'GET',
+      '/v1/events?types=payment.late_money&limit=100',
+    );
+    return events.filter(({ data }) => data.id === paymentId).map(({ data }) => data.lateMoney);
+  };
+
+  const till = async (...argv: string[]) => {
+    const said = { stdout: '', stderr: '' };
+    const exitCode = await runTill([...argv, '--json'], {
+      env: { DATABASE_URL: scene.databaseUrl, RPC_URLS: `eip155:31337=${scene.rpcUrl}`, TILL_HOME: scene.home },
+      stdout: { write: (text) => (said.stdout += text) },
+      stderr: { write: (text) => (said.stderr += text) },
+    });
+    assert.equal(exitCode, 0, `${argv.join(' ')}: ${said.stderr}`);
+    return JSON.parse(said.stdout);
+  };
+
+  it('ends without a payment, names the money, and gives it back to an account that the shop names', async () => {
+    const [little, late] = [await scene.visit(), await scene.visit()];
+    const pay = await openExchange();
+    const [first, second] = [await scene.createPayment(...TEN_DOLLARS), await scene.createPayment(...TEN_DOLLARS)];
+    const addresses = [
+      await askForAddress(little.page, first.gatewayUrl),
+      await askForAddress(late.page, second.gatewayUrl),
+    ] as const;
+    await pay(addresses[0], 4_000_000n);
+    await little.page.getByText(/^4\.00\sUSDC of 10\.00\sUSDC arrived\./).waitFor();
+    assert.deepEqual(await lateMoney(first.paymentId), [], 'the rest may still come');
+
+    await scene.call('POST', '/v1/test/clock', { advanceMs: LIFE_MS });
+    for (const { page } of [little, late]) {
+      await page.reload();
+      await steps.isAt(page, en.expiredTitle);
+    }
+    const isNamed = async (id: string, value: string) => {
+      const [money] = await lateMoney(id);
+      if (money === undefined) return false;
+      const unit = `caip19/${scene.assetOf('USDC')}`;
+      assert.deepEqual([money.reason, money.amount.unit, money.amount.value], ['late', unit, value]);
+      return true;
+    };
+    await until('the part is named', () => isNamed(first.paymentId, '4000000'), WITHIN);
+
+    await pay(addresses[1], TEN_TOKENS);
+    await until('the late money is named', () => isNamed(second.paymentId, TEN_TOKENS.toString()), WITHIN);
+    assert.equal(await scene.statusOf(second.paymentId), 'expired');
+    const strays: { id: string; paymentId: string; amount: string }[] = await till('strays', 'list');
+    const stray = strays.find(({ paymentId }) => paymentId === second.paymentId);
+    assert.equal(stray?.amount, TEN_TOKENS.toString());
+    const { address: payer } = await scene.createWallet({});
+    await till('strays', 'return', stray?.id ?? '', '--to', `eip155:31337:${payer}`);
+    const isBack = async () => (await scene.balanceOf('USDC', payer)) === TEN_TOKENS;
+    await until('the money is back', isBack, WITHIN);
+    for (const visit of [little, late]) {
+      assert.deepEqual(visit.problems, []);
+      await visit.close();
+    }
+  });
+});

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
+import { pictureOf } from '../../src/domain/picture.ts';
+import { SIGN_PATH } from '../../src/domain/refund.ts';
+import { startTestGateway, type TestGateway } from '../gateway.ts';
+import { type ManualTime, manualTime } from '../manual-time.ts';
+import { standInPage, stateIn } from './checkout-page.ts';
+import { ofMerchant, signIn } from './people-scene.ts';
+import { openShop, payer, type Shop } from './shop.ts';
+
+const PNG = Buffer.from('89504e470d0a1a0a', 'hex');
+const picture = (text: string | Buffer) => Buffer.concat([PNG, Buffer.from(text)]);
+const NOTHING = { logoUrl: null, uploadedLogoUrl: null, copiedLogoUrl: null, accentColor: null, poweredBy: true };
+
+describe('the branding of a merchant', () => {
+  let time: ManualTime;
+  let gateway: TestGateway;
+  let shop: Shop;
+  before(async () => {
+    time = manualTime();
+    gateway = await startTestGateway({ world: { clock: time.clock }, page: standInPage() });
+    shop = await openShop(gateway);
+  });
+  after(() => gateway.stop());
+
+  const urlOf = (on: Shop) => `/v1/merchants/${on.merchant.id}/branding`;
+  const read = async (on = shop) => (await gateway.call({ url: urlOf(on), headers: on.headers })).json().branding;
+  const change = (payload: object, on = shop) =>
+    gateway.call({ method: 'PATCH', url: urlOf(on), headers: on.headers, payload });
+  async function changed(payload: object, on = shop) {
+    const response = await change(payload, on);
+    assert.equal(response.statusCode, 200, response.body);
+    return response.json().branding;
+  }
+  const upload = (bytes: Buffer, on = shop) => changed({ logo: bytes.toString('base64') }, on);
+  const fetchPath = (url: string) => gateway.app.inject({ url: new URL(url, 'http://localhost:8080').pathname });
+
+  /** A refund that has failed: its page is there to be seen. */
+  async function newRefund({ merchant }: Shop, paymentId: string): Promise<string> {
+    const id = refundIdOf(paymentId, 1);
+    const account = `0x${'11'.repeat(20)}`;
+    await gateway.db.sql`
+      insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,
+        from_held, from_merchant, from_operator, account, requested_at, updated_at)
+      values (${id}, ${paymentId}, ${merchant.id}, 'eip155:1', 'eip155:1/slip44:60', 'native', ${account}, 1, 1, 0, 'failed',
+        1, 0, 0, ${account}, now(), now())`;
+    return id;
+  }
+
+  it('is that of the gateway until it is changed, field by field', async () => {
+    const own = await openShop(gateway);
+    assert.deepEqual(await read(own), NOTHING);
+    assert.deepEqual(await changed({ accentColor: '#635BFF' }, own), { ...NOTHING, accentColor: '#635bff' });
+    assert.deepEqual(await changed({ poweredBy: false }, own), {
+      ...NOTHING,
+      accentColor: '#635bff',
+      poweredBy: false,
+    });
+    const { logoUrl } = await upload(picture('logo'), own);
+    assert.deepEqual(await changed({ accentColor: null, poweredBy: true }, own), {
+      ...NOTHING,
+      logoUrl,
+      uploadedLogoUrl: logoUrl,
+    });
+    assert.deepEqual(await changed({ logo: null }, own), NOTHING);
+    assert.deepEqual(await read(own), NOTHING);
+    const rows = await gateway.db.sql`
+      select actor, detail from audit_log where subject = ${own.merchant.id} and action = 'merchant.brand_changed'
+      order by id`;
+    assert.equal(rows.length, 5);
+    assert.equal(rows[0]?.actor, `key:${own.key.id}`);
+    assert.deepEqual(rows[0]?.detail, { before: { accentColor: null }, after: { accentColor: '#635bff' } });
+    assert.deepEqual(rows[2]?.detail, {
+      before: { uploadedHash: null },
+      after: { uploadedHash: logoUrl.split('/').at(-1) },
+    });
+  });
+
+  it('shows an uploaded logo instead of the copied one, and the copied one without it', async () => {
+    const own = await openShop(gateway);
+    const shownIcon = async () => {
+      const { paymentId } = await own.created();
+      return (await payer(gateway, { 'api-key': own.secret }).info(paymentId)).json().merchant.iconUrl;
+    };
+    const copied = pictureOf(picture('copied'));
+    assert.ok(copied !== undefined);
+    const { logoUrl } = await upload(picture('uploaded'), own);
+    await gateway.call({
+      method: 'PATCH',
+      url: `/v1/merchants/${own.merchant.id}`,
+      headers: own.headers,
+      payload: { iconUrl: 'https://shop.example/logo.png' },
+    });
+    while (await copyLogos({ ...gateway, fetchImage: async () => copied }));
+    assert.equal(await shownIcon(), logoUrl, 'a copy that is made later does not replace it');
+    const served = await fetchPath(logoUrl);
+    assert.equal(served.headers['content-type'], 'image/png');
+    assert.deepEqual(served.rawPayload, picture('uploaded'));
+    const branding = await changed({ logo: null }, own);
+    assert.deepEqual([branding.uploadedLogoUrl, branding.logoUrl], [null, branding.copiedLogoUrl]);
+    assert.equal(await shownIcon(), branding.copiedLogoUrl);
+    assert.equal((await fetchPath(logoUrl)).statusCode, 404);
+    assert.deepEqual((await fetchPath(branding.logoUrl)).rawPayload, picture('copied'));
+  });
+
+  it('is on the pages of the merchant, and on no page of another', async () => {
+    const own = await openShop(gateway);
+    const { logoUrl } = await upload(picture('on pages'), own);
+    const { paymentId } = await own.created();
+    const { url } = (
+      await gateway.call({
+        method: 'POST',
+        url: '/v1/payment-links',
+        headers: own.headers,
+        payload: { description: 'Tea', amount: { unit: 'iso4217/USD', value: '500' } },
+      })
+    ).json().paymentLink;
+    const refundId = await newRefund(own, paymentId);
+    const pages = [`/${paymentId}`, new URL(url).pathname, SIGN_PATH + refundId.slice('rfnd_'.length)];
+    const sheet = '<link rel="stylesheet" href="/brand/635bff.css">';
+    for (const page of pages) {
+      const { body } = await gateway.app.inject({ url: page });
+      assert.ok(!body.includes('/brand/') && !body.includes('"hidesPoweredBy":true'), page);
+      assert.ok(!body.includes('"poweredBy":""'), page);
+    }
+    await changed({ accentColor: '#635bff', poweredBy: false }, own);
+    for (const page of pages) {
+      const { body, headers } = await gateway.app.inject({ url: page });
+      assert.ok(body.includes(sheet), page);
+      assert.ok(body.indexOf(sheet) > body.indexOf('/assets/page-1.css'), 'after the sheets of the page');
+      assert.ok(body.includes('"hidesPoweredBy":true') || stateIn(body).strings.poweredBy === '', page);
+      assert.ok(body.includes(logoUrl), page);
+      assert.doesNotMatch(body, /<style|style=/, page);
+      assert.match(String(headers['content-security-policy']), /style-src 'self';/);
+    }
+    const { paymentId: other } = await shop.created();
+    assert.ok(!(await gateway.app.inject({ url: `/${other}` })).body.includes('/brand/'));
+    const nobody = await gateway.app.inject({ url: '/pay_00000000000000000000000000' });
+    assert.ok(!nobody.body.includes('/brand/'));
+  });
+
+  it('has a stylesheet for every accent that is accepted, and for nothing else', async () => {
+    const response = await gateway.app.inject({ url: '/brand/635bff.css' });
+    assert.equal(response.headers['content-type'], 'text/css; charset=utf-8');
+    assert.equal(response.body, ':root{--main:#635bff;--main-hover:#5b54eb;--on-main:#ffffff}\n');
+    assert.equal(response.headers['x-content-type-options'], 'nosniff');
+    assert.equal(response.headers['cache-control'], 'public, max-age=86400');
+    for (const name of [
+      ...['ffffff.css', '000000.css', '635BFF.css', '635bff', 'fff.css', '635bff.css.css', '..%2f635bff.css'],
+      ...['635bff%7D*%7Bdisplay:none%7D.css', '%3Cscript%3E.css', '635bff.js', '%00.css'],
+    ]) {
+      assert.equal((await gateway.app.inject({ url: `/brand/${name}` })).statusCode, 404, name);
+    }
+  });
+
+  it('refuses colours with too little contrast, and names the ratio and what is needed', async () => {
+    for (const [accentColor, said] of [
+      [
+        '#ffee00',
+        /against #f4f3ef of the light theme it has 1\.0\d:1; the nearest colour with enough is #[0-9a-f]{6}$/,
+      ],
+      ['#000000', /at least 3:1 .* against #0d0f13 of the dark theme it has 1\.09:1/],
+    ] as const) {
+      const refused = await change({ accentColor });
+      assert.equal(refused.statusCode, 400);
+      const { code, issues } = refused.json();
+      assert.deepEqual([code, issues[0].field], ['params_validation', 'accentColor']);
+      assert.match(issues[0].message, said);
+      const nearest = issues[0].message.slice(-7);
+      assert.equal((await changed({ accentColor: nearest })).accentColor, nearest);
+    }
+    await changed({ accentColor: null });
+  });
+
+  it('refuses everything that is no colour', async () => {
+    for (const accentColor of [
+      ...[
+        '',
+        'red',
+        '#fff',
+        '#635bff;}body{display:none',
+        '</style><script>alert(1)</script>',
+        '#63５bff',
+        '#635bff\n',
+      ],
+      ...['url(//evil.example)', 'var(--ink)', '#635bff\u0000', 'x'.repeat(10_000), 42, true, {}, ['#635bff']],
+    ]) {
+      const refused = await change({ accentColor });
+      assert.deepEqual([refused.statusCode, refused.json().code], [400, 'params_validation'], String(accentColor));
+      assert.deepEqual(refused.json().issues[0].field, 'accentColor');
+    }
+    assert.equal((await read()).accentColor, null);
+  });
+
+  it('refuses logos that are no pictures, too large, or unreadable', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+    for (const bytes of [
+      ...[svg, `<?xml version="1.0"?>${svg}`, '<!doctype html><script>alert(1)</script>', 'GIF89a', '%PDF-1.7', 'MZ'],
+      ...['PK\u0003\u0004', ' \u0089PNG', 'RIFF1234WAVE', '\u0000\u0000\u0000\u0020ftypheic'],
+    ]) {
+      const refused = await change({ logo: Buffer.from(bytes, 'latin1').toString('base64') });
+      assert.equal(refused.statusCode, 400, bytes);
+      assert.deepEqual(refused.json().issues, [{ field: 'logo', message: 'must be a JPEG, PNG, WebP or AVIF' }], bytes);
+    }
+    for (const logo of ['', 'not base64!', `data:image/png;base64,${PNG.toString('base64')}`, 7, {}, []]) {
+      const refused = await change({ logo });
+      assert.deepEqual([refused.statusCode, refused.json().issues[0].field], [400, 'logo'], String(logo));
+    }
+    const limit = 2 * 1024 * 1024;
+    const large = await change({ logo: picture(Buffer.alloc(limit - 7)).toString('base64') });
+    assert.deepEqual(large.json().issues, [{ field: 'logo', message: 'must have at most 2 MB' }]);
+    const huge = await change({ logo: picture(Buffer.alloc(10 * 1024 * 1024)).toString('base64') });
+    assert.deepEqual([huge.statusCode, huge.json().code], [413, 'invalid_params']);
+    assert.deepEqual(await read(), NOTHING);
+    const whole = picture(Buffer.alloc(limit - 8, 7));
+    assert.deepEqual((await fetchPath((await upload(whole)).logoUrl)).rawPayload, whole);
+    await changed({ logo: null });
+  });
+
+  it('serves a picture that is also a page or a script as a picture alone', async () => {
+    const { logoUrl } = await upload(picture('<script>alert(1)</script>/*\n*/alert(1)//'));
+    const { headers } = await fetchPath(logoUrl);
+    assert.equal(headers['content-type'], 'image/png');
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['content-security-policy'], "default-src 'none'; frame-ancestors 'none'");
+    await changed({ logo: null });
+  });
+
+  it('refuses unknown fields, and a change of nothing', async () => {
+    for (const [payload, field] of [
+      [{}, 'body'],
+      [{ ifUnchanged: {} }, 'body'],
+      [{ poweredBy: true, acentColor: '#635bff' }, 'acentColor'],
+      [{ poweredBy: true, ifUnchanged: { logo: null } }, 'ifUnchanged.logo'],
+    ] as const) {
+      const refused = await change(payload);
+      assert.deepEqual([refused.statusCode, refused.json().code], [400, 'params_validation']);
+      assert.equal(refused.json().issues[0].field, field);
+    }
+  });
+
+  it('lets the later of two people know what the earlier one has changed', async () => {
+    const own = await openShop(gateway);
+    const { uploadedLogoUrl, accentColor, poweredBy } = await read(own);
+    const seen = { uploadedLogoUrl, accentColor, poweredBy };
+    await upload(picture('of the first'), own);
+    const refused = await change({ accentColor: '#635bff', ifUnchanged: seen }, own);
+    assert.deepEqual([refused.statusCode, refused.json().code], [409, 'invalid_state']);
+    const { current } = refused.json().details;
+    assert.deepEqual(current, await read(own));
+    assert.equal(current.accentColor, null, 'nothing was changed');
+    const again = { uploadedLogoUrl: current.uploadedLogoUrl, accentColor: null, poweredBy: true };
+    await changed({ accentColor: '#635bff', ifUnchanged: again }, own);
+    const both = await Promise.all(
+      ['#e11d48', '#0f7b6c'].map((accent) =>
+        change({ accentColor: accent, ifUnchanged: { accentColor: '#635bff' } }, own),
+      ),
+    );
+    assert.deepEqual(both.map(({ statusCode }) => statusCode).sort(), [200, 409], 'one of two at the same moment');
+  });
+
+  it('is read by cashiers and changed by owners alone', async () => {
+    const belonging = ofMerchant(shop.partner.id, shop.merchant.id);
+    for (const [role, expected] of [
+      ['owner', 200],
+      ['developer', 403],
+      ['cashier', 403],
+    ] as const) {
+      const { headers } = await signIn(gateway, { belonging, role });
+      const read = await gateway.call({ url: urlOf(shop), headers });
+      assert.equal(read.statusCode, 200, role);
+      const payload = { poweredBy: true };
+      const written = await gateway.call({ method: 'PATCH', url: urlOf(shop), headers, payload });
+      assert.equal(written.statusCode, expected, role);
+    }
+    const other = await openShop(gateway);
+    const refused = await gateway.call({ url: urlOf(shop), headers: other.headers });
+    assert.equal(refused.json().code, 'merchant_not_found');
+  });
+});

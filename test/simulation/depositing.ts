@@ -1,0 +1,93 @@
+import { COIN, NETWORK, OTHER_TOKEN, USDC } from './parties.ts';
+import { ask, rest, type Shopping } from './shopping.ts';
+import { Violation } from './stage.ts';
+
+/** Pays with a wallet: the other way to pay. */
+type Pay = (shopping: Shopping, paymentId: string) => Promise<void>;
+
+interface Address {
+  readonly address: string;
+  readonly asked: bigint;
+  readonly expiresAtMs: number;
+}
+
+/** The ways in which people get a transfer right or wrong. */
+const MANNERS = ['whole', 'parts', 'parts', 'less', 'more', 'twice', 'late', 'at_the_end', 'at_the_end'] as const;
+
+/**
+ * A payer who asks for an address and sends tokens to it from any wallet: all at once, in parts, too little, too much, twice,
+ * in the last seconds, too late, or of another token. Some pay with a wallet as well.
+ */
+export async function payByAddress(shopping: Shopping, paymentId: string, pay: Pay): Promise<void> {
+  const { random, stage } = shopping;
+  const found = await askForAddress(shopping, paymentId);
+  if (found === undefined) return pay(shopping, paymentId);
+  if (random.chance(0.2)) stage.act(pay(shopping, paymentId));
+  if (random.chance(0.2)) send(shopping, found, random.pick([OTHER_TOKEN, COIN]), found.asked);
+  const manner = random.pick(MANNERS);
+  shopping.stage.scheduler.note(`${shopping.by.name}: pays by address, ${manner}`);
+  await rest(shopping, random.below(8_000));
+  if (manner === 'late' || manner === 'at_the_end') await waitForEnd(shopping, found, manner === 'late');
+  for (const units of amountsOf(shopping, manner, found.asked)) {
+    send(shopping, found, USDC, units);
+    if (random.chance(0.3)) await askForAddress(shopping, paymentId);
+    await rest(shopping, random.below(20_000));
+  }
+}
+
+function amountsOf({ random }: Shopping, manner: (typeof MANNERS)[number], asked: bigint): readonly bigint[] {
+  const share = (asked * BigInt(random.between(1, 99))) / 100n;
+  switch (manner) {
+    case 'parts':
+      return [share, asked - share];
+    case 'less':
+      return [asked - 1n];
+    case 'more':
+      return [asked + share];
+    case 'twice':
+      return [asked, asked];
+    default:
+      return [asked];
+  }
+}
+
+/** Asks several times, perhaps at once and on several nodes. Every answer has the same terms. */
+async function askForAddress(shopping: Shopping, paymentId: string): Promise<Address | undefined> {
+  const { random, stage } = shopping;
+  const url = `/v1/gateway/payment/${paymentId}/address`;
+  const once = async () => {
+    const answer = await ask(shopping, paymentId, { method: 'POST', url, payload: { asset: USDC } });
+    if (answer?.status !== 200) return;
+    const { address, amount, expiresAt } = answer.body;
+    const terms = `${address} ${amount.value} ${expiresAt}`;
+    const known = stage.addresses.get(paymentId) ?? terms;
+    if (known !== terms) throw new Violation('one address', `${paymentId} was answered ${known}, then ${terms}`);
+    stage.addresses.set(paymentId, terms);
+  };
+  for (let tries = 0; tries < 4 && !stage.addresses.has(paymentId); tries += 1) {
+    await Promise.all(random.chance(0.3) ? [once(), once()] : [once()]);
+    await rest(shopping, 1_000);
+  }
+  const [account = '', value = '0', expiresAt = '0'] = stage.addresses.get(paymentId)?.split(' ') ?? [];
+  if (account === '') return undefined;
+  return { address: account.slice(NETWORK.length + 1), asked: BigInt(value), expiresAtMs: Number(expiresAt) * 1000 };
+}
+
+/** Waits until the last seconds of the payment, or until some seconds after it. */
+async function waitForEnd({ stage, by, random }: Shopping, { expiresAtMs }: Address, isLate: boolean): Promise<void> {
+  const atMs = expiresAtMs + (isLate ? random.between(1_000, 30_000) : random.between(-14_000, 3_000));
+  await stage.scheduler.sleep(by, Math.max(0, atMs - stage.scheduler.nowMs()));
+}
+
+/** A plain transfer, as any wallet makes it. */
+function send({ stage, by, payer }: Shopping, { address }: Address, asset: string, units: bigint): void {
+  if (units <= 0n) return;
+  const to = asset.slice(asset.lastIndexOf(':') + 1);
+  const words = [address.slice(2), units.toString(16)].map((word) => word.toLowerCase().padStart(64, '0'));
+  const call =
+    asset === COIN
+      ? { from: payer.address, to: address, value: `0x${units.toString(16)}` }
+      : { from: payer.address, to, data: `0xa9059cbb${words.join('')}` };
+  const hash = stage.control.send({ method: 'eth_sendTransaction', params: [call] });
+  stage.scheduler.note(`${by.name}: sends ${units} of ${asset} to an address in ${hash.slice(0, 10)}`);
+}

@@ -1,0 +1,81 @@
+import type { Chain, ChainEvent } from '../../src/chains/chain.ts';
+import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
+import type { Reader } from '../../src/store/plumbing/database.ts';
+
+type SweptEvent = Extract<ChainEvent, { readonly type: 'swept' }>;
+
+/** The money of a deposit address in the asked token, as the whole chain shows it. */
+export interface DepositOnChain {
+  readonly paymentId: string;
+  readonly commitment: string;
+  readonly address: string;
+  readonly status: string;
+  readonly itemState: string;
+  readonly asked: bigint;
+  readonly fee: bigint;
+  readonly recipient: string;
+  /** By the database. */
+  readonly stored: { readonly arrived: bigint; readonly swept: bigint; readonly told: bigint };
+  readonly arrived: bigint;
+  /** The part that arrived in blocks up to the deadline. */
+  readonly inTime: bigint;
+  readonly left: bigint;
+  readonly sweeps: readonly SweptEvent[];
+}
+
+/** The parts of the stage that this needs. */
+interface Seen {
+  readonly sql: Reader;
+  readonly connected: { readonly chain: Chain };
+  readonly control: Pick<MemoryChainControl, 'balanceOf'>;
+}
+
+type Row = Record<
+  'paymentId' | 'commitment' | 'address' | 'asset' | 'status' | 'state' | 'amount' | 'fee' | 'recipient',
+  string
+> &
+  Record<'arrived' | 'swept' | 'told', string> & { readonly deadline: Date };
+
+/** The deposit addresses of a payment, or of all payments. */
+export async function depositsOnChain(
+  { sql, connected: { chain }, control }: Seen,
+  paymentId?: string,
+): Promise<DepositOnChain[]> {
+  const rows = await sql<Row[]>`
+    select d.payment_id as "paymentId", d.commitment, d.address, d.asset, p.status, i.state, i.amount::text, i.fee::text,
+      i.recipient, i.deadline, d.arrived::text, d.swept::text, d.told::text
+    from deposits d join items i on i.commitment = d.commitment join payments p on p.id = d.payment_id
+    where ${paymentId ?? null}::text is null or d.payment_id = ${paymentId ?? null} order by d.commitment`;
+  if (rows.length === 0) return [];
+  const { number } = await chain.head();
+  const addresses = new Set(rows.map(({ address }) => address));
+  const [transfers, events] = await Promise.all([chain.incoming(addresses, 0, number), chain.events(0, number)]);
+  const heights = [...new Set(transfers.map(({ block }) => block.number))];
+  const timesS = new Map(
+    await Promise.all(heights.map(async (height) => [height, (await chain.block(height))?.timestampS ?? 0] as const)),
+  );
+  return rows.map((row) => {
+    const { address, asset, commitment, deadline } = row;
+    const own = transfers.filter(({ to, asset: sent }) => to === address && sent === asset);
+    const sum = (of: typeof own) => of.reduce((total, { amount }) => total + amount, 0n);
+    const isInTime = ({ block }: (typeof own)[number]) => (timesS.get(block.number) ?? 0) * 1000 <= deadline.getTime();
+    return {
+      paymentId: row.paymentId,
+      commitment,
+      address,
+      status: row.status,
+      itemState: row.state,
+      asked: BigInt(row.amount),
+      fee: BigInt(row.fee),
+      recipient: row.recipient,
+      stored: { arrived: BigInt(row.arrived), swept: BigInt(row.swept), told: BigInt(row.told) },
+      arrived: sum(own),
+      inTime: sum(own.filter(isInTime)),
+      left: control.balanceOf(address, asset),
+      sweeps: events.filter(
+        (event): event is SweptEvent =>
+          event.type === 'swept' && event.commitment === commitment && event.asset === asset,
+      ),
+    };
+  });
+}

@@ -1,0 +1,30 @@
+import { clamp } from '../../shared/text.ts';
+import { useMerchants, useSession } from '../queries.ts';
+import { Field } from './parts.tsx';
+
+interface MerchantFieldProps {
+  readonly label: string;
+  /** The words of the choice without a merchant. */
+  readonly all: string;
+}
+
+/** One merchant or all of them, as `merchant` of the form. People of one merchant have no choice. */
+export function MerchantField({ label, all }: MerchantFieldProps) {
+  const merchants = useMerchants();
+  const { merchant } = useSession();
+  if (merchant !== null) return null;
+  return (
+    <Field label={label}>
+      {(id) => (
+        <select id={id} name="merchant">
+          <option value="">{all}</option>
+          {merchants.map((each) => (
+            <option key={each.id} value={each.id}>
+              {clamp(each.name, 40)}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}
