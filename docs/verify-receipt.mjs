@@ -17,16 +17,24 @@ import { parseArgs } from 'node:util';
  * of the last one is in contracts/, that of the ones before is in the history of that folder.
  */
 const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A'];
+/** The releases of the contract that sweeps deposit addresses, likewise. */
+const DEPOSITS = ['0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead'];
 const MEMBERS =
   'amount asset blockHash blockNumber chainId collector commitment deadline fee feeAccount form logIndex merchantId ' +
   'network payer paymentId priceUnit priceValue recipient referenceId succeededAt token transaction';
-/** The second form names the refunds of the payment. */
+/** The second form names the refunds of the payment. The third is of a payment that was sent to its deposit address. */
+const DEPOSIT_FORM = 'till-receipt/3';
 const FORMS = {
   'till-receipt/1': MEMBERS,
-  'till-receipt/2': MEMBERS.replace('referenceId', 'referenceId refunds'),
+  'till-receipt/2': `${MEMBERS} refunds`,
+  [DEPOSIT_FORM]: `${MEMBERS} arrived refunds sweeps transfers`,
 };
-const REFUND_MEMBERS =
-  'amount blockHash blockNumber collector commitment deadline feeAccount logIndex payer recipient refundId transaction';
+const PART_MEMBERS = {
+  refunds:
+    'amount blockHash blockNumber collector commitment deadline feeAccount logIndex payer recipient refundId transaction',
+  sweeps: 'amount blockHash blockNumber fee logIndex transaction',
+  transfers: 'amount blockHash blockNumber logIndex sender transaction',
+};
 const NATIVE = `0x${'0'.repeat(40)}`;
 const RPC_WITHIN_MS = 20_000;
 
@@ -39,35 +47,43 @@ function check(isRight, problem) {
 /** The signature is the operator's word for the receipt; everything else can be seen without believing it. */
 function checkSignature({ receipt, signature }, { keys }) {
   check(Object.hasOwn(FORMS, receipt?.form), 'this is not a receipt in a form known here');
-  const { refunds = [], ...payment } = receipt;
-  const isWhole = Object.keys(receipt).sort().join(' ') === FORMS[receipt.form];
   check(
-    isWhole && Array.isArray(refunds),
+    hasMembers(receipt, FORMS[receipt.form]),
     'members are missing from the receipt, or there are some that do not belong',
   );
-  for (const refund of refunds) {
-    const hasMembers =
-      Object.keys(refund ?? {})
-        .sort()
-        .join(' ') === REFUND_MEMBERS;
-    check(hasMembers, 'members are missing from a refund, or there are some that do not belong');
+  for (const [name, value] of Object.entries(receipt)) {
+    if (!Object.hasOwn(PART_MEMBERS, name)) {
+      check(typeof value === 'string', 'a member of the receipt is not text');
+      continue;
+    }
+    const isList = Array.isArray(value) && value.every((part) => hasMembers(part, PART_MEMBERS[name]));
+    check(isList, `members are missing from one of the ${name}, or there are some that do not belong`);
+    const isText = value.every((part) => Object.values(part).every((member) => typeof member === 'string'));
+    check(isText, 'a member of the receipt is not text');
   }
-  check(
-    [payment, ...refunds].every((part) => Object.values(part).every((value) => typeof value === 'string')),
-    'a member of the receipt is not text',
-  );
   const key = keys.find(({ kid }) => kid === signature?.keyId);
   check(
     key !== undefined && signature.algorithm === 'ed25519',
     'it is signed with a key that is not among those given',
   );
-  const text = JSON.stringify(sorted({ ...receipt, ...(receipt.refunds && { refunds: refunds.map(sorted) }) }));
+  const text = JSON.stringify(sorted(receipt));
   const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.x }, format: 'jwk' });
   const isSigned = verify(null, Buffer.from(text), publicKey, Buffer.from(String(signature.value), 'base64url'));
   check(isSigned, 'the signature is not of this receipt: it was altered, or not made by the operator');
 }
 
-const sorted = (members) => Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
+function hasMembers(object, names) {
+  return (
+    Object.keys(object ?? {})
+      .sort()
+      .join(' ') === names.split(' ').sort().join(' ')
+  );
+}
+
+function sorted(object) {
+  const members = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, value]) => [name, Array.isArray(value) ? value.map(sorted) : value]));
+}
 
 /**
  * Each refund as a receipt of its own. Its id is that of the payment, but for the first four bits, which number it. All of
@@ -86,17 +102,14 @@ function refundsOf({ refunds = [], ...payment }) {
 
 /** The commitment is what the payer signed. Hashing it again shows that the payer agreed to every one of its ten parts. */
 function checkCommitment(receipt) {
-  const { chainId, network, asset, token, collector, commitment } = receipt;
-  check(network === `eip155:${chainId}`, 'its network and its chain id differ');
-  const isItsToken = token === NATIVE ? asset.startsWith(`${network}/slip44:`) : asset === `${network}/erc20:${token}`;
-  check(isItsToken, 'its asset and its token differ');
+  checkAsset(receipt);
+  const { collector } = receipt;
   const isCollector = COLLECTORS.some((release) => same(collector, release));
   check(isCollector, 'it was carried out by a contract that is not the Collector');
-  check(BigInt(receipt.fee) <= BigInt(receipt.amount), 'its fee is more than its amount');
   const words = [
-    uint(chainId),
+    uint(receipt.chainId),
     address(collector),
-    address(token),
+    address(receipt.token),
     address(receipt.feeAccount),
     subject(receipt.paymentId).padEnd(64, '0'),
     address(receipt.payer),
@@ -105,58 +118,143 @@ function checkCommitment(receipt) {
     address(receipt.recipient),
     uint(receipt.deadline),
   ];
-  check(same(keccak256(Buffer.from(words.join(''), 'hex')), commitment), 'its commitment is not the hash of its parts');
+  check(same(keccakOf(words), receipt.commitment), 'its commitment is not the hash of its parts');
 }
+
+function checkAsset({ chainId, network, asset, token, fee, amount }) {
+  check(network === `eip155:${chainId}`, 'its network and its chain id differ');
+  const isItsToken = token === NATIVE ? asset.startsWith(`${network}/slip44:`) : asset === `${network}/erc20:${token}`;
+  check(isItsToken, 'its asset and its token differ');
+  check(BigInt(fee) <= BigInt(amount), 'its fee is more than its amount');
+}
+
+/**
+ * A deposit address follows from its terms, and nothing can leave it but to its recipient and fee account. The salt of the
+ * address is the commitment.
+ */
+function checkDepositAddress(receipt) {
+  checkAsset(receipt);
+  const { collector, payer } = receipt;
+  const isKnown = DEPOSITS.some((release) => same(collector, release));
+  check(isKnown, 'its contract is not that of deposit addresses');
+  const terms = [
+    bare(receipt.token),
+    bare(receipt.feeAccount),
+    subject(receipt.paymentId),
+    bare(receipt.recipient),
+    half(receipt.amount),
+    half(receipt.fee),
+  ];
+  check(same(keccakOf(terms), receipt.commitment), 'its commitment is not the hash of its terms');
+  const proxy = keccakOf([`3d602d80600a3d3981f3363d3d373d3d3d363d73${bare(collector)}5af43d82803e903d91602b57fd5bf3`]);
+  const derived = keccakOf(['ff', bare(collector), receipt.commitment.slice(2), proxy.slice(2)]);
+  check(same(`0x${derived.slice(-40)}`, payer), 'its deposit address does not follow from its terms');
+}
+
+/** The transfers, and the sweeps up to the asked amount, must make up the money that the receipt names. */
+function checkArrival({ amount, fee, arrived, transfers, sweeps, ...receipt }) {
+  const parts = [...transfers, ...sweeps];
+  const keys = new Set(parts.map(placeKey));
+  check(keys.size === parts.length, 'a transfer or a sweep is named twice');
+  check(keys.has(placeKey(receipt)), 'its transaction is none of its transfers and sweeps');
+  const asked = BigInt(amount);
+  check(asked > 0n, 'nothing was asked');
+  const sent = sumOf(transfers);
+  const swept = sumOf(sweeps);
+  const counted = swept < asked ? swept : asked;
+  check(
+    BigInt(arrived) === (sent > counted ? sent : counted),
+    'its transfers and sweeps are not the money that it names',
+  );
+  for (const sweep of sweeps) {
+    const share = (BigInt(sweep.amount) * BigInt(fee)) / asked;
+    check(BigInt(sweep.fee) === share, 'a sweep has taken another fee than the share of the terms');
+  }
+}
+
+const placeKey = ({ transaction, logIndex }) => `${transaction.toLowerCase()} ${Number(logIndex)}`;
+const sumOf = (parts) => parts.reduce((sum, { amount }) => sum + BigInt(`0x${uint(amount)}`), 0n);
 
 /** What the chain says, by an endpoint that you trust. */
 async function checkChain(receipt, rpc) {
-  check(Number(await rpc('eth_chainId')) === Number(receipt.chainId), 'the endpoint is of another chain');
-  const mined = await rpc('eth_getTransactionReceipt', [receipt.transaction]);
-  check(mined !== null, 'the chain does not know the transaction');
-  check(mined.status === '0x1', 'the transaction was reverted');
-  check(same(mined.blockHash, receipt.blockHash), 'the transaction is in another block');
-  check(Number(mined.blockNumber) === Number(receipt.blockNumber), 'the transaction is at another height');
-  const block = await rpc('eth_getBlockByNumber', [mined.blockNumber, false]);
-  check(block !== null && same(block.hash, receipt.blockHash), 'its block is not in the chain any more');
-  checkEvent(receipt, mined.logs);
-  if (receipt.token !== NATIVE) checkTransfer(receipt, mined.logs);
-  return Number(await rpc('eth_blockNumber')) - Number(mined.blockNumber) + 1;
+  const { logs, depth } = await findMined(receipt, rpc);
+  checkEvent(receipt, logs, {
+    topics: [COLLECTED, receipt.commitment],
+    words: [
+      subject(receipt.paymentId).padEnd(64, '0'),
+      address(receipt.payer),
+      address(receipt.token),
+      uint(receipt.amount),
+      uint(receipt.fee),
+      address(receipt.recipient),
+    ],
+  });
+  if (receipt.token !== NATIVE) checkPayout(receipt, receipt.collector, logs);
+  return depth;
 }
 
-const COLLECTED = 'Collected(bytes32,bytes16,address,address,uint256,uint256,address)';
+/** A transfer to the deposit address, by the token's own event, in a block before the deadline. */
+async function checkTransfer(receipt, transfer, rpc) {
+  const { logs, depth, block } = await findMined({ ...receipt, ...transfer }, rpc);
+  check(Number(block.timestamp) <= Number(receipt.deadline), 'a transfer came after the deadline');
+  checkEvent({ ...transfer, collector: receipt.token }, logs, {
+    topics: [TRANSFER, `0x${address(transfer.sender)}`, `0x${address(receipt.payer)}`],
+    words: [uint(transfer.amount)],
+  });
+  return depth;
+}
 
-function checkEvent(receipt, logs) {
-  const log = logs.find(({ logIndex }) => Number(logIndex) === Number(receipt.logIndex));
+/** A sweep of the deposit address, by the event of the contract and that of the token. */
+async function checkSweep(receipt, sweep, rpc) {
+  const { logs, depth } = await findMined({ ...receipt, ...sweep }, rpc);
+  checkEvent({ ...receipt, ...sweep }, logs, {
+    topics: [SWEPT, receipt.commitment],
+    words: [
+      subject(receipt.paymentId).padEnd(64, '0'),
+      address(receipt.token),
+      uint(sweep.amount),
+      uint(sweep.fee),
+      address(receipt.recipient),
+    ],
+  });
+  checkPayout({ ...receipt, ...sweep }, receipt.payer, logs);
+  return depth;
+}
+
+/** The transaction, if it is in the named block and the block is in the chain. */
+async function findMined({ chainId, transaction, blockHash, blockNumber }, rpc) {
+  check(Number(await rpc('eth_chainId')) === Number(chainId), 'the endpoint is of another chain');
+  const mined = await rpc('eth_getTransactionReceipt', [transaction]);
+  check(mined !== null, 'the chain does not know the transaction');
+  check(mined.status === '0x1', 'the transaction was reverted');
+  check(same(mined.blockHash, blockHash), 'the transaction is in another block');
+  check(Number(mined.blockNumber) === Number(blockNumber), 'the transaction is at another height');
+  const block = await rpc('eth_getBlockByNumber', [mined.blockNumber, false]);
+  check(block !== null && same(block.hash, blockHash), 'its block is not in the chain any more');
+  const depth = Number(await rpc('eth_blockNumber')) - Number(mined.blockNumber) + 1;
+  return { logs: mined.logs, block, depth };
+}
+
+function checkEvent({ logIndex, collector }, logs, { topics, words }) {
+  const log = logs.find((each) => Number(each.logIndex) === Number(logIndex));
   check(log !== undefined, 'the transaction has no event of that number');
-  check(same(log.address, receipt.collector), 'the event is not the Collector’s');
-  const topics = [keccak256(Buffer.from(COLLECTED)), receipt.commitment];
+  check(same(log.address, collector), 'the event is not the Collector’s, nor that of the expected contract');
   check(
-    log.topics.length === 2 && topics.every((topic, at) => same(topic, log.topics[at])),
+    log.topics.length === topics.length && topics.every((topic, at) => same(topic, log.topics[at])),
     'the event is another one',
   );
-  const words = [
-    subject(receipt.paymentId).padEnd(64, '0'),
-    address(receipt.payer),
-    address(receipt.token),
-    uint(receipt.amount),
-    uint(receipt.fee),
-    address(receipt.recipient),
-  ];
   check(same(log.data, `0x${words.join('')}`), 'the event tells of something else than the receipt');
 }
 
-/** The token's own word: so much went from the Collector to the recipient. */
-function checkTransfer(receipt, logs) {
-  const net = BigInt(receipt.amount) - BigInt(receipt.fee);
-  const topics = [
-    keccak256(Buffer.from('Transfer(address,address,uint256)')),
-    `0x${address(receipt.collector)}`,
-    `0x${address(receipt.recipient)}`,
-  ];
+/** The token's own word: so much went from the Collector or the deposit address to the recipient. */
+function checkPayout({ amount, fee, token, recipient }, from, logs) {
+  const net = BigInt(amount) - BigInt(fee);
+  if (net === 0n) return;
+  const topics = [TRANSFER, `0x${address(from)}`, `0x${address(recipient)}`];
   const isTransfer = (log) =>
-    same(log.address, receipt.token) &&
+    same(log.address, token) &&
     topics.every((topic, at) => same(topic, log.topics[at])) &&
-    same(log.data, `0x${uint(net)}`);
+    same(log.data, `0x${uint(String(net))}`);
   check(logs.some(isTransfer), 'the token has not transferred the net amount to the recipient');
 }
 
@@ -170,6 +268,16 @@ function uint(text) {
 function address(text) {
   check(/^0x[0-9a-fA-F]{40}$/.test(text), `${text} is not an address`);
   return text.slice(2).toLowerCase().padStart(64, '0');
+}
+
+/** The 20 bytes of an address. */
+const bare = (text) => address(text).slice(24);
+
+/** A number in 16 bytes. */
+function half(text) {
+  const word = uint(text);
+  check(word.startsWith('0'.repeat(32)), `${text} does not fit into 16 bytes`);
+  return word.slice(32);
 }
 
 /** The 16 bytes behind the id of a payment or refund: its 26 characters are digits of base 32, after Crockford. */
@@ -225,6 +333,15 @@ function permute(a) {
   }
 }
 
+const keccakOf = (words) => keccak256(Buffer.from(words.join(''), 'hex'));
+const COLLECTED = topicOf('Collected(bytes32,bytes16,address,address,uint256,uint256,address)');
+const SWEPT = topicOf('Swept(bytes32,bytes16,address,uint256,uint256,address)');
+const TRANSFER = topicOf('Transfer(address,address,uint256)');
+
+function topicOf(event) {
+  return keccak256(Buffer.from(event));
+}
+
 function openRpc(url) {
   return async (method, params = []) => {
     const response = await fetch(url, {
@@ -258,19 +375,44 @@ async function main() {
   checkSignature(signed, await readJson(values.key));
   say('signed     by the operator, and unaltered since');
   const { receipt } = signed;
+  const isDeposit = receipt.form === DEPOSIT_FORM;
   const refunds = refundsOf(receipt);
-  for (const each of [receipt, ...refunds]) checkCommitment(each);
-  say('committed  the payer signed these very terms');
-  if (values.rpc !== undefined) {
-    const rpc = openRpc(values.rpc);
+  for (const each of [...(isDeposit ? [] : [receipt]), ...refunds]) checkCommitment(each);
+  if (isDeposit) {
+    checkDepositAddress(receipt);
+    checkArrival(receipt);
+    say('committed  what is sent to the deposit address can only reach the recipient and the fee account');
+  } else say('committed  the payer signed these very terms');
+  if (values.rpc !== undefined) await checkAll(receipt, refunds, openRpc(values.rpc));
+}
+
+async function checkAll(receipt, refunds, rpc) {
+  if (receipt.form === DEPOSIT_FORM) await checkDeposit(receipt, rpc);
+  else {
     const depth = await checkChain(receipt, rpc);
     const net = BigInt(receipt.amount) - BigInt(receipt.fee);
     say(`on chain   ${net} of ${receipt.asset} reached ${receipt.recipient}, ${depth} blocks deep`);
-    for (const refund of refunds) {
-      const below = await checkChain(refund, rpc);
-      say(`refunded   ${refund.amount} of ${refund.asset} reached ${refund.recipient}, ${below} blocks deep`);
-    }
   }
+  for (const refund of refunds) {
+    const below = await checkChain(refund, rpc);
+    say(`refunded   ${refund.amount} of ${refund.asset} reached ${refund.recipient}, ${below} blocks deep`);
+  }
+}
+
+async function checkDeposit(receipt, rpc) {
+  const { asset, payer, recipient, arrived } = receipt;
+  for (const transfer of receipt.transfers) {
+    const depth = await checkTransfer(receipt, transfer, rpc);
+    say(`on chain   ${transfer.amount} of ${asset} arrived at ${payer}, ${depth} blocks deep`);
+  }
+  for (const sweep of receipt.sweeps) {
+    const depth = await checkSweep(receipt, sweep, rpc);
+    say(
+      `swept      ${BigInt(sweep.amount) - BigInt(sweep.fee)} of ${asset} reached ${recipient}, ${depth} blocks deep`,
+    );
+  }
+  const missing = BigInt(receipt.amount) - BigInt(arrived);
+  if (missing > 0n) say(`accepted   ${arrived} of ${asset}, which is ${missing} less than was asked`);
 }
 
 main().catch((error) => {

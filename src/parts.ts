@@ -19,12 +19,13 @@ import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
-import { createCountLimit, LINK_ORDERS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
+import { createCountLimit, LINK_ORDERS, PRINTS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createTurns } from './http/entry/turns.ts';
 import { createSubjectReader, eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
+import { openPress } from './paper/press.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { createMetrics } from './runtime/metrics.ts';
 import { createPaymentWork } from './runtime/payment-work.ts';
@@ -125,6 +126,7 @@ export async function createParts(input: PartsInput) {
   feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   const longPolls = createLongPolls(world, feed);
   const readSubjects = createSubjectReader(base);
+  const press = openPress(steady.timers);
   const parts = {
     ...base,
     metrics,
@@ -140,6 +142,8 @@ export async function createParts(input: PartsInput) {
     optionAsks: createUseRecorder(world.clock, recordOptions),
     signInFailures: createCountLimit(steady.clock, SIGN_IN_FAILURES),
     linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
+    prints: createCountLimit(steady.clock, PRINTS),
+    press,
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),
     turns,
@@ -183,6 +187,7 @@ export async function createParts(input: PartsInput) {
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
     stop() {
       for (const cache of [keys, sessions, apps, merchants, networkStops]) cache.stop();
+      press.close();
     },
   };
   return { ...parts, rehearsal: input.rehearse?.(parts) ?? NO_REHEARSAL };

@@ -10,9 +10,18 @@ import { makeTemplate, TEST_SERVER } from './database.ts';
 import { missingHaproxy } from './haproxy.ts';
 import { missingPhp, missingPython } from './interpreters.ts';
 import { missingPgBouncer } from './pgbouncer.ts';
+import { missingPoppler } from './poppler.ts';
 import { missingReplication } from './replicated-postgres.ts';
 
-const PROGRAMS = [missingBrowser, missingHaproxy, missingPgBouncer, missingReplication, missingPhp, missingPython];
+const PROGRAMS = [
+  missingBrowser,
+  missingHaproxy,
+  missingPgBouncer,
+  missingReplication,
+  missingPhp,
+  missingPython,
+  missingPoppler,
+];
 
 let server: EmbeddedPostgres | undefined;
 let folder: string | undefined;

@@ -26,10 +26,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'guarded-http': ['domain', 'runtime'],
   logos: ['domain', 'runtime', 'guarded-http'],
   mail: ['domain', 'runtime'],
+  paper: ['domain', 'runtime'],
   settings: ['domain', 'runtime', 'chains', 'rates', 'mail', 'sandbox'],
   store: ['domain', 'runtime'],
   actions: ['domain', 'runtime', 'chains', 'rates', 'screening', 'guarded-http', 'logos', 'mail', 'store', 'errors.ts'],
-  http: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'store', 'actions', 'errors.ts'],
+  http: ['domain', 'runtime', 'settings', 'chains', 'rates', 'screening', 'paper', 'store', 'actions', 'errors.ts'],
   workers: ['domain', 'runtime', 'chains', 'screening', 'mail', 'store', 'actions'],
   sandbox: ['domain', 'runtime', 'chains', 'store', 'actions'],
   cli: ['domain', 'runtime', 'settings', 'chains', 'store', 'actions', 'sandbox', 'errors.ts'],
@@ -67,6 +68,10 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['src/runtime/metrics.ts'],
   '@simplewebauthn/server': ['src/actions/people/webauthn.ts'],
   nodemailer: ['src/mail/smtp.ts'],
+  pdfkit: ['src/paper/'],
+  fontkit: ['src/paper/'],
+  'bidi-js': ['src/paper/'],
+  linebreak: ['src/paper/'],
 };
 
 /** Whether a range of npm's (`^20.19.0 || >=22`, `20`, `>= 18`) holds this version; both may leave parts out. */
@@ -147,7 +152,8 @@ describe('the house', () => {
           const isContract = target.startsWith('../contracts/artifacts/') && ['chains', 'sandbox'].includes(layer);
           // The one thing the server and the browser share: what the page begins with.
           const isPageState =
-            /^\.\.\/web\/src\/(checkout|dashboard|links|pos)\/page-state\.ts$/.test(target) && layer === 'http';
+            /^\.\.\/web\/src\/(checkout|dashboard|links|pos|receipts)\/page-state\.ts$/.test(target) &&
+            (layer === 'http' || layer === 'paper');
           // Commands and the demo shop use the gateway as partners do, by its client library.
           const isPartner = layer === 'cli' || name.startsWith('src/http/demo/');
           const isClient = target.startsWith('../sdk/src/') && isPartner;

@@ -3,13 +3,14 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 import { weightBudget } from './scripts/weight-budget.ts';
 
-/** The entries that documents of the server load: the checkout; the dashboard; the point of sale with its service worker; the pages of payment links, which have no script; the shop, the blocks and the front page; the API reference. */
+/** The entries that documents of the server load: the checkout; the dashboard; the point of sale with its service worker; the pages of payment links and of receipts, which have no script; the shop, the blocks and the front page; the API reference. */
 const ENTRIES = {
   checkout: join(import.meta.dirname, 'src/checkout/entry-client.tsx'),
   dashboard: join(import.meta.dirname, 'src/dashboard/entry-client.tsx'),
   pos: join(import.meta.dirname, 'src/pos/entry-client.tsx'),
   posWorker: join(import.meta.dirname, 'src/pos/worker.ts'),
   links: join(import.meta.dirname, 'src/links/links.css'),
+  receipts: join(import.meta.dirname, 'src/receipts/receipts.css'),
   site: join(import.meta.dirname, 'src/pages/site.css'),
   reference: join(import.meta.dirname, 'src/pages/reference.ts'),
 };
@@ -20,7 +21,7 @@ const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted)\.tsx|follow-deposi
 /** A part of the dashboard and the API reference. Small parts join a larger file otherwise, and that is one of the checkout. */
 const REFERENCE_KEY = /\/shared\/reference-key\.ts$/;
 
-/** The server's own half: the checkout page with those of payment links, and the words of the dashboard and the point of sale. */
+/** The server's own half: the checkout page with those of payment links and receipts, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
   'entry-server': join(import.meta.dirname, 'src/checkout/entry-server.tsx'),
   'dashboard-words': join(import.meta.dirname, 'src/dashboard/dashboard-words.ts'),

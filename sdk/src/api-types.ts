@@ -497,8 +497,8 @@ export interface PaymentLinkPage {
 /** The receipt. */
 export interface SignedReceipt {
   receipt: {
-    /** The second form names the refunds of a payment. */
-    form: 'till-receipt/1' | 'till-receipt/2';
+    /** The second form names the refunds of a payment. The third is of a payment that was sent to its deposit address. */
+    form: 'till-receipt/1' | 'till-receipt/2' | 'till-receipt/3';
     paymentId: string;
     merchantId: string;
     referenceId: string;
@@ -516,21 +516,21 @@ export interface SignedReceipt {
     asset: string;
     /** The address of the token; the zero address for the coin of the chain. */
     token: string;
-    /** The contract that carried it out. */
+    /** The contract that carried it out; in the third form the contract of deposit addresses. */
     collector: string;
-    /** The payer. */
+    /** The payer; in the third form the deposit address. */
     payer: string;
     /** The recipient of the amount less the fee. */
     recipient: string;
     /** The recipient of the fee. */
     feeAccount: string;
-    /** The paid amount, in the smallest unit. */
+    /** The paid amount, in the smallest unit; in the third form the asked amount. */
     amount: string;
-    /** The fee. */
+    /** The fee of the amount. */
     fee: string;
-    /** The deadline of the signature, in seconds since the epoch. */
+    /** The deadline of the signature or of the deposit address, in seconds since the epoch. */
     deadline: string;
-    /** The hash that the payer signed as nonce. */
+    /** The hash that the payer signed as nonce; in the third form the salt of the deposit address. */
     commitment: string;
     /** The hash of the transaction. */
     transaction: string;
@@ -538,7 +538,7 @@ export interface SignedReceipt {
     blockHash: string;
     /** The number of the event in its block. */
     logIndex: string;
-    /** The refunds that are final, by their numbers. Only in the second form. */
+    /** The refunds that are final, by their numbers. Not in the first form. */
     refunds?: {
       refundId: string;
       /** The contract that carried it out. */
@@ -555,6 +555,34 @@ export interface SignedReceipt {
       deadline: string;
       /** The hash of all terms. */
       commitment: string;
+      /** The hash of the transaction. */
+      transaction: string;
+      blockNumber: string;
+      blockHash: string;
+      /** The number of the event in its block. */
+      logIndex: string;
+    }[];
+    /** The money that `transfers` and `sweeps` prove, in the smallest unit. The operator may have accepted a little less than the asked amount. Only in the third form. */
+    arrived?: string;
+    /** The final transfers to the deposit address that came in time, the largest 100 of them. Empty if they are unknown after a rebuild. Only in the third form. */
+    transfers?: {
+      /** The account that sent it. */
+      sender: string;
+      /** The sent amount. */
+      amount: string;
+      /** The hash of the transaction. */
+      transaction: string;
+      blockNumber: string;
+      blockHash: string;
+      /** The number of the event in its block. */
+      logIndex: string;
+    }[];
+    /** The final sweeps of the deposit address, the largest 100 of them. Each paid its amount less its fee to the recipient. Only in the third form. */
+    sweeps?: {
+      /** The swept amount. */
+      amount: string;
+      /** The part for the fee account. */
+      fee: string;
       /** The hash of the transaction. */
       transaction: string;
       blockNumber: string;

@@ -51,9 +51,10 @@ export interface ReceiptContent {
   readonly transaction: string;
   /** Null for a network without a block explorer. */
   readonly explorerUrl: string | null;
-  readonly commitment: string;
+  /** The payer's signed order. Null if the money was sent to a deposit address. */
+  readonly commitment: string | null;
   readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
-  /** The page of the payment. */
+  /** The page of the receipt. */
   readonly pageUrl: string;
   readonly isTest: boolean;
 }

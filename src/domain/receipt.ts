@@ -5,7 +5,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
  * gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
  */
 export interface Receipt {
-  readonly form: typeof RECEIPT_FORM | typeof REFUNDED_FORM;
+  readonly form: typeof RECEIPT_FORM | typeof REFUNDED_FORM | typeof DEPOSIT_FORM;
   readonly paymentId: string;
   readonly merchantId: string;
   readonly referenceId: string;
@@ -21,23 +21,48 @@ export interface Receipt {
   readonly asset: string;
   readonly token: string;
   readonly collector: string;
+  /** The account that paid, or the deposit address to which the money was sent. */
   readonly payer: string;
   readonly recipient: string;
   readonly feeAccount: string;
-  /** The amount paid. The recipient got it less the fee. */
+  /** The amount paid; of a deposit address the amount asked. The recipient got it less the fee. */
   readonly amount: string;
   readonly fee: string;
-  /** Unix seconds; the chain would have refused the payment from then on. */
+  /** Unix seconds; the chain would have refused the payment from then on. Later money at a deposit address does not count. */
   readonly deadline: string;
-  /** The hash of the ten things that the payer signed. */
+  /** The hash of the ten things that the payer signed, or of the six terms of a deposit address. */
   readonly commitment: string;
-  /** The event on chain. */
+  /** The event on chain. For a deposit address, the transfer that completed the payment. */
   readonly transaction: string;
   readonly blockNumber: string;
   readonly blockHash: string;
   readonly logIndex: string;
-  /** The refunds that are final on chain, in the order of their numbers. Only in the form for refunded payments. */
+  /** The refunds that are final on chain, in the order of their numbers. Not in the first form. */
   readonly refunds?: RefundReceipt[];
+  /** The money that these transfers and sweeps prove. Only in the form for deposit addresses, as the next two. */
+  readonly arrived?: string;
+  readonly transfers?: TransferReceipt[];
+  readonly sweeps?: SweepReceipt[];
+}
+
+/** A transfer of the token to the deposit address, final and in time. */
+export interface TransferReceipt extends Place {
+  readonly sender: string;
+  readonly amount: string;
+}
+
+/** A sweep of the deposit address: the fee went to the fee account, the rest to the recipient. */
+export interface SweepReceipt extends Place {
+  readonly amount: string;
+  readonly fee: string;
+}
+
+/** A log on the chain. */
+interface Place {
+  readonly transaction: string;
+  readonly blockNumber: string;
+  readonly blockHash: string;
+  readonly logIndex: string;
 }
 
 /** A refund of the payment, with everything that its transfer on chain committed to. It has no fee. */
@@ -60,6 +85,25 @@ export interface RefundReceipt {
 export const RECEIPT_FORM = 'till-receipt/1';
 /** The same with `refunds`. */
 export const REFUNDED_FORM = 'till-receipt/2';
+/** Of a payment that was sent to its deposit address, with `refunds`, `arrived`, `transfers` and `sweeps`. */
+export const DEPOSIT_FORM = 'till-receipt/3';
+
+/**
+ * The money that a receipt proves. Sweeps count up to the asked amount only, because they also carry money that came too
+ * late.
+ */
+export function provedArrival(asked: bigint, transfers: readonly Part[], sweeps: readonly Part[]): bigint {
+  const sent = sumOf(transfers);
+  const swept = sumOf(sweeps);
+  const counted = swept < asked ? swept : asked;
+  return sent > counted ? sent : counted;
+}
+
+type Part = { readonly amount: string };
+
+function sumOf(parts: readonly Part[]): bigint {
+  return parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
 
 export interface ReceiptSignature {
   readonly algorithm: 'ed25519';
@@ -118,10 +162,11 @@ export function verifyText(x: string, text: string, value: string): boolean {
 }
 
 /** The signed bytes: the receipt as JSON in UTF-8, members in alphabetical order everywhere, without white space. */
-export function receiptText({ refunds, ...receipt }: Receipt): string {
-  return JSON.stringify(sorted({ ...receipt, ...(refunds && { refunds: refunds.map(sorted) }) }));
+export function receiptText(receipt: Receipt): string {
+  return JSON.stringify(sorted(receipt));
 }
 
 function sorted(object: object): object {
-  return Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const members = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, value]) => [name, Array.isArray(value) ? value.map(sorted) : value]));
 }

@@ -17,6 +17,7 @@ import { errorSender } from './errors.ts';
 import { linkPageRoutes } from './links/link-page-routes.ts';
 import { describeApi } from './openapi.ts';
 import { posRoutes } from './pos/pos-routes.ts';
+import { receiptPageRoutes } from './receipts/receipt-page-routes.ts';
 import { referenceRoutes } from './reference/reference-routes.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { assetRoutes } from './routes/assets.ts';
@@ -108,6 +109,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   await app.register(x402Routes, { ...deps, prefix: X402_PREFIX });
   await app.register(checkoutRoutes, deps);
   await app.register(linkPageRoutes, deps);
+  await app.register(receiptPageRoutes, deps);
   await app.register(dashboardRoutes, deps);
   await app.register(posRoutes, deps);
   await app.register(siteRoutes, deps);

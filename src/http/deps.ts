@@ -13,6 +13,7 @@ import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
+import type { Press } from '../paper/press.ts';
 import type { Rates } from '../rates/rates.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { PaymentWork } from '../runtime/payment-work.ts';
@@ -78,6 +79,9 @@ export interface HttpDeps {
   readonly signInFailures: CountLimit;
   /** Payments by payment links, for each link and address. */
   readonly linkOrders: CountLimit;
+  /** Receipts as PDF, for each address. */
+  readonly prints: CountLimit;
+  readonly press: Press;
   /** Authenticate challenges for passkeys. */
   readonly challengeKeys: KeyRing;
   /** The site that passkeys are made for. */

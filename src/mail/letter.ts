@@ -76,7 +76,7 @@ function alertLetter({ kind, name, about, message, site, at, waiting }: AlertCon
 function receiptLetter(receipt: ReceiptContent, { language, words }: { language: Language; words: Words }): Letter {
   const merchant = plainText(receipt.merchant, 64);
   const amount = (each: MailedAmount) => amountText(language, each);
-  const { price, paid, refunds, explorerUrl, lineItems, description } = receipt;
+  const { price, paid, refunds, explorerUrl, lineItems, description, commitment, network } = receipt;
   const blocks: Block[] = [
     ...(receipt.isTest ? [{ says: words.testPayment }] : []),
     { says: fill(words.receiptText, { merchant, amount: amount(price) }) },
@@ -109,7 +109,7 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
   blocks.push(
     { says: words.pageLink },
     { link: receipt.pageUrl },
-    { says: fill(words.verify, { network: receipt.network, amount: amount(paid), commitment: receipt.commitment }) },
+    ...(commitment === null ? [] : [{ says: fill(words.verify, { network, amount: amount(paid), commitment }) }]),
     ...(explorerUrl === null ? [] : [{ link: explorerUrl }]),
     { says: words.receiptUnexpected },
   );

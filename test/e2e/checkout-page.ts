@@ -7,6 +7,9 @@ import { en } from '../../web/src/checkout/strings/en.ts';
 import { en as words } from '../../web/src/dashboard/strings/en.ts';
 import type { LinkPageState } from '../../web/src/links/page-state.ts';
 import { en as posWords } from '../../web/src/pos/strings/en.ts';
+import type { ReceiptPageState } from '../../web/src/receipts/page-state.ts';
+import { sheetOf } from '../../web/src/receipts/receipt-sheet.ts';
+import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
 
 /** A minimal page build, for tests of the server's part. */
 export function standInPage(): PageBundle {
@@ -17,6 +20,11 @@ export function standInPage(): PageBundle {
         html: `<script type="application/json" id="state">${jsonInHtml(state)}</script>`,
         title: state.kind,
       }),
+      renderReceipt: (state) => ({
+        html: `<script type="application/json" id="state">${jsonInHtml(state)}</script>`,
+        title: state.kind,
+      }),
+      receiptSheet: (state) => sheetOf(state, wordsIn(state.locale)),
       pickLocale: (acceptLanguage, lang) =>
         [lang, acceptLanguage?.slice(0, 2)].find((locale) => locale === 'ar' || locale === 'en') ?? 'en',
       LOCALES: { en: { dir: 'ltr' }, ar: { dir: 'rtl' } },
@@ -28,6 +36,7 @@ export function standInPage(): PageBundle {
     preloads: ['/assets/shared-3.js'],
     font: '/assets/inter-latin-wght-normal-4.woff2',
     links: assets('/assets/links-9.css'),
+    receipts: assets('/assets/receipts-12.css'),
     site: assets('/assets/site-5.css'),
     reference: { ...assets('/assets/reference-6.css'), scripts: ['/assets/reference-7.js'] },
     pos: { ...assets('/assets/pos-10.css'), strings: { en: posWords }, worker: 'assets/worker-11.js' },
@@ -62,6 +71,13 @@ export function stateIn(document: string): PageState {
 export function linkIn(document: string) {
   const state = stateIn(document) as unknown as LinkPageState;
   if (state.kind !== 'link') throw new Error(`The page shows ${state.kind}.`);
+  return state;
+}
+
+/** The state of the page of a receipt. */
+export function receiptIn(document: string) {
+  const state = stateIn(document) as unknown as ReceiptPageState;
+  if (state.kind !== 'receipt') throw new Error(`The page shows ${state.kind}.`);
   return state;
 }
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
+import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
@@ -12,6 +14,14 @@ import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
+
+const receiptKey = receiptKeyOf(new Uint8Array(32).fill(7));
+
+async function receiptOf(scene: Pick<BooksScene, 'db' | 'payment'>, id: string) {
+  const { receipt } = await makeReceipt({ db: scene.db, receiptKey }, await scene.payment(id));
+  const amounts = (parts: readonly { amount: string }[] = []) => parts.map(({ amount }) => amount);
+  return { ...receipt, sent: amounts(receipt.transfers), swept: amounts(receipt.sweeps) };
+}
 
 describe('money that came by a deposit address', () => {
   let scene: RefundScene;
@@ -54,6 +64,10 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 6);
     assert.equal((await scene.refund(id))?.state, 'refunded');
     assert.equal(scene.control.balanceOf(recipient, DOLLAR), 1_000n);
+    assert.deepEqual(
+      (await receiptOf(scene, id)).refunds?.map(({ amount, recipient: to }) => [amount, to]),
+      [['1000', recipient]],
+    );
     assert.deepEqual(await scene.differences(), []);
   });
 
@@ -187,6 +201,53 @@ describe('lists and exports of a payment by deposit address', () => {
   });
 });
 
+describe('the receipt of a payment by a deposit address', () => {
+  let scene: BooksScene;
+  afterEach(() => scene.close());
+
+  it('is there before the sweep, and then names it', async () => {
+    scene = await openBooksScene({ watching: { sweepFrom: () => 0n }, depth: 3 });
+    const { id, send, sender } = await scene.deposit();
+    const node = await scene.newNode();
+    send(600n);
+    send(500n);
+    await node.turn(3);
+    const before = await receiptOf(scene, id);
+    assert.deepEqual([before.arrived, before.sent, before.swept], ['1100', ['600', '500'], []]);
+    assert.deepEqual([before.transfers?.[0]?.sender, before.amount, before.fee], [sender, '1000', '10']);
+    await node.turn(4);
+    const after = await receiptOf(scene, id);
+    assert.deepEqual([after.swept, after.sweeps?.[0]?.fee], [['1100'], '11']);
+    assert.deepEqual({ ...after, sweeps: [], swept: [] }, before);
+  });
+
+  it('names money that was accepted although some was missing, and none that came too late', async () => {
+    scene = await openBooksScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const { id, send } = await scene.deposit({ lifeMs: 300_000 });
+    const node = await scene.newNode();
+    send(995n);
+    await node.turn(2);
+    scene.pass(960_000);
+    await node.turn(6);
+    assert.deepEqual((await receiptOf(scene, id)).sent, ['995']);
+    send(50n);
+    await node.turn(6);
+    const { arrived, sent, swept } = await receiptOf(scene, id);
+    assert.deepEqual([arrived, sent, swept], ['1000', ['995'], ['995', '50']]);
+  });
+
+  it('is refused while its transfer is not in the chain', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const { id, commitment, send } = await scene.deposit();
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(1);
+    assert.deepEqual((await receiptOf(scene, id)).swept, []);
+    await scene.tamper(`delete from deposit_transfers where commitment = '${commitment}'`);
+    await assert.rejects(receiptOf(scene, id), /not in the chain at this moment/);
+  });
+});
+
 describe('till rebuild, for deposit addresses', () => {
   let scene: BooksScene;
   afterEach(() => scene.close());
@@ -212,7 +273,11 @@ describe('till rebuild, for deposit addresses', () => {
     }
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: scene.merchantId });
     assert.deepEqual([report?.rebuilt, report?.unplaced], [[id], []]);
+    await assert.rejects(receiptOf(scene, id), /Only a succeeded payment/);
     await node.turn(2);
+    const { form, arrived, sent, swept, transaction, sweeps } = await receiptOf(scene, id);
+    assert.deepEqual([form, arrived, sent, swept], ['till-receipt/3', '1000', [], ['1000']]);
+    assert.equal(transaction, sweeps?.[0]?.transaction);
     const { status, tokenValue } = await scene.payment(id);
     assert.deepEqual([status, tokenValue], ['succeeded', '1000']);
     assert.deepEqual(await scene.balances(DOLLAR), {

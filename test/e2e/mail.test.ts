@@ -12,15 +12,14 @@ import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts
 import { createMailer, type Mailer } from '../../src/mail/smtp.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
-import { putEvents } from '../../src/store/chain/chain-events.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { listAudit } from '../../src/store/plumbing/audit-log.ts';
 import { TEST_SECRET } from '../gateway.ts';
 import { headerText, startMailServer } from '../mail-server.ts';
 import { until } from '../until.ts';
-import { openPayingShop, type PayingShop, result, USDC } from './paying-shop.ts';
+import { paidPayment } from './paid-payment.ts';
+import { openPayingShop, type PayingShop } from './paying-shop.ts';
 import { addPasskey, browserOf, OF_OPERATOR, OWN_PAGE, signIn } from './people-scene.ts';
-import { happen } from './shop.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -83,30 +82,7 @@ describe('mail', () => {
     return response.json() as { person: { id: string; email: string }; link: { url: string; isMailed: boolean } };
   }
 
-  /** A payment that has succeeded, as relayer and watcher leave it. */
-  async function paid(fields: object = {}): Promise<string> {
-    const { gateway, wallet, network, time } = paying;
-    const payer = paying.newPayer({ [USDC]: 100_000_000n });
-    const id = await paying.created(fields);
-    const option = await wallet.option(id, payer.account, USDC);
-    const confirmed = await wallet.confirm(id, option.id, [result(await payer.sign(option))]);
-    assert.equal(confirmed.statusCode, 200, confirmed.body);
-    const commitment = (await paying.items(id))[0]?.commitment ?? '';
-    await happen(gateway, id, 'succeeded');
-    const block = { blockNumber: 1, blockHash: `0x${'cd'.repeat(32)}` };
-    const event = {
-      ...block,
-      commitment,
-      transactionHash: `0x${commitment.slice(2)}`,
-      logIndex: 0,
-      type: 'paid',
-    } as const;
-    await command(gateway, async (tx, at) => {
-      await putEvents(tx, network().chain.network.chainId, [{ ...event, fields: {} }], at);
-      await tx`update items set state = 'paid', ended_at = ${new Date(time.clock.nowMs())} where commitment = ${commitment}`;
-    });
-    return id;
-  }
+  const paid = (fields: object = {}) => paidPayment(paying, fields);
 
   const ask = (id: string, email = 'payer@example.com', language?: string) =>
     paying.wallet.post(id, 'receipt-email', { email, ...(language && { language }) });
@@ -186,7 +162,16 @@ describe('mail', () => {
     const [mail] = server.received;
     assert.match(headerText(mail?.headers.get('subject')), /^Votre reçu de Test shop$/);
     const transaction = (await paying.items(id))[0]?.commitment ?? '';
-    for (const part of ['10,00 USD', '2 × Coffee <b>: 7,00 USD', 'ORDER-42', transaction, 'For here & now', FAMILY]) {
+    const page = `/c/${id.slice(4)}/receipt`;
+    for (const part of [
+      page,
+      '10,00 USD',
+      '2 × Coffee <b>: 7,00 USD',
+      'ORDER-42',
+      transaction,
+      'For here & now',
+      FAMILY,
+    ]) {
       assert.ok(mail?.text.includes(part), `${part} is not in ${mail?.text}`);
     }
     assert.ok(mail?.html.includes('Coffee &lt;b&gt;') && !mail.html.includes('<b>'));

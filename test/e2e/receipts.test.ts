@@ -4,9 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { parseEther } from 'viem';
-import { COLLECTORS } from '../../src/chains/collectors.ts';
+import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { receiptKeyOf, signReceipt } from '../../src/domain/receipt.ts';
+import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { Json } from './list-test.ts';
 import { payWith, setFees } from './sandbox-payer.ts';
@@ -14,6 +15,8 @@ import { payWith, setFees } from './sandbox-payer.ts';
 const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
 const SYMBOLS = ['USDC', 'EURC', 'USDT', 'ETH'] as const;
 const TEN = 10;
+const WITHIN_MS = 20_000;
+const TOKEN = parseAbi(['function transfer(address to, uint256 value)']);
 
 describe('receipts', () => {
   let sandbox: Sandbox;
@@ -114,6 +117,75 @@ describe('receipts', () => {
     }
   });
 
+  /** A payment of ten dollars, sent to its deposit address in these parts and swept. */
+  async function paidToAddress(...parts: readonly bigint[]): Promise<Json> {
+    const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000', {}, merchantId);
+    const path = `/v1/gateway/payment/${paymentId}`;
+    const { address } = await sandbox.call<Json>('POST', `${path}/address`, { asset: sandbox.assetOf('USDC') });
+    const to = address.split(':').at(-1) as Hex;
+    const wallet = await sandbox.createWallet({ USDC: 10n ** 9n, ETH: parseEther('1') });
+    const token = sandbox.assetOf('USDC').split('erc20:')[1] as Hex;
+    for (const part of parts) {
+      await wallet.send({
+        to: token,
+        data: encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, part] }),
+      });
+    }
+    const isSwept = async () => {
+      const { status } = await sandbox.call<Json>('GET', `${path}/status`);
+      return status === 'succeeded' && (await receiptOf(paymentId)).receipt.sweeps.length > 0;
+    };
+    await until(`${paymentId} is paid and swept`, isSwept, { withinMs: WITHIN_MS });
+    return receiptOf(paymentId);
+  }
+
+  it('of payments to a deposit address prove its terms, the transfers and the sweeps', async () => {
+    const signed = await paidToAddress(4_000_000n, 6_000_000n);
+    const { receipt } = signed;
+    assert.deepEqual(
+      [receipt.form, receipt.arrived, receipt.transfers.map(({ amount }: Json) => amount), receipt.refunds],
+      ['till-receipt/3', '10000000', ['4000000', '6000000'], []],
+    );
+    assert.equal(receipt.transaction, receipt.transfers[1].transaction, 'the transfer that completed it');
+    const { code, said } = await check(signed);
+    assert.equal(code, 0, said);
+    assert.match(
+      said,
+      /^signed .*\ncommitted .* deposit address .*\n(on chain .* arrived at 0x.*\n){2}(swept .* reached 0x.*\n)+$/,
+    );
+
+    const forger = receiptKeyOf(new Uint8Array(32).fill(7));
+    const keys = await put({ keys: [forger.publicJwk] });
+    const sign = (made: Json) => ({ receipt: made, signature: signReceipt(forger, made) });
+    const [first, second] = receipt.transfers;
+    const other = await receiptOf(await paid('USDC'));
+    const lies: readonly (readonly [lie: object, problem: RegExp])[] = [
+      [{ recipient: receipt.feeAccount }, /commitment is not the hash/],
+      [{ fee: '0' }, /commitment is not the hash/],
+      [{ payer: receipt.recipient }, /does not follow from its terms/],
+      [{ collector: other.receipt.collector }, /not that of deposit addresses/],
+      [{ paymentId: other.receipt.paymentId }, /commitment is not the hash/],
+      [{ arrived: '10000001' }, /not the money that it names/],
+      [{ transfers: [first, first, second], arrived: '14000000' }, /named twice/],
+      [{ transfers: [{ ...first, amount: '5000000' }, second], arrived: '11000000' }, /something else/],
+      [{ transfers: [{ ...first, amount: '-1' }, second], arrived: '5999999' }, /not a whole number/],
+      [{ transfers: [{ ...first, sender: receipt.recipient }, second] }, /another one/],
+      [{ transfers: [{ ...first, logIndex: '999' }, second] }, /no event of that number/],
+      [{ deadline: '1' }, /after the deadline/],
+      [{ transaction: other.receipt.transaction }, /none of its transfers/],
+      [{ sweeps: receipt.sweeps.map((sweep: Json) => ({ ...sweep, fee: '0' })) }, /another fee/],
+      [{ sweeps: receipt.sweeps.map((sweep: Json) => ({ ...sweep, blockHash: first.blockHash })) }, /in another block/],
+      [{ sweeps: [{ ...receipt.sweeps[0], more: '1' }] }, /do not belong/],
+      [{ refunds: undefined }, /members are missing/],
+    ];
+    assert.equal((await check(sign(receipt), { keys })).code, 0);
+    for (const [lie, problem] of lies) {
+      const answer = await check(sign({ ...receipt, ...lie }), { keys });
+      assert.equal(answer.code, 1, `${JSON.stringify(lie)}: ${answer.said}`);
+      assert.match(answer.said, problem);
+    }
+  });
+
   it('are refused when they are signed with a key that is not the operator’s, and unchecked without an endpoint', async () => {
     const signed = await receiptOf(await paid('EURC'));
     const keys = await put({ keys: [receiptKeyOf(new Uint8Array(32)).publicJwk] });
@@ -140,11 +212,14 @@ describe('receipts', () => {
     assert.equal(await refusal('x'), 'payment_not_found');
   });
 
-  it('are checked against the releases of the Collector that this gateway knows', async () => {
-    const [, list = ''] = /^const COLLECTORS = \[(.*?)\];$/ms.exec(await readFile(SCRIPT, 'utf8')) ?? [];
-    assert.deepEqual(
-      list.match(/0x\w{40}/g),
-      COLLECTORS.map(({ address }) => address),
-    );
+  it('are checked against the releases of the contracts that this gateway knows', async () => {
+    const script = await readFile(SCRIPT, 'utf8');
+    for (const [name, releases] of Object.entries({ COLLECTORS, DEPOSITS: DEPOSIT_CONTRACTS })) {
+      const [, list = ''] = new RegExp(`^const ${name} = \\[(.*?)\\];$`, 'ms').exec(script) ?? [];
+      assert.deepEqual(
+        list.match(/0x\w{40}/g),
+        releases.map(({ address }) => address),
+      );
+    }
   });
 });

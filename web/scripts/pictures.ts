@@ -1,20 +1,23 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { drawSheet } from '../../src/paper/draw-sheet.ts';
+import { pictureOf } from '../../test/poppler.ts';
 import { accessProblems } from './access-problems.ts';
 import { savePicture } from './save-picture.ts';
 import { type StoryServer, serveStories } from './story-server.ts';
 
 const USAGE = `npm run pictures [-- folder [name]]
 
-Makes every picture of the documentation: the shop, the API reference, and every state of the checkout, in both themes, on a
-phone and on a desk. Each state is also held against the rules of axe; one that breaks a rule fails the run.
+Makes every picture of the documentation: the shop, the API reference, receipts as PDF, and every state of the checkout and of
+receipts, in both themes, on a phone and on a desk. Each state is also held against the rules of axe; one that breaks a rule
+fails the run.
 
 folder   where they go, docs/pictures unless told
 name     only those whose name begins with this
 
 Needs Chromium (CHROMIUM names it, if it is not /usr/bin/chromium), and fonts for the pictures in Japanese and Arabic, such
-as Debian's fonts-vlgothic and fonts-noto-core.
+as Debian's fonts-vlgothic and fonts-noto-core. Those of PDF files need Poppler.
 `;
 
 if (process.argv.includes('--help')) {
@@ -24,6 +27,7 @@ if (process.argv.includes('--help')) {
 
 const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures'));
 const CHECKOUT = join(FOLDER, 'checkout');
+const RECEIPTS = join(FOLDER, 'receipts');
 const ONLY = process.argv[3];
 /** Pages of the gateway with a single state. */
 const STILLS = [
@@ -48,11 +52,14 @@ const server = await serveStories();
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const browser = await chromium.launch({ executablePath, args: BROWSER_FLAGS });
 try {
-  await mkdir(CHECKOUT, { recursive: true });
-  for (const name of ONLY === undefined ? await readdir(CHECKOUT) : []) {
-    if (name.endsWith('.webp')) await rm(join(CHECKOUT, name));
+  for (const folder of [CHECKOUT, RECEIPTS]) {
+    await mkdir(folder, { recursive: true });
+    for (const name of ONLY === undefined ? await readdir(folder) : []) {
+      if (name.endsWith('.webp')) await rm(join(folder, name));
+    }
   }
   await takeStills(browser, server);
+  await takePapers(browser, server);
   const problems: string[] = [];
   for (const theme of THEMES) {
     for (const size of SIZES) problems.push(...(await takeAll(browser, server, theme, size)));
@@ -77,9 +84,19 @@ async function takeStills(from: Browser, { url }: StoryServer): Promise<void> {
   await page.close();
 }
 
+/** The first page of each receipt as PDF. */
+async function takePapers(from: Browser, { receipts }: StoryServer): Promise<void> {
+  const encoder = await from.newPage();
+  for (const { name, sheet, paper } of receipts.filter(({ name }) => isWanted(name))) {
+    const file = await drawSheet({ sheet, size: paper, logo: undefined, paidAt: '2026-11-16T09:41:00.000Z' });
+    await save(encoder, join(RECEIPTS, `${name}-pdf-${paper}`), pictureOf(file));
+  }
+  await encoder.close();
+}
+
 async function takeAll(
   from: Browser,
-  { url, stories }: StoryServer,
+  { url, stories, receipts }: StoryServer,
   theme: (typeof THEMES)[number],
   { width, height, hasTouch }: (typeof SIZES)[number],
 ): Promise<string[]> {
@@ -96,10 +113,14 @@ async function takeAll(
     const page = await context.newPage();
     const encoder = await from.newPage();
     page.on('console', (entry) => entry.type() === 'error' && problems.push(`${page.url()}: ${entry.text()}`));
-    for (const { name, isScriptless } of stories) {
+    const pages = [
+      ...stories.map((story) => ({ ...story, folder: CHECKOUT, path: `/story/${story.name}` })),
+      ...receipts.map(({ name }) => ({ name, isScriptless: false, folder: RECEIPTS, path: `/receipt/${name}` })),
+    ];
+    for (const { name, isScriptless, folder, path } of pages) {
       if (isScriptless === javaScriptEnabled || !isWanted(name)) continue;
-      await page.goto(`${url}/story/${name}`, { waitUntil: 'load' });
-      await save(encoder, join(CHECKOUT, `${name}-${theme}-${width}`), await wholePage(page, width, height));
+      await page.goto(url + path, { waitUntil: 'load' });
+      await save(encoder, join(folder, `${name}-${theme}-${width}`), await wholePage(page, width, height));
       if (javaScriptEnabled)
         problems.push(...(await accessProblems(page)).map((text) => `${name} ${theme} ${width}: ${text}`));
     }

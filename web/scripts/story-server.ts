@@ -8,6 +8,7 @@ import { accentSheet } from '../../src/domain/accent.ts';
 import { accentSheetPath } from '../../src/domain/accent-path.ts';
 import { renderReference } from '../../src/http/reference/render-reference.ts';
 import { renderSitePage, type SitePage } from '../../src/http/site/site-page.ts';
+import type { PaperSize, Sheet } from '../src/receipts/page-state.ts';
 
 const WEB = join(import.meta.dirname, '..');
 const HTTP = join(WEB, '../src/http');
@@ -25,13 +26,21 @@ interface StoryInfo {
   readonly isScriptless: boolean;
 }
 
+/** A receipt at `/receipt/<name>`, and its content on paper. */
+interface ReceiptInfo {
+  readonly name: string;
+  readonly sheet: Sheet;
+  readonly paper: PaperSize;
+}
+
 export interface StoryServer {
   readonly url: string;
   readonly stories: readonly StoryInfo[];
+  readonly receipts: readonly ReceiptInfo[];
   close(): Promise<void>;
 }
 
-/** Builds the page and serves every story as a separate document, without scripts; also the shop and the reference. */
+/** Builds the page and serves every story as a separate document, without scripts; also receipts, the shop and the reference. */
 export async function serveStories(): Promise<StoryServer> {
   // A separate build folder, because a gateway may be serving the usual one.
   const client = await mkdtemp(join(tmpdir(), 'till-stories-'));
@@ -47,8 +56,15 @@ export async function serveStories(): Promise<StoryServer> {
   const { renderStory } = (await vite.ssrLoadModule(
     '/src/checkout/render-story.tsx',
   )) as typeof import('../src/checkout/render-story.tsx');
+  const { RECEIPT_STORIES } = (await vite.ssrLoadModule(
+    '/src/receipts/stories.ts',
+  )) as typeof import('../src/receipts/stories.ts');
+  const { renderReceipt, receiptSheet } = (await vite.ssrLoadModule(
+    '/src/receipts/render-receipt.tsx',
+  )) as typeof import('../src/receipts/render-receipt.tsx');
   const manifest = JSON.parse(await readFile(join(client, '.vite/manifest.json'), 'utf8'));
   const styles: readonly string[] = manifest['src/checkout/entry-client.tsx'].css;
+  const slips = [...styles, manifest['src/receipts/receipts.css'].file].map((path) => `/${path}`);
   const site = assetsOf([manifest['src/pages/site.css'].file]);
   const { file: script, css: sheets } = manifest['src/pages/reference.ts'];
   // A dynamic name that the compiler does not follow, because the module imports the whole server.
@@ -63,6 +79,10 @@ export async function serveStories(): Promise<StoryServer> {
   );
   const pages = new Map([
     ...STORIES.map((story) => [`/story/${story.name}`, documentOf(renderStory(story), sheetsOf(story))] as const),
+    ...RECEIPT_STORIES.map(({ name, state }) => {
+      const { html } = renderReceipt(state);
+      return [`/receipt/${name}`, documentOf({ html, lang: state.locale, dir: state.dir }, slips)] as const;
+    }),
     ['/demo', renderSitePage({ assets: site, isSandbox: true }, shopPage())],
     ['/docs', renderReference(reference, { ...assetsOf(sheets), scripts: [`/${script}`] })],
   ]);
@@ -90,6 +110,7 @@ export async function serveStories(): Promise<StoryServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     stories: STORIES.map(({ name, isScriptless = false }) => ({ name, isScriptless })),
+    receipts: RECEIPT_STORIES.map(({ name, state, paper }) => ({ name, paper, sheet: receiptSheet(state) })),
     async close() {
       server.close();
       await vite.close();

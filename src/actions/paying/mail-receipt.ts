@@ -2,6 +2,7 @@ import { findAsset } from '../../chains/assets.ts';
 import { findNetwork } from '../../chains/networks.ts';
 import { storedUnit } from '../../chains/units.ts';
 import type { Language, MailedAmount, ReceiptContent } from '../../domain/mail.ts';
+import { DEPOSIT_FORM } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
 import { countMailsTo, findMailsAbout } from '../../store/mail/mails.ts';
@@ -18,7 +19,7 @@ export interface ReceiptRequest {
   readonly recipient: string;
   readonly language: Language;
   readonly merchantName: string;
-  /** The page of the payment, and its transaction in a block explorer. */
+  /** The page of the receipt, and the transaction in a block explorer. */
   readonly pageUrl: string;
   readonly explorerUrl: string | null;
 }
@@ -62,6 +63,7 @@ async function isQueued(tx: Tx, { payment, recipient }: ReceiptRequest, now: Dat
 async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<ReceiptContent> {
   const { payment, merchantName, pageUrl, explorerUrl } = request;
   const { receipt } = await makeReceipt(deps, payment);
+  const isDeposit = receipt.form === DEPOSIT_FORM;
   const { description = null, lineItems = [] } = await findPaymentDetails(deps.db.sql, payment.id);
   const paidIn = findAsset(receipt.asset);
   const paid = (value: string): MailedAmount => ({
@@ -80,13 +82,13 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
       amount: amount === undefined ? null : amountOf(amount.unit, amount.value, amount.decimals),
     })),
     price: amountOf(payment.amountUnit, payment.amountValue, payment.amountDecimals),
-    paid: paid(receipt.amount),
+    paid: paid(receipt.arrived ?? receipt.amount),
     network: findNetwork(receipt.network)?.name ?? receipt.network,
-    account: receipt.payer,
+    account: isDeposit ? (payment.buyerAccount?.split(':').at(-1) ?? receipt.payer) : receipt.payer,
     paidAt: receipt.succeededAt,
     transaction: receipt.transaction,
     explorerUrl,
-    commitment: receipt.commitment,
+    commitment: isDeposit ? null : receipt.commitment,
     refunds: (receipt.refunds ?? []).map(({ amount, transaction }) => ({ amount: paid(amount), transaction })),
     pageUrl,
     isTest: payment.mode === 'test',

@@ -1,5 +1,6 @@
 import { committedPlace } from '../../chains/committed.ts';
 import {
+  DEPOSIT_FORM,
   RECEIPT_FORM,
   REFUNDED_FORM,
   type Receipt,
@@ -10,11 +11,12 @@ import {
 } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { findPaidEvent } from '../../store/chain/chain-events.ts';
-import { findPayingItem, itemOf } from '../../store/chain/items.ts';
+import { findPayingItem, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { listEvents } from '../../store/events/events.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Database, Reader } from '../../store/plumbing/database.ts';
+import { notOnChain, placeOf, proveDeposit } from './prove-deposit.ts';
 
 export interface ReceiptDeps {
   readonly db: Database;
@@ -28,21 +30,22 @@ export interface SignedReceipt {
 
 /**
  * The receipt of a payment that has succeeded, with its refunds. It holds no present time, so it is the same at every
- * request, until a refund arrives or a deep reorg moves a transaction to another block.
+ * request, until a refund or a sweep arrives or a deep reorg moves a transaction to another block.
  */
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
   if (payment.status !== 'succeeded') throw notPaid();
   const item = await findPayingItem(db.sql, payment.id);
-  if (item?.method === 'deposit') throw paidByDeposit();
-  const [event, history] = await Promise.all([item && findPaidEvent(db.sql, item), listEvents(db.sql, payment.id)]);
-  if (item === undefined || event === undefined) throw notOnChain();
+  if (item === undefined) throw notOnChain();
+  const history = await listEvents(db.sql, payment.id);
+  const succeeded = history.find(({ type }) => type === 'payment.succeeded');
+  const proof = item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment }) : await prove(db.sql, item);
   const place = committedPlace(itemOf(item), item.commitment);
   // An unverifiable receipt is worse than none.
   if (place === undefined) throw notWhole();
-  const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const refunds = await refundsOf(db.sql, payment);
+  const isDeposit = 'transfers' in proof;
   const receipt: Receipt = {
-    form: refunds.length === 0 ? RECEIPT_FORM : REFUNDED_FORM,
+    form: isDeposit ? DEPOSIT_FORM : refunds.length === 0 ? RECEIPT_FORM : REFUNDED_FORM,
     paymentId: payment.id,
     merchantId: payment.merchantId,
     referenceId: payment.referenceId,
@@ -61,13 +64,17 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     fee: item.fee,
     deadline: String(item.deadline.getTime() / 1000),
     commitment: item.commitment,
-    transaction: event.transactionHash,
-    blockNumber: String(event.blockNumber),
-    blockHash: event.blockHash,
-    logIndex: String(event.logIndex),
-    ...(refunds.length > 0 && { refunds }),
+    ...proof,
+    ...((isDeposit || refunds.length > 0) && { refunds }),
   };
   return { receipt, signature: signReceipt(receiptKey, receipt) };
+}
+
+/** The event of the Collector that paid an item. */
+async function prove(db: Reader, item: StoredItem) {
+  const event = await findPaidEvent(db, item);
+  if (event === undefined) throw notOnChain();
+  return placeOf(event);
 }
 
 /** The refunds that have arrived. */
@@ -78,8 +85,8 @@ async function refundsOf(db: Reader, payment: Payment): Promise<RefundReceipt[]>
 
 async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<RefundReceipt> {
   const item = await findPayingItem(db, refundId);
-  const event = item && (await findPaidEvent(db, item));
-  if (item === undefined || event === undefined) throw notOnChain();
+  if (item === undefined) throw notOnChain();
+  const proof = await prove(db, item);
   const place = committedPlace(itemOf(item), item.commitment);
   if (place === undefined) throw notWhole();
   return {
@@ -91,28 +98,12 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Refu
     amount: item.amount,
     deadline: String(item.deadline.getTime() / 1000),
     commitment: item.commitment,
-    transaction: event.transactionHash,
-    blockNumber: String(event.blockNumber),
-    blockHash: event.blockHash,
-    logIndex: String(event.logIndex),
+    ...proof,
   };
 }
 
 function notPaid(): ApiError {
   return new ApiError('invalid_state', 'Only a succeeded payment has a receipt.');
-}
-
-/** The form of receipts holds one event of the Collector, and such a payment has none. */
-function paidByDeposit(): ApiError {
-  return new ApiError('invalid_state', 'A payment that was sent to its deposit address has no receipt.');
-}
-
-/** A deep reorg has removed its transaction, and it is not mined again yet. */
-function notOnChain(): ApiError {
-  return new ApiError(
-    'invalid_state',
-    'The transaction of this payment, or of a refund of it, is not in the chain at this moment.',
-  );
 }
 
 /** A payment restored from the chain alone may lack parts of its commitment. */

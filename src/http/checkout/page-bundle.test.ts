@@ -17,6 +17,7 @@ const MANIFEST = {
   'src/pos/entry-client.tsx': { file: 'assets/pos-12.js' },
   'src/pos/worker.ts': { file: 'assets/worker-13.js' },
   'src/links/links.css': { file: 'assets/links-11.css' },
+  'src/receipts/receipts.css': { file: 'assets/receipts-14.css' },
   'src/pages/site.css': { file: 'assets/site-6.css' },
   'src/pages/reference.ts': { file: 'assets/reference-7.js', css: ['assets/reference-8.css'] },
 };
@@ -57,6 +58,7 @@ describe('the build of the page', () => {
     assert.deepEqual([page.pos.scripts, page.pos.worker], [['/assets/pos-12.js'], 'assets/worker-13.js']);
     assert.equal(page.pos.strings.en?.title, 'Till');
     assert.deepEqual(page.links.styles, ['/assets/links-11.css']);
+    assert.deepEqual(page.receipts.styles, ['/assets/receipts-14.css']);
     assert.deepEqual(page.dashboard.scripts, ['/assets/dashboard-10.js']);
     assert.equal(page.dashboard.strings.en?.save, 'Save');
     assert.deepEqual(page.reference.styles, ['/assets/reference-8.css']);

@@ -6,6 +6,7 @@ import type { PageState, RefundPage } from '../../../web/src/checkout/page-state
 import type { DashboardState } from '../../../web/src/dashboard/page-state.ts';
 import type { LinkPageState } from '../../../web/src/links/page-state.ts';
 import type { PosState } from '../../../web/src/pos/page-state.ts';
+import type { ReceiptPage, ReceiptPageState, Sheet } from '../../../web/src/receipts/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
 /** The files of a document: paths on this origin, in the order they are needed. */
@@ -23,6 +24,8 @@ export interface PageBundle extends PageAssets {
   readonly renderer: PageRenderer;
   /** Beside those of the checkout: for the pages of payment links. */
   readonly links: PageAssets;
+  /** Likewise, for receipts. */
+  readonly receipts: PageAssets;
   /** For the front page, the shop and the blocks. */
   readonly site: PageAssets;
   readonly reference: PageAssets;
@@ -41,6 +44,9 @@ export interface PageBundle extends PageAssets {
 export interface PageRenderer {
   render(state: PageState): { readonly html: string };
   renderLink(state: LinkPageState): { readonly html: string; readonly title: string };
+  renderReceipt(state: ReceiptPageState): { readonly html: string; readonly title: string };
+  /** The content of a receipt on paper. */
+  receiptSheet(state: ReceiptPage): Sheet;
   /** One of its locales: the one asked for, else the best of the browser's list. */
   pickLocale(acceptLanguage: string | undefined, lang: string | undefined): string;
   readonly LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>>;
@@ -60,6 +66,7 @@ const DASHBOARD = 'src/dashboard/entry-client.tsx';
 const POS = 'src/pos/entry-client.tsx';
 const POS_WORKER = 'src/pos/worker.ts';
 const LINKS = 'src/links/links.css';
+const RECEIPTS = 'src/receipts/receipts.css';
 const SITE = 'src/pages/site.css';
 const REFERENCE = 'src/pages/reference.ts';
 const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
@@ -82,6 +89,7 @@ export async function loadPageBundle(dir: string): Promise<PageBundle | undefine
     renderer,
     ...assets(CHECKOUT),
     links: assets(LINKS),
+    receipts: assets(RECEIPTS),
     site: assets(SITE),
     reference: assets(REFERENCE),
     dashboard: { ...assets(DASHBOARD), strings: await words('dashboard') },

@@ -9,7 +9,7 @@ import type { ShownRefund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { gatewayUrl, plainUrl } from '../entry/payment-id.ts';
+import { gatewayUrl, plainUrl, receiptUrl } from '../entry/payment-id.ts';
 import { viewToken } from '../views/amount.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
@@ -66,6 +66,7 @@ export async function paymentPage(
     paymentId: payment.id,
     appId: CHECKOUT_APPS[payment.mode],
     gatewayUrl: gatewayUrl(config.publicUrl, payment.id),
+    receiptUrl: receiptUrl(config.publicUrl, payment.id),
     ...(config.qrLink === 'plain' && { qrUrl: plainUrl(config.publicUrl, payment.id) }),
     nowMs,
     payment: {

@@ -23,6 +23,12 @@ export const SIGN_IN_FAILURES = { max: 20, message: 'Too many failed sign-ins. T
 /** Payments that one address creates by one payment link. Visitors of a café share an address. */
 export const LINK_ORDERS = { max: 30, message: 'Too many payments by this link. Try again in some minutes.' };
 
+/** Receipts that are printed for one address. */
+export const PRINTS = {
+  max: 60,
+  message: 'Too many receipts were printed for this address. Try again in some minutes.',
+};
+
 export function createCountLimit(clock: Clock, { max, message }: CountLimitInput): CountLimit {
   const counts = new Map<string, { count: number; readonly endMs: number }>();
 

@@ -8,6 +8,7 @@ import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import { findLink, type PaymentLink } from '../../store/payments/payment-links.ts';
 import { pageHeaders } from '../checkout/page-policy.ts';
 import { chooseLanguage } from '../checkout/page-state.ts';
+import { renderScriptless } from '../checkout/scriptless-document.ts';
 import { sendText } from '../checkout/static-files.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
@@ -16,7 +17,6 @@ import { addressGroup } from '../entry/rate-limit.ts';
 import { toApiError } from '../errors.ts';
 import { pageBrand } from '../views/brand.ts';
 import { LINK_PATH, viewLink } from '../views/payment-link.ts';
-import { renderLinkDocument } from './link-document.ts';
 
 const NOT_BUILT = 'The page of payment links has not been built. Run: npm run build';
 /** The form has an amount and a random text. */
@@ -188,7 +188,13 @@ async function sendPage(
   });
   // The form ends on the checkout, and browsers hold a redirect of a form against this too.
   reply.headers(pageHeaders(config, { formAction: `'self' ${config.publicUrl}` })).type('text/html; charset=utf-8');
-  return sendText(renderLinkDocument(page, { ...shown, locale, dir }, sheet), request, reply);
+  const language = { locale, dir };
+  const rendered = page.renderer.renderLink({ ...shown, ...language });
+  return sendText(
+    renderScriptless(page, { language, rendered, assets: page.links, brandSheet: sheet }),
+    request,
+    reply,
+  );
 }
 
 function langIn({ query }: FastifyRequest): string | undefined {

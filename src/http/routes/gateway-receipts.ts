@@ -3,7 +3,7 @@ import { mailReceipt } from '../../actions/paying/mail-receipt.ts';
 import { ApiError } from '../../errors.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findPayable, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
-import { plainUrl } from '../entry/payment-id.ts';
+import { receiptUrl } from '../entry/payment-id.ts';
 import { EmailAddress, MailLanguage } from '../schemas.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { PaymentParams } from './payments.ts';
@@ -26,7 +26,7 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
         recipient,
         language,
         merchantName: merchant.name,
-        pageUrl: plainUrl(deps.config.publicUrl, payment.id),
+        pageUrl: receiptUrl(deps.config.publicUrl, payment.id),
         explorerUrl: transaction?.explorerUrl ?? null,
       });
       return reply.code(202).send({ status: 'queued' as const });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { makeReceipt } from '../../actions/paying/make-receipt.ts';
-import { RECEIPT_FORM, REFUNDED_FORM, receiptJwkOf } from '../../domain/receipt.ts';
+import { DEPOSIT_FORM, RECEIPT_FORM, REFUNDED_FORM, receiptJwkOf } from '../../domain/receipt.ts';
 import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { enumOf } from '../schemas.ts';
@@ -22,8 +22,18 @@ export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
 
 const text = (description: string) => Type.String({ description });
 
+const PLACE = {
+  transaction: text('The hash of the transaction.'),
+  blockNumber: Type.String(),
+  blockHash: Type.String(),
+  logIndex: text('The number of the event in its block.'),
+};
+
 const ReceiptBody = Type.Object({
-  form: enumOf([RECEIPT_FORM, REFUNDED_FORM], 'The second form names the refunds of a payment.'),
+  form: enumOf(
+    [RECEIPT_FORM, REFUNDED_FORM, DEPOSIT_FORM],
+    'The second form names the refunds of a payment. The third is of a payment that was sent to its deposit address.',
+  ),
   paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   merchantId: Type.String(),
   referenceId: Type.String(),
@@ -34,18 +44,15 @@ const ReceiptBody = Type.Object({
   chainId: text('The number of the chain.'),
   asset: text('The paid asset, CAIP-19.'),
   token: text('The address of the token; the zero address for the coin of the chain.'),
-  collector: text('The contract that carried it out.'),
-  payer: text('The payer.'),
+  collector: text('The contract that carried it out; in the third form the contract of deposit addresses.'),
+  payer: text('The payer; in the third form the deposit address.'),
   recipient: text('The recipient of the amount less the fee.'),
   feeAccount: text('The recipient of the fee.'),
-  amount: text('The paid amount, in the smallest unit.'),
-  fee: text('The fee.'),
-  deadline: text('The deadline of the signature, in seconds since the epoch.'),
-  commitment: text('The hash that the payer signed as nonce.'),
-  transaction: text('The hash of the transaction.'),
-  blockNumber: Type.String(),
-  blockHash: Type.String(),
-  logIndex: text('The number of the event in its block.'),
+  amount: text('The paid amount, in the smallest unit; in the third form the asked amount.'),
+  fee: text('The fee of the amount.'),
+  deadline: text('The deadline of the signature or of the deposit address, in seconds since the epoch.'),
+  commitment: text('The hash that the payer signed as nonce; in the third form the salt of the deposit address.'),
+  ...PLACE,
   refunds: Type.Optional(
     Type.Array(
       Type.Object({
@@ -57,12 +64,29 @@ const ReceiptBody = Type.Object({
         amount: text('The refunded amount, in the smallest unit.'),
         deadline: text('The deadline of the signature, in seconds since the epoch.'),
         commitment: text('The hash of all terms.'),
-        transaction: text('The hash of the transaction.'),
-        blockNumber: Type.String(),
-        blockHash: Type.String(),
-        logIndex: text('The number of the event in its block.'),
+        ...PLACE,
       }),
-      { description: 'The refunds that are final, by their numbers. Only in the second form.' },
+      { description: 'The refunds that are final, by their numbers. Not in the first form.' },
+    ),
+  ),
+  arrived: Type.Optional(
+    text(
+      'The money that `transfers` and `sweeps` prove, in the smallest unit. The operator may have accepted a little less than the asked amount. Only in the third form.',
+    ),
+  ),
+  transfers: Type.Optional(
+    Type.Array(Type.Object({ sender: text('The account that sent it.'), amount: text('The sent amount.'), ...PLACE }), {
+      description:
+        'The final transfers to the deposit address that came in time, the largest 100 of them. Empty if they are unknown after a rebuild. Only in the third form.',
+    }),
+  ),
+  sweeps: Type.Optional(
+    Type.Array(
+      Type.Object({ amount: text('The swept amount.'), fee: text('The part for the fee account.'), ...PLACE }),
+      {
+        description:
+          'The final sweeps of the deposit address, the largest 100 of them. Each paid its amount less its fee to the recipient. Only in the third form.',
+      },
     ),
   ),
 });

@@ -19,7 +19,7 @@ export const de: Words = {
   transaction: 'Transaktion',
   items: 'Posten',
   refunds: 'Rückerstattungen',
-  pageLink: 'Die Seite Ihrer Zahlung:',
+  pageLink: 'Ihre Quittung als Seite, zum Drucken oder als PDF:',
   verify:
     'Um diese Quittung zu prüfen, suchen Sie die Transaktion in einem beliebigen Block-Explorer von {network}. Sie hat {amount} von Ihrem Konto bewegt und enthält Ihren signierten Auftrag {commitment}.',
   receiptUnexpected:

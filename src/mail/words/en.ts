@@ -18,7 +18,7 @@ export const en = {
   transaction: 'Transaction',
   items: 'Items',
   refunds: 'Refunds',
-  pageLink: 'The page of your payment:',
+  pageLink: 'Your receipt as a page, to print or to save as PDF:',
   verify:
     'To check this receipt, look up the transaction in any block explorer of {network}. It moved {amount} from your account, and contains your signed order {commitment}.',
   receiptUnexpected:

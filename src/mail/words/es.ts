@@ -19,7 +19,7 @@ export const es: Words = {
   transaction: 'Transacción',
   items: 'Artículos',
   refunds: 'Reembolsos',
-  pageLink: 'La página de su pago:',
+  pageLink: 'Su recibo como página, para imprimirlo o guardarlo en PDF:',
   verify:
     'Para comprobar este recibo, busque la transacción en cualquier explorador de bloques de {network}. Movió {amount} desde su cuenta y contiene su orden firmada {commitment}.',
   receiptUnexpected:

@@ -20,7 +20,7 @@ export const fr: Words = {
   transaction: 'Transaction',
   items: 'Articles',
   refunds: 'Remboursements',
-  pageLink: 'La page de votre paiement :',
+  pageLink: 'Votre reçu sous forme de page, à imprimer ou à enregistrer en PDF :',
   verify:
     'Pour vérifier ce reçu, cherchez la transaction dans n’importe quel explorateur de blocs de {network}. Elle a déplacé {amount} depuis votre compte et contient votre ordre signé {commitment}.',
   receiptUnexpected:

@@ -19,7 +19,7 @@ export const ja: Words = {
   transaction: 'トランザクション',
   items: '明細',
   refunds: '返金',
-  pageLink: 'お支払いのページ:',
+  pageLink: '領収書のページ（印刷・PDF 保存用）:',
   verify:
     'この領収書を確認するには、{network} のブロックエクスプローラーでトランザクションを検索してください。あなたのアカウントから {amount} が送られ、署名した注文 {commitment} が含まれています。',
   receiptUnexpected:

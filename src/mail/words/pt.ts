@@ -19,7 +19,7 @@ export const pt: Words = {
   transaction: 'Transação',
   items: 'Artigos',
   refunds: 'Reembolsos',
-  pageLink: 'A página do seu pagamento:',
+  pageLink: 'O seu recibo como página, para imprimir ou guardar em PDF:',
   verify:
     'Para verificar este recibo, procure a transação em qualquer explorador de blocos de {network}. Ela moveu {amount} da sua conta e contém a sua ordem assinada {commitment}.',
   receiptUnexpected:

@@ -122,6 +122,21 @@ export async function listDecidedSweeps(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
+/** The largest sweeps of a deposit address in its asset that were applied, in the order of the chain. */
+export async function listLargestSweeps(
+  db: Reader,
+  { network, commitment, asset, limit }: { network: string; commitment: string; asset: string; limit: number },
+): Promise<StoredEvent[]> {
+  const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
+    select * from (
+      select ${eventColumns(db)} from chain_events
+      where network = ${network} and commitment = ${commitment} and type = 'swept' and decided_at is not null
+        and problem is null and fields ->> 'asset' = ${asset}
+      order by (fields ->> 'amount')::numeric desc, block_number, log_index limit ${limit}
+    ) largest order by "blockNumber", "logIndex"`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
 /** Puts events back to undecided whose item was unknown when they were read. */
 export async function reconsiderEvents(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`

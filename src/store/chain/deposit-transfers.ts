@@ -106,6 +106,21 @@ export async function listDepositTransfers(
   return rows.map(readTransfer);
 }
 
+/** The largest final transfers that count for the payment, in the order of the chain. */
+export async function listLargestTransfers(
+  db: Reader,
+  { commitment, asset, deadline, limit }: { commitment: string; asset: string; deadline: Date; limit: number },
+): Promise<DepositTransfer[]> {
+  const rows = await db<TransferRow[]>`
+    select * from (
+      select ${transferColumns(db)} from deposit_transfers
+      where commitment = ${commitment} and asset = ${asset} and not is_screened and at <= ${deadline}
+        and block_number <= (select checked_block from deposits where deposits.commitment = ${commitment})
+      order by amount desc, block_number, log_index limit ${limit}
+    ) largest order by "blockNumber", "logIndex"`;
+  return rows.map(readTransfer);
+}
+
 /** The transfer with which enough had arrived in time; the last one before, while it is too little. Screened ones do not count. */
 export async function findCompletingTransfer(
   db: Reader,

@@ -21,6 +21,7 @@ const PAGE: PaymentPage = {
   paymentId: 'pay_1',
   appId: 'app',
   gatewayUrl: 'https://pay.example/?pid=pay_1',
+  receiptUrl: 'https://pay.example/c/1/receipt',
   locale: 'en',
   dir: 'ltr',
   strings: en,

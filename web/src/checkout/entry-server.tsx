@@ -7,6 +7,7 @@ import { App } from './ui/app.tsx';
 
 // biome-ignore-start lint/performance/noBarrelFile: the server's one door to the built pages
 export { renderLink } from '../links/render-link.tsx';
+export { receiptSheet, renderReceipt } from '../receipts/render-receipt.tsx';
 export { LOCALES, pickLocale, STRINGS } from './locale.ts';
 export { REFUND_STRINGS } from './refund/refund-strings.ts';
 // biome-ignore-end lint/performance/noBarrelFile: the server's one door to the built pages

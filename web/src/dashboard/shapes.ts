@@ -32,6 +32,9 @@ export interface Receipt {
     readonly feeAccount: string;
     readonly amount: string;
     readonly fee: string;
+    /** Only if the payment was sent to its deposit address, which is the payer then. */
+    readonly arrived?: string;
+    readonly transfers?: readonly { readonly sender: string }[];
   };
 }
 

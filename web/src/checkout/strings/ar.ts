@@ -149,6 +149,7 @@ export const ar: Strings = {
   paidFrom: 'من',
   network: 'الشبكة',
   transaction: 'المعاملة',
+  openReceipt: 'فتح الإيصال',
   mailReceipt: 'أرسل لي إيصالًا بالبريد الإلكتروني',
   mailAddress: 'البريد الإلكتروني',
   mailSend: 'إرسال',

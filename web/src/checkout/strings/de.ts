@@ -156,6 +156,7 @@ export const de: Strings = {
   paidFrom: 'Von',
   network: 'Netz',
   transaction: 'Transaktion',
+  openReceipt: 'Quittung öffnen',
   mailReceipt: 'Quittung per E-Mail senden',
   mailAddress: 'E-Mail-Adresse',
   mailSend: 'Senden',

@@ -151,6 +151,7 @@ export const en = {
   paidFrom: 'From',
   network: 'Network',
   transaction: 'Transaction',
+  openReceipt: 'Open receipt',
   mailReceipt: 'E-mail me a receipt',
   mailAddress: 'E-mail address',
   mailSend: 'Send',

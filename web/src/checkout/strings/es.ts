@@ -153,6 +153,7 @@ export const es: Strings = {
   paidFrom: 'Desde',
   network: 'Red',
   transaction: 'Transacción',
+  openReceipt: 'Abrir recibo',
   mailReceipt: 'Enviarme un recibo por correo',
   mailAddress: 'Correo electrónico',
   mailSend: 'Enviar',

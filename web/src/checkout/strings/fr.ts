@@ -158,6 +158,7 @@ export const fr: Strings = {
   paidFrom: 'Depuis',
   network: 'Réseau',
   transaction: 'Transaction',
+  openReceipt: 'Ouvrir le reçu',
   mailReceipt: 'Recevoir un reçu par e-mail',
   mailAddress: 'Adresse e-mail',
   mailSend: 'Envoyer',

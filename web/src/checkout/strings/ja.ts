@@ -150,6 +150,7 @@ export const ja: Strings = {
   paidFrom: '支払元',
   network: 'ネットワーク',
   transaction: 'トランザクション',
+  openReceipt: '領収書を開く',
   mailReceipt: '領収書をメールで受け取る',
   mailAddress: 'メールアドレス',
   mailSend: '送信',

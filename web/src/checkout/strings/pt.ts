@@ -152,6 +152,7 @@ export const pt: Strings = {
   paidFrom: 'De',
   network: 'Rede',
   transaction: 'Transação',
+  openReceipt: 'Abrir recibo',
   mailReceipt: 'Receber um recibo por e-mail',
   mailAddress: 'Endereço de e-mail',
   mailSend: 'Enviar',

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
-import { clamp, fill, shortAccount } from '../../shared/text.ts';
+import { clamp, shortAccount } from '../../shared/text.ts';
 import type { Flow } from '../flow-state.ts';
 import { wayBack } from '../leaving.ts';
 import type { PaymentPage } from '../page-state.ts';
@@ -76,10 +76,10 @@ export function Ending(props: EndingProps) {
   }
 }
 
-function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' | 'actions'>) {
+function Receipt({ page, flow, copied, actions }: EndingProps) {
   const { strings } = useWords();
   const { info, buyer } = flow.payment;
-  if (info === null) return null;
+  if (!info) return null;
   const { networkName } = info.optionAmount.display;
   return (
     <>
@@ -88,7 +88,7 @@ function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' 
           <Money amount={info.optionAmount} />
         </Line>
         {networkName != null && <Line label={strings.network}>{networkName}</Line>}
-        {buyer !== null && (
+        {buyer && (
           <Line label={strings.paidFrom}>
             <span dir="ltr">{shortAccount(buyer.accountCaip10)}</span>
           </Line>
@@ -98,6 +98,7 @@ function Receipt({ flow, copied, actions }: Pick<EndingProps, 'flow' | 'copied' 
         </Line>
       </dl>
       <TransactionLink href={info.explorerUrl} />
+      <TransactionLink href={page.receiptUrl} text={strings.openReceipt} />
     </>
   );
 }
@@ -116,30 +117,27 @@ export function Line({ label, children }: { readonly label: string; readonly chi
 function Way({ page, flow, actions, secondsToReturn, name }: EndingProps & { readonly name: string }) {
   const { strings } = useWords();
   const href = wayBack(page, flow.payment.status);
-  if (href === null) {
-    return (
-      <div className="buttons">
-        <p className="small">{strings.closePage}</p>
-      </div>
-    );
-  }
   return (
     <div className="buttons">
-      <a
-        className="button button-main"
-        href={href}
-        onClick={(event) => {
-          event.preventDefault();
-          actions.leave();
-        }}
-      >
-        <span>
-          <Fill text={strings.returnNow} merchant={clamp(name, 32)} />
-        </span>
-      </a>
+      {href === null ? (
+        <p className="small">{strings.closePage}</p>
+      ) : (
+        <a
+          className="button button-main"
+          href={href}
+          onClick={(event) => {
+            event.preventDefault();
+            actions.leave();
+          }}
+        >
+          <span>
+            <Fill text={strings.returnNow} merchant={clamp(name, 32)} />
+          </span>
+        </a>
+      )}
       {secondsToReturn !== null && (
         <p className="small" aria-hidden="true">
-          {fill(strings.returningIn, { seconds: String(secondsToReturn) })}
+          <Fill text={strings.returningIn} seconds={secondsToReturn} />
         </p>
       )}
     </div>

@@ -4,12 +4,13 @@ import type { TransactionView } from '../page-state.ts';
 import { CopyButton, type Copying } from './copy-button.tsx';
 import { useWords } from './words.ts';
 
-export function TransactionLink({ href }: { readonly href: string | null }) {
+/** A link that opens in a new tab. */
+export function TransactionLink({ href, text }: { readonly href: string | null; readonly text?: string }) {
   const { strings } = useWords();
   if (href === null) return null;
   return (
     <a className="out" href={href} target="_blank" rel="noreferrer">
-      {strings.viewTransaction}
+      {text ?? strings.viewTransaction}
       <span className="unseen"> ({strings.opensNewTab})</span>
       <OutGlyph />
     </a>

@@ -168,11 +168,16 @@ function Facts({ payment, receipt }: FactsProps) {
         {payment.status === 'succeeded' && (
           <Fact name={words.settlement}>{settlement === null ? words.unsettled : words.settled}</Fact>
         )}
-        {receipt !== undefined && (
+        {payment.status === 'succeeded' && (
           <Fact name={words.receipt}>
-            <button type="button" className="quiet small" onClick={() => saveReceipt(payment.id, receipt)}>
-              {words.saveReceipt}
-            </button>
+            <a href={`/c/${payment.id.slice(4)}/receipt`} target="_blank" rel="noreferrer">
+              {words.openReceipt}
+            </a>{' '}
+            {receipt !== undefined && (
+              <button type="button" className="quiet small" onClick={() => saveReceipt(payment.id, receipt)}>
+                {words.saveReceipt}
+              </button>
+            )}
           </Fact>
         )}
         {description !== null && (

@@ -17,32 +17,41 @@ export function useReceipt(payment: PaymentDetails) {
   }).data;
 }
 
-/** A picture of where the money went: from the payer through the Collector to the merchant, and the fee. */
+/** A picture of where the money went: from the payer through the Collector or a deposit address to the merchant, and the fee. */
 export function MoneyFlow({ payment, receipt }: { readonly payment: PaymentDetails; readonly receipt: Receipt }) {
   const words = useWords();
   const style = usePageState();
   const merchant = useMerchants().find(({ id }) => id === payment.merchantId);
-  const { amount, fee, payer, collector, recipient, feeAccount } = receipt.receipt;
+  const { amount, fee, payer, collector, recipient, feeAccount, arrived, transfers } = receipt.receipt;
+  const isDeposit = transfers !== undefined;
+  const sender = isDeposit ? transfers.at(-1)?.sender : payer;
   const paid = payment.info?.optionAmount;
   if (paid === undefined) return null;
   const inToken = (value: bigint) => formatAmount({ ...paid, value: value.toString() } satisfies Amount, style);
-  const net = BigInt(amount) - BigInt(fee);
+  // Whatever arrives at a deposit address is divided as the asked amount is.
+  const total = BigInt(arrived ?? amount);
+  const share = (total * BigInt(fee)) / BigInt(amount);
+  const net = total - share;
   const isHeld = payment.settlement === null;
   return (
     <section aria-labelledby="flow" className="card">
       <h2 id="flow">{words.moneyFlow}</h2>
       <ol className="flow">
-        <Stop name={words.payer} account={payer} />
-        <Step amount={inToken(BigInt(amount))} />
-        <Stop name={words.collector} account={collector} />
+        {sender !== undefined && <Stop name={words.payer} account={sender} />}
+        <Step amount={inToken(total)} />
+        {isDeposit ? (
+          <Stop name={words.depositAddress} account={payer} />
+        ) : (
+          <Stop name={words.collector} account={collector} />
+        )}
         <Step amount={inToken(net)} />
         <Stop
           name={isHeld ? words.heldFor : <bdi>{clamp(merchant?.name ?? words.merchant, 40)}</bdi>}
           account={recipient}
         />
-        {BigInt(fee) > 0n && (
+        {share > 0n && (
           <>
-            <Step amount={inToken(BigInt(fee))} isSide />
+            <Step amount={inToken(share)} isSide />
             <Stop name={words.fee} account={feeAccount} isSide />
           </>
         )}

@@ -1,0 +1,26 @@
+import { Html, html } from '../reference/html.ts';
+import type { PageAssets, PageBundle } from './page-bundle.ts';
+import { pageHead } from './page-head.ts';
+
+interface ScriptlessPage {
+  readonly language: { readonly locale: string; readonly dir: 'ltr' | 'rtl' };
+  readonly rendered: { readonly html: string; readonly title: string };
+  /** The sheets beside those of the checkout. */
+  readonly assets: PageAssets;
+  /** The stylesheet of the merchant's colours. */
+  readonly brandSheet: string | undefined;
+}
+
+/** The whole document of a page in the look of the checkout that has no script. */
+export function renderScriptless(bundle: PageBundle, page: ScriptlessPage): string {
+  const { language, rendered, brandSheet } = page;
+  const assets = { ...page.assets, styles: [...bundle.styles, ...page.assets.styles] };
+  return html`<!doctype html>
+<html lang="${language.locale}" dir="${language.dir}">
+${pageHead(bundle, { title: rendered.title, assets, brandSheet })}
+<body>
+<div id="root">${new Html(rendered.html)}</div>
+</body>
+</html>
+`.markup;
+}

@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PaperSize, ReceiptPageState } from '../../../web/src/receipts/page-state.ts';
+import { makeReceipt } from '../../actions/paying/make-receipt.ts';
+import { isId } from '../../domain/ids.ts';
+import { ApiError } from '../../errors.ts';
+import { isPaperSize, PAPERS } from '../../paper/papers.ts';
+import { PressError } from '../../paper/press.ts';
+import { findLogo } from '../../store/parties/logos.ts';
+import type { Payment } from '../../store/payments/payments.ts';
+import type { PageBundle } from '../checkout/page-bundle.ts';
+import { pageHeaders } from '../checkout/page-policy.ts';
+import { chooseLanguage } from '../checkout/page-state.ts';
+import { renderScriptless } from '../checkout/scriptless-document.ts';
+import { makeFile, sendFile, sendText } from '../checkout/static-files.ts';
+import type { App, HttpDeps } from '../deps.ts';
+import { PLAIN_PATH, plainUrl } from '../entry/payment-id.ts';
+import { addressGroup } from '../entry/rate-limit.ts';
+import { errorSender, toApiError } from '../errors.ts';
+import { paymentNotFound } from '../routes/payments.ts';
+import { pageBrand } from '../views/brand.ts';
+import { receiptPage } from './receipt-state.ts';
+
+const SCRIPT = new URL('../../../docs/verify-receipt.mjs', import.meta.url);
+const ONE_HOUR = 'public, max-age=3600';
+/** The receipt grows with refunds, so a browser asks again. The files are for the payer alone. */
+const ASK_AGAIN = 'private, no-cache';
+const NOT_BUILT = 'The page of receipts has not been built. Run: npm run build';
+
+type PaidPayment = Payment & { readonly tokenAsset: string };
+
+/** Receipts for payers, as a page, as PDF and signed. The id in the address is the right to see them, as on the checkout. */
+export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void> {
+  const page = {
+    schema: { hide: true },
+    config: { priority: 'spare' },
+    errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
+      sendTrouble(deps, error, request, reply),
+  } as const;
+  const url = `${PLAIN_PATH}:id/receipt`;
+  app.get(url, page, (request, reply) =>
+    withPaid(deps, request, reply, async (payment, bundle) => {
+      const brand = pageBrand(deps.config, await deps.merchants.get(payment.merchantId));
+      const state = await receiptPage(deps, { payment, brand, language: languageOf(bundle, request) });
+      return sendPage(deps, request, reply, { state, brandSheet: brand.sheet });
+    }),
+  );
+  app.get(`${url}.pdf`, page, (request, reply) =>
+    withPaid(deps, request, reply, (payment, bundle) => sendPdf(deps, request, reply, { payment, bundle })),
+  );
+  app.get(`${url}.json`, { schema: { hide: true }, config: { priority: 'spare' } }, async (request, reply) => {
+    const payment = await findPayment(deps, request);
+    return reply.header('Cache-Control', ASK_AGAIN).send(await makeReceipt(deps, payment));
+  });
+
+  const script = makeFile('text/javascript; charset=utf-8', await readFile(SCRIPT));
+  app.get(
+    '/verify-receipt.mjs',
+    { schema: { hide: true }, config: { priority: 'spare', isCheap: true } },
+    (request, reply) => sendFile({ file: script, cacheControl: ONE_HOUR }, request, reply),
+  );
+}
+
+async function findPayment(deps: HttpDeps, { params }: FastifyRequest): Promise<Payment> {
+  const id = `pay_${(params as { id: string }).id}`;
+  const payment = isId('pay_', id) ? await deps.readPayment(id) : undefined;
+  if (payment === undefined) throw paymentNotFound();
+  return payment;
+}
+
+/** A payment that is not paid has no receipt: the checkout shows its state. */
+async function withPaid(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  send: (payment: PaidPayment, bundle: PageBundle) => Promise<FastifyReply>,
+): Promise<FastifyReply> {
+  if (deps.page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
+  const payment = await findPayment(deps, request);
+  const { status, tokenAsset } = payment;
+  if (status !== 'succeeded' || tokenAsset === null) {
+    return reply.redirect(plainUrl(deps.config.publicUrl, payment.id), 303);
+  }
+  return send({ ...payment, tokenAsset }, deps.page);
+}
+
+interface PdfInput {
+  readonly payment: PaidPayment;
+  readonly bundle: PageBundle;
+}
+
+async function sendPdf(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { payment, bundle }: PdfInput,
+): Promise<FastifyReply> {
+  const size = sizeIn(request);
+  const merchant = await deps.merchants.get(payment.merchantId);
+  const brand = pageBrand(deps.config, merchant);
+  const [state, logo] = await Promise.all([
+    receiptPage(deps, { payment, brand, language: languageOf(bundle, request) }),
+    merchant?.logoHash ? findLogo(deps.db.sql, merchant.logoHash) : undefined,
+  ]);
+  const sheet = bundle.renderer.receiptSheet(state);
+  const etag = `"${hash('sha256', JSON.stringify([sheet, size, logo?.hash]), 'base64url').slice(0, 22)}"`;
+  reply.headers({ ETag: etag, 'Cache-Control': ASK_AGAIN, Vary: 'Accept-Language' });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const counted = [addressGroup(request.ip)];
+  deps.prints.check(counted);
+  deps.prints.note(counted);
+  const bytes = await deps.press.print({ sheet, size, logo: logo?.bytes, paidAt: state.paidAt }).catch(asApiError);
+  return reply
+    .header('Content-Disposition', `inline; filename="receipt-${state.number}-${size}.pdf"`)
+    .type('application/pdf')
+    .send(Buffer.from(bytes));
+}
+
+function sizeIn({ query }: FastifyRequest): PaperSize {
+  const { size = 'a4' } = query as { size?: unknown };
+  if (isPaperSize(size)) return size;
+  const message = `must be one of ${Object.keys(PAPERS).join(', ')}`;
+  throw new ApiError('params_validation', 'The paper size is unknown.', { issues: [{ field: 'size', message }] });
+}
+
+function asApiError(error: unknown): never {
+  if (!(error instanceof PressError)) throw error;
+  throw new ApiError('internal_error', error.message, { status: 503, retryAfterS: 5 });
+}
+
+function languageOf({ renderer }: PageBundle, { headers, query }: FastifyRequest) {
+  const { lang } = query as { lang?: unknown };
+  const asked = typeof lang === 'string' && lang !== '' ? lang : undefined;
+  const { locale, dir } = chooseLanguage(renderer, { acceptLanguage: headers['accept-language'], lang: asked });
+  return { locale, dir };
+}
+
+function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const { status, retryAfterS } = toApiError(error);
+  if (deps.page === undefined || status === 400) return errorSender(deps)(error, request, reply);
+  if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
+  if (retryAfterS !== undefined) reply.header('Retry-After', String(retryAfterS));
+  const kind = status === 404 ? 'not_found' : status === 429 ? 'busy' : 'unavailable';
+  const state = { kind, ...languageOf(deps.page, request) } as const;
+  return sendPage(deps, request, reply.code(status), { state });
+}
+
+async function sendPage(
+  { page, config }: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { state, brandSheet }: { readonly state: ReceiptPageState; readonly brandSheet?: string | undefined },
+): Promise<FastifyReply> {
+  if (page === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
+  const rendered = page.renderer.renderReceipt(state);
+  reply.headers(pageHeaders(config)).type('text/html; charset=utf-8');
+  const document = renderScriptless(page, { language: state, rendered, assets: page.receipts, brandSheet });
+  return sendText(document, request, reply);
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { create, type Font } from 'fontkit';
+import { toSfnt } from './woff.ts';
+
+/**
+ * The choice of a font's features: its ligatures, none of them, or figures of one width. Kerning would put the point of
+ * `7.00` below the 7, where programs that read a PDF take it for another line.
+ */
+export type Shaping = 'ligatures' | 'plain' | 'figures';
+
+const FEATURES = {
+  ligatures: {},
+  plain: { rlig: false, liga: false },
+  figures: { tnum: true, kern: false },
+} as const satisfies Record<Shaping, object>;
+
+/** The thickness of letters. */
+export type Weight = 'regular' | 'bold';
+
+export interface PaperFont {
+  readonly name: string;
+  readonly bytes: Buffer;
+  readonly face: Font;
+}
+
+const resolve = createRequire(import.meta.url).resolve;
+
+/** Files by the letters that they hold, in the order in which a letter is looked for. */
+const FILES: readonly (readonly [family: string, letters: string, bold: string])[] = [
+  ['inter', 'latin', '600'],
+  ['inter', 'latin-ext', '600'],
+  ['ibm-plex-sans-arabic', 'arabic', '600'],
+  ['biz-udpgothic', 'japanese', '700'],
+  ['inter', 'cyrillic', '600'],
+  ['inter', 'greek', '600'],
+  ['inter', 'vietnamese', '600'],
+];
+
+const opened = new Map<string, PaperFont>();
+
+/** A file is opened when a letter is first looked for in it: the Japanese one takes a while. */
+function openFont([family, letters, bold]: (typeof FILES)[number], weight: Weight): PaperFont {
+  const name = `${family}-${letters}-${weight === 'bold' ? bold : '400'}-normal`;
+  const known = opened.get(name);
+  if (known !== undefined) return known;
+  const bytes = toSfnt(readFileSync(resolve(`@fontsource/${family}/files/${name}.woff`)));
+  const face = create(bytes);
+  if (!('layout' in face)) throw new TypeError(`${name} is a collection of fonts`);
+  const font = { name, bytes, face };
+  opened.set(name, font);
+  return font;
+}
+
+/** Characters that are not drawn, such as variation selectors and joiners. */
+const UNDRAWN = /\p{Default_Ignorable_Code_Point}/u;
+
+/** Receipts use the same letters and words again and again. A flood of others must not grow the memory without end. */
+const MAX_REMEMBERED = 20_000;
+const chosen = new Map<string, PaperFont | undefined>();
+const widths = new Map<string, number>();
+
+/** The font that has all letters of this cluster. Undefined if none has. */
+export function fontFor(cluster: string, weight: Weight): PaperFont | undefined {
+  const key = `${weight} ${cluster}`;
+  if (!chosen.has(key)) remember(chosen, key, findFont(cluster, weight));
+  return chosen.get(key);
+}
+
+function findFont(cluster: string, weight: Weight): PaperFont | undefined {
+  const letters = [...cluster].filter((letter) => !UNDRAWN.test(letter));
+  for (const file of FILES) {
+    const font = openFont(file, weight);
+    if (letters.every((letter) => font.face.hasGlyphForCodePoint(letter.codePointAt(0) ?? 0))) return font;
+  }
+  return undefined;
+}
+
+/** The width of a text in this font. Shaping joins Arabic letters and moves marks. */
+export function widthOf({ name, face }: PaperFont, text: string, size: number, shaping: Shaping = 'ligatures'): number {
+  const key = `${name} ${shaping} ${text}`;
+  const width = widths.get(key) ?? face.layout(text, featuresOf(shaping)).advanceWidth / face.unitsPerEm;
+  remember(widths, key, width);
+  return width * size;
+}
+
+/** The features for the libraries, which change the object. */
+export function featuresOf(shaping: Shaping): OpenTypeFeature[] {
+  return { ...FEATURES[shaping] } as unknown as OpenTypeFeature[];
+}
+
+type OpenTypeFeature = PDFKit.Mixins.OpenTypeFeatures;
+
+function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {
+  if (known.size >= MAX_REMEMBERED) known.clear();
+  known.set(key, value);
+}

@@ -1,0 +1,105 @@
+import { Worker } from 'node:worker_threads';
+import type { PaperSize, Sheet } from '../../web/src/receipts/page-state.ts';
+import type { Timers } from '../runtime/world.ts';
+
+export interface PrintJob {
+  readonly sheet: Sheet;
+  readonly size: PaperSize;
+  readonly logo: Uint8Array | undefined;
+  /** The date of the document, ISO 8601: the same receipt has the same bytes. */
+  readonly paidAt: string;
+}
+
+/** The answer of the thread to a job. */
+export type Printed = { readonly bytes: Uint8Array } | { readonly problem: string };
+
+/** Prints receipts as PDF, in a thread of its own: a long receipt takes half a second, which payments must not wait for. */
+export interface Press {
+  print(job: PrintJob): Promise<Uint8Array>;
+  close(): void;
+}
+
+/** The press is busy, or could not print. */
+export class PressError extends Error {}
+
+const MAX_WAITING = 20;
+const PRINT_WITHIN_MS = 15_000;
+/** The fonts take some 50 MB, which a quiet node does not need. */
+const IDLE_MS = 60_000;
+const MAX_HEAP_MB = 256;
+const WORKER = new URL('./press-worker.ts', import.meta.url);
+
+interface Waiting {
+  readonly job: PrintJob;
+  readonly resolve: (bytes: Uint8Array) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function openPress(timers: Pick<Timers, 'after'>): Press {
+  const waiting: Waiting[] = [];
+  let worker: Worker | undefined;
+  let current: { readonly end: (printed: Printed) => void } | undefined;
+  let stopIdling = () => {};
+
+  function next(): void {
+    const first = waiting.shift();
+    if (first === undefined) {
+      stopIdling = timers.after(IDLE_MS, drop);
+      return;
+    }
+    stopIdling();
+    const { job, resolve, reject } = first;
+    const cancel = timers.after(PRINT_WITHIN_MS, () => breakOff('It took too long.'));
+    current = {
+      end(printed) {
+        cancel();
+        current = undefined;
+        if ('bytes' in printed) resolve(printed.bytes);
+        else reject(new PressError(`The receipt cannot be printed. ${printed.problem}`));
+        next();
+      },
+    };
+    worker ??= openThread();
+    worker.postMessage(job);
+  }
+
+  function openThread(): Worker {
+    const thread = new Worker(WORKER, { resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } });
+    const isOwn = () => thread === worker;
+    thread.on('message', (printed: Printed) => isOwn() && current?.end(printed));
+    thread.on('error', (error: Error) => isOwn() && breakOff(error.message));
+    thread.on('exit', () => isOwn() && breakOff('The thread has ended.'));
+    // A node that stops does not wait for it.
+    thread.unref();
+    return thread;
+  }
+
+  /** The job fails, and the next one gets another thread. */
+  function breakOff(problem: string): void {
+    drop();
+    current?.end({ problem });
+  }
+
+  function drop(): void {
+    const thread = worker;
+    worker = undefined;
+    void thread?.terminate();
+  }
+
+  return {
+    print(job) {
+      if (waiting.length >= MAX_WAITING) {
+        return Promise.reject(new PressError('Too many receipts are being printed. Try again in some seconds.'));
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ job, resolve, reject });
+        if (current === undefined) next();
+      });
+    },
+    close() {
+      for (const { reject } of waiting.splice(0)) reject(new PressError('The node stops.'));
+      breakOff('The node stops.');
+      stopIdling();
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import type { Strings } from './en.ts';
+
+export const ar: Strings = {
+  title: 'إيصال',
+  titleOf: 'إيصال من {merchant}',
+  testPayment: 'دفعة تجريبية. لم تُحوَّل أي أموال حقيقية.',
+  number: 'رقم الإيصال',
+  date: 'التاريخ',
+  items: 'البنود',
+  total: 'الإجمالي',
+  payment: 'الدفع',
+  refunds: 'المبالغ المستردة',
+  afterRefunds: 'المدفوع بعد الاسترداد',
+  verify: 'التحقق من هذا الإيصال',
+  verifyText:
+    'يثبت الإيصال الموقَّع هذه الدفعة من سلسلة الكتل نفسها. يمكن لأي شخص لديه Node.js التحقق منه: اقرأ البرنامج النصي ثم شغّله مع عنوان نقطة وصول تثق بها على {network}.',
+  noProof: 'الإيصال الموقَّع لهذه الدفعة غير متاح في الوقت الحالي.',
+  online: 'هذا الإيصال على الإنترنت',
+  signedReceipt: 'الإيصال الموقَّع',
+  script: 'البرنامج النصي',
+  files: 'ملفات هذا الإيصال',
+  pdf: 'PDF، {size}',
+  a4: 'A4',
+  letter: 'Letter',
+  roll: 'لفة 80 مم',
+  backToPayment: 'صفحة الدفعة',
+  pageNumber: 'صفحة {page} من {pages}',
+  troubleTitle: 'الإيصال غير متاح الآن',
+  troubleText: 'حاول مرة أخرى بعد لحظات.',
+  busyTitle: 'طُلب عدد كبير جدًا من الإيصالات',
+  busyText: 'انتظر بضع دقائق ثم حاول مرة أخرى.',
+};

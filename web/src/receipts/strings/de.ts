@@ -1,0 +1,32 @@
+import type { Strings } from './en.ts';
+
+export const de: Strings = {
+  title: 'Quittung',
+  titleOf: 'Quittung von {merchant}',
+  testPayment: 'Testzahlung. Es wurde kein echtes Geld bewegt.',
+  number: 'Quittungsnummer',
+  date: 'Datum',
+  items: 'Positionen',
+  total: 'Summe',
+  payment: 'Zahlung',
+  refunds: 'Erstattungen',
+  afterRefunds: 'Gezahlt nach Erstattungen',
+  verify: 'Diese Quittung prüfen',
+  verifyText:
+    'Die signierte Quittung weist diese Zahlung anhand der Blockchain selbst nach. Jeder kann sie mit Node.js prüfen: Lesen Sie das Skript und führen Sie es mit der URL eines Endpunkts von {network} aus, dem Sie vertrauen.',
+  noProof: 'Die signierte Quittung dieser Zahlung ist im Moment nicht verfügbar.',
+  online: 'Diese Quittung online',
+  signedReceipt: 'Signierte Quittung',
+  script: 'Skript',
+  files: 'Dateien dieser Quittung',
+  pdf: 'PDF, {size}',
+  a4: 'A4',
+  letter: 'Letter',
+  roll: '80-mm-Rolle',
+  backToPayment: 'Seite der Zahlung',
+  pageNumber: 'Seite {page} von {pages}',
+  troubleTitle: 'Die Quittung ist gerade nicht verfügbar',
+  troubleText: 'Versuchen Sie es gleich noch einmal.',
+  busyTitle: 'Es wurden zu viele Quittungen angefordert',
+  busyText: 'Warten Sie einige Minuten und versuchen Sie es dann erneut.',
+};

@@ -1,0 +1,32 @@
+import type { Strings } from './en.ts';
+
+export const es: Strings = {
+  title: 'Recibo',
+  titleOf: 'Recibo de {merchant}',
+  testPayment: 'Pago de prueba. No se ha movido dinero real.',
+  number: 'Número de recibo',
+  date: 'Fecha',
+  items: 'Artículos',
+  total: 'Total',
+  payment: 'Pago',
+  refunds: 'Reembolsos',
+  afterRefunds: 'Pagado tras reembolsos',
+  verify: 'Comprobar este recibo',
+  verifyText:
+    'El recibo firmado demuestra este pago con la propia cadena de bloques. Cualquiera puede comprobarlo con Node.js: lea el script y ejecútelo con la URL de un punto de acceso de {network} en el que confíe.',
+  noProof: 'El recibo firmado de este pago no está disponible en este momento.',
+  online: 'Este recibo en línea',
+  signedReceipt: 'Recibo firmado',
+  script: 'Script',
+  files: 'Archivos de este recibo',
+  pdf: 'PDF, {size}',
+  a4: 'A4',
+  letter: 'Carta',
+  roll: 'rollo de 80 mm',
+  backToPayment: 'Página del pago',
+  pageNumber: 'Página {page} de {pages}',
+  troubleTitle: 'El recibo no está disponible ahora',
+  troubleText: 'Inténtelo de nuevo en un momento.',
+  busyTitle: 'Se han pedido demasiados recibos',
+  busyText: 'Espere unos minutos e inténtelo de nuevo.',
+};

@@ -1,0 +1,32 @@
+import type { Strings } from './en.ts';
+
+export const fr: Strings = {
+  title: 'Reçu',
+  titleOf: 'Reçu de {merchant}',
+  testPayment: 'Paiement de test. Aucun argent réel n’a été transféré.',
+  number: 'Numéro du reçu',
+  date: 'Date',
+  items: 'Articles',
+  total: 'Total',
+  payment: 'Paiement',
+  refunds: 'Remboursements',
+  afterRefunds: 'Payé après remboursements',
+  verify: 'Vérifier ce reçu',
+  verifyText:
+    'Le reçu signé prouve ce paiement par la blockchain elle-même. Chacun peut le vérifier avec Node.js : lisez le script, puis exécutez-le avec l’URL d’un point d’accès de {network} auquel vous faites confiance.',
+  noProof: 'Le reçu signé de ce paiement n’est pas disponible pour le moment.',
+  online: 'Ce reçu en ligne',
+  signedReceipt: 'Reçu signé',
+  script: 'Script',
+  files: 'Fichiers de ce reçu',
+  pdf: 'PDF, {size}',
+  a4: 'A4',
+  letter: 'Letter',
+  roll: 'rouleau de 80 mm',
+  backToPayment: 'Page du paiement',
+  pageNumber: 'Page {page} sur {pages}',
+  troubleTitle: 'Le reçu n’est pas disponible pour le moment',
+  troubleText: 'Réessayez dans un instant.',
+  busyTitle: 'Trop de reçus ont été demandés',
+  busyText: 'Attendez quelques minutes, puis réessayez.',
+};

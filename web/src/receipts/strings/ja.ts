@@ -1,0 +1,32 @@
+import type { Strings } from './en.ts';
+
+export const ja: Strings = {
+  title: '領収書',
+  titleOf: '{merchant} の領収書',
+  testPayment: 'テスト決済です。実際のお金は動いていません。',
+  number: '領収書番号',
+  date: '日時',
+  items: '明細',
+  total: '合計',
+  payment: 'お支払い',
+  refunds: '返金',
+  afterRefunds: '返金後の支払額',
+  verify: '領収書の確認方法',
+  verifyText:
+    '署名付き領収書は、この支払いをブロックチェーンそのもので証明します。Node.js があれば誰でも確認できます。スクリプトを読み、信頼する {network} のエンドポイントの URL を指定して実行してください。',
+  noProof: 'この支払いの署名付き領収書は、現在利用できません。',
+  online: 'オンラインの領収書',
+  signedReceipt: '署名付き領収書',
+  script: 'スクリプト',
+  files: 'この領収書のファイル',
+  pdf: 'PDF（{size}）',
+  a4: 'A4',
+  letter: 'レター',
+  roll: '80 mm ロール紙',
+  backToPayment: '支払いのページ',
+  pageNumber: '{page} / {pages} ページ',
+  troubleTitle: '領収書は現在利用できません',
+  troubleText: 'しばらくしてからもう一度お試しください。',
+  busyTitle: '領収書の請求が多すぎます',
+  busyText: '数分待ってから、もう一度お試しください。',
+};

@@ -1,0 +1,32 @@
+import type { Strings } from './en.ts';
+
+export const pt: Strings = {
+  title: 'Recibo',
+  titleOf: 'Recibo de {merchant}',
+  testPayment: 'Pagamento de teste. Nenhum dinheiro real foi movimentado.',
+  number: 'Número do recibo',
+  date: 'Data',
+  items: 'Itens',
+  total: 'Total',
+  payment: 'Pagamento',
+  refunds: 'Reembolsos',
+  afterRefunds: 'Pago após reembolsos',
+  verify: 'Verificar este recibo',
+  verifyText:
+    'O recibo assinado comprova este pagamento pela própria blockchain. Qualquer pessoa pode verificá-lo com Node.js: leia o script e execute-o com a URL de um endpoint de {network} em que você confia.',
+  noProof: 'O recibo assinado deste pagamento não está disponível no momento.',
+  online: 'Este recibo on-line',
+  signedReceipt: 'Recibo assinado',
+  script: 'Script',
+  files: 'Arquivos deste recibo',
+  pdf: 'PDF, {size}',
+  a4: 'A4',
+  letter: 'Carta',
+  roll: 'rolo de 80 mm',
+  backToPayment: 'Página do pagamento',
+  pageNumber: 'Página {page} de {pages}',
+  troubleTitle: 'O recibo não está disponível agora',
+  troubleText: 'Tente novamente em instantes.',
+  busyTitle: 'Foram pedidos recibos demais',
+  busyText: 'Espere alguns minutos e tente novamente.',
+};
