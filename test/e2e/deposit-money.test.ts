@@ -140,6 +140,26 @@ describe('money that came by a deposit address', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('that a stranger sweeps before a wallet pays does not stand in for the payout', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, item, send } = await scene.deposit({ isHeld: true });
+    send(100n);
+    await scene.live(node, 2);
+    scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    await scene.live(node, 3);
+    assert.equal((await scene.payout(id))?.amount, '99');
+    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.live(node, 4);
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    await scene.live(node, 5);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '99' });
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('is not held a second time when a deep reorganisation takes its sweep away after the payout', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();

@@ -13,7 +13,7 @@ import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { markStaleOf } from '../../store/chain/deposits.ts';
 import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
-import { holdNetAmounts } from '../../store/money/payouts.ts';
+import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
 import { findStopped } from '../../store/parties/freezes.ts';
 import {
@@ -26,6 +26,7 @@ import { lockPayments, type Move, movePayments, type Payment, stateOf } from '..
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
 import { type Lease, lockLease } from '../../store/plumbing/leases.ts';
 import { lockNames } from '../../store/plumbing/locks.ts';
+import { moveHeldToFloat } from '../books/held-to-float.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
@@ -378,8 +379,17 @@ async function writeConsequences(
   if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
   if (ended.length > 0) await closeItems(tx, ended, now);
   if (settled.length > 0) await insertPaymentSettlements(tx, settled);
-  const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  const first = moved.flatMap(({ event, items }) => (event.type === 'succeeded' ? paidOf(items?.ended) : []));
+  // Money that came before by another way of the payment becomes a float: the money that paid is paid out.
+  for (const { amount, asset, ...payment } of first.length > 0 ? await takeReplacedHeld(tx, first) : []) {
+    await moveHeldToFloat(tx, { payment, asset, units: BigInt(amount) }, now);
+  }
+  const paid = paidOf(ended);
   if (paid.length > 0) await holdNetAmounts(tx, paid, now);
+}
+
+function paidOf(ended: readonly ItemEnd[] = []): readonly string[] {
+  return ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
 }
 
 function commitmentsOf(items: readonly { readonly commitment: string }[] = []): readonly string[] {

@@ -40,6 +40,19 @@ export async function holdNetAmounts(tx: Tx, commitments: readonly string[], at:
     on conflict (payment_id) do nothing`;
 }
 
+/**
+ * Deletes the held amounts of sweeps from deposit addresses whose payments were paid by a wallet after all, and returns them.
+ * The payment's own money takes their place.
+ */
+export function takeReplacedHeld(tx: Tx, commitments: readonly string[]) {
+  return tx<{ id: string; merchantId: string; asset: string; amount: string }[]>`
+    delete from payouts o using items i
+    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment' and i.state = 'paid'
+      and i.end_reason is null and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes')
+      and o.payment_id = i.subject and o.state = 'held'
+    returning o.payment_id as id, o.merchant_id as "merchantId", o.asset, o.amount::text`;
+}
+
 /** Adds a swept net amount to what is held of a payment. False if the held amount has left, or a refund has taken it whole. */
 export async function holdSwept(tx: Tx, held: Omit<Payout, 'state' | 'problem'>, at: Date): Promise<boolean> {
   const { paymentId, merchantId, network, asset, method, account, amount } = held;

@@ -1,4 +1,4 @@
-import { heldToFloatEntry, OPERATOR_FLOAT, refundEntry, refundUncoveredEntry } from '../../../domain/books.ts';
+import { OPERATOR_FLOAT, refundEntry, refundUncoveredEntry } from '../../../domain/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
 import { deleteUnsignedOutgoing, lockOutgoing } from '../../../store/money/outgoing.ts';
 import { giveBackHeld } from '../../../store/money/payouts.ts';
@@ -6,6 +6,7 @@ import type { Refund } from '../../../store/money/refunds.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { moveHeldToFloat } from '../../books/held-to-float.ts';
 import { recordEntries } from '../../books/record.ts';
 import { aboutRefund } from './move-refund.ts';
 
@@ -48,21 +49,4 @@ async function uncover(tx: Tx, refund: Refund, at: Date): Promise<void> {
     { ...back, owner: OPERATOR_FLOAT, units: operatorFloat },
   ];
   await changeFloats(tx, changes, at);
-}
-
-/**
- * Turns units of a held amount into a float of the merchant. The chain shows that the rest was paid out. A payment has one
- * payout, so only refunds can still use these units.
- */
-export async function moveHeldToFloat(
-  tx: Tx,
-  { payment, asset, units }: { payment: Payment; asset: string; units: bigint },
-  at: Date,
-): Promise<void> {
-  if (units === 0n) return;
-  const { id: subject, merchantId } = payment;
-  const [network = ''] = asset.split('/');
-  await changeFloats(tx, [{ owner: merchantId, network, asset, units, kind: 'added', subject }], at);
-  const about = { network, asset, subject, reference: subject, merchantId };
-  await recordEntries(tx, [heldToFloatEntry(about, units)], at);
 }

@@ -16,9 +16,9 @@ import { holdSwept, unholdSwept } from '../../../store/money/payouts.ts';
 import { findPaymentSettlement, moveSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { moveHeldToFloat } from '../../books/held-to-float.ts';
 import { recordEntries } from '../../books/record.ts';
 import { commandOfLeader } from '../../lease.ts';
-import { moveHeldToFloat } from '../../outgoing/refund/release-refund.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 import type { KnownEvent } from '../prove-events.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
@@ -76,11 +76,19 @@ async function bookSweep(tx: Tx, { event, item, place, row, payment }: Sweep, at
   const replaced = net < row.owed ? net : row.owed;
   if (replaced > 0n) await putOwed(tx, place, row.owed - replaced);
   const units = net - replaced;
-  const paying = await findPayingItem(tx, payment.id);
-  const isPayable = !place.isStray && (paying === undefined || paying.commitment === item.commitment);
-  const isHeld = isPayable && units > 0n && (await holdSwept(tx, heldOf(item, payment.merchantId, units), at));
+  const isHeld =
+    (await isPayable(tx, place, payment)) &&
+    units > 0n &&
+    (await holdSwept(tx, heldOf(item, payment.merchantId, units), at));
   // A payment is paid out once, as it was paid. Everything else is a float of the merchant, which can pay a refund.
   if (!isHeld) await moveHeldToFloat(tx, { payment, asset: place.asset, units }, at);
+}
+
+/** True if this money has paid the payment, or may still do so. */
+async function isPayable(tx: Tx, { commitment, isStray }: MoneyPlace, payment: Payment): Promise<boolean> {
+  if (isStray) return false;
+  const paying = await findPayingItem(tx, payment.id);
+  return paying === undefined || paying.commitment === commitment;
 }
 
 /** A deep reorg removed final sweeps: their money is at the deposit addresses again, and is swept again. */
@@ -107,7 +115,8 @@ export async function reverseSweeps(tx: Tx, network: string, fork: number, at: D
     await recordEntries(tx, [unsweptEntry(bookedItem(item, place, payment.merchantId), swept)], at);
     if (!item.isHeld) continue;
     const net = swept.amount - swept.fee;
-    const isTaken = !place.isStray && (await unholdSwept(tx, heldOf(item, payment.merchantId, net), at));
+    const isTaken =
+      (await isPayable(tx, place, payment)) && (await unholdSwept(tx, heldOf(item, payment.merchantId, net), at));
     if (!isTaken) await putOwed(tx, place, row.owed + net);
   }
 }
