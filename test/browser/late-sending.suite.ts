@@ -95,7 +95,11 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
     const isBack = async () => (await scene.balanceOf('USDC', payer)) === TEN_TOKENS;
     await until('the money is back', isBack, WITHIN);
     for (const visit of [little, late]) {
-      assert.deepEqual(visit.problems, []);
+      // Between the jump of the clock and the reload the page may ask for its address once more.
+      assert.deepEqual(
+        visit.problems.filter((text) => !text.includes('status of 410')),
+        [],
+      );
       await visit.close();
     }
   });

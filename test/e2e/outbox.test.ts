@@ -105,7 +105,10 @@ describe('events of money', () => {
     await showTheSame(id, 'cancelled');
     pay();
     await node.turn(2);
-    await showTheSame(id, 'cancelled');
+    const [now, then] = await answers(id);
+    const { lateMoney, ...rest } = then as unknown as { lateMoney: { reason: string; amount: { value: string } } };
+    assert.deepEqual(rest, now, 'the event names the money besides');
+    assert.deepEqual([lateMoney.reason, lateMoney.amount.value], ['late', '1000']);
     assert.deepEqual((await types(id)).slice(2), [
       'payment.requires_action',
       'payment.cancelled',

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { COLLECTOR_ADDRESS } from '../../src/chains/evm/collector.ts';
-import { DEPOSITS_ADDRESS } from '../../src/chains/evm/deposits.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import type { Lie, RpcProxy } from '../rpc-proxy.ts';
 import { until } from '../until.ts';
 import { type FaultScene, HASTE, openFaultScene } from './fault-scene.ts';
 import { WITHIN } from './shopper.ts';
 
 const BASE_SEPOLIA = 84_532;
-const OWN_CONTRACTS = [COLLECTOR_ADDRESS, DEPOSITS_ADDRESS].map((address) => address.toLowerCase());
+const OWN_CONTRACTS = [...COLLECTORS, ...DEPOSIT_CONTRACTS].map(({ address }) => address.toLowerCase());
 const UNAVAILABLE: Lie = { as: 'status', status: 503, isForwarded: false };
 const THROTTLED: Lie = { as: 'status', status: 429, headers: { 'retry-after': '1' }, isForwarded: false };
 

@@ -87,7 +87,7 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
         <Line label={strings.paidWith}>
           <Money amount={info.optionAmount} />
         </Line>
-        {networkName != null && <Line label={strings.network}>{networkName}</Line>}
+        {networkName && <Line label={strings.network}>{networkName}</Line>}
         {buyer && (
           <Line label={strings.paidFrom}>
             <span dir="ltr">{shortAccount(buyer.accountCaip10)}</span>
@@ -97,8 +97,10 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
           <TransactionId txId={info.txId} copied={copied} actions={actions} />
         </Line>
       </dl>
-      <TransactionLink href={info.explorerUrl} />
-      <TransactionLink href={page.receiptUrl} text={strings.openReceipt} />
+      <p className="small">
+        <TransactionLink href={info.explorerUrl} />
+        <TransactionLink href={page.receiptUrl} text={strings.openReceipt} />
+      </p>
     </>
   );
 }
