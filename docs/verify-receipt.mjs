@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
  */
 const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A'];
 /** The releases of the contract that sweeps deposit addresses, likewise. */
-const DEPOSITS = ['0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead'];
+const DEPOSITS = ['0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead', '0xA76c90f3943b2d090d613343E15c952d53508506'];
 const MEMBERS =
   'amount asset blockHash blockNumber chainId collector commitment deadline fee feeAccount form logIndex merchantId ' +
   'network payer paymentId priceUnit priceValue recipient referenceId succeededAt token transaction';

@@ -6,17 +6,19 @@ import { savePicture } from '../../web/scripts/save-picture.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
 import { until } from '../until.ts';
+import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
 import { withAuthenticator } from './authenticator.ts';
 import { operatorLink } from './operator-link.ts';
 import { pngLogo } from './png.ts';
 import { openScene, type Scene } from './scene.ts';
+import { createLinks, type Save, signDeviceIn, takeSale } from './shop-pictures.ts';
 
 const USAGE = `npm run pictures:dashboard [-- folder [name]]
 
-Takes pictures of every page of the dashboard, on a sandbox with some payments: in both themes, on a phone and on a desk. Each
-page is also held against the rules of axe; one that breaks a rule fails the run. Needs a build of the pages (npm run build).
+Takes pictures of every page of the dashboard, of a payment link and of the point of sale, on a sandbox with some payments: in both
+themes, on a phone and on a desk. Each page is also held against the rules of axe; one that breaks a rule fails the run. Needs a build of the pages (npm run build).
 
-folder   where they go, docs/pictures/dashboard unless told
+folder   where they go, docs/pictures unless told: the folders dashboard and shop in it
 name     only those whose name begins with this
 `;
 
@@ -25,7 +27,8 @@ if (process.argv.includes('--help')) {
   process.exit(0);
 }
 
-const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures/dashboard'));
+const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures'));
+const ROOMS = ['dashboard', 'shop'] as const;
 const ONLY = process.argv[3];
 const SIZES = [
   { width: 390, height: 844 },
@@ -67,10 +70,13 @@ const PEOPLE_AND_KEYS = {
 interface Shown {
   readonly paymentId: string;
   readonly endpointId: string;
+  readonly wallet: TestWallet;
+  readonly links: Awaited<ReturnType<typeof createLinks>>;
 }
 
 interface Shot {
   readonly name: string;
+  /** Of the dashboard, or a whole address. */
   readonly path: string;
   /** Something that is there as soon as the page has its data. */
   readonly ready?: string;
@@ -86,12 +92,15 @@ let count = 0;
 await globalSetup();
 const scene = await openScene();
 try {
-  await mkdir(FOLDER, { recursive: true });
-  for (const name of ONLY === undefined ? await readdir(FOLDER) : []) {
-    if (name.endsWith('.webp')) await rm(join(FOLDER, name));
+  for (const room of ROOMS) {
+    await mkdir(join(FOLDER, room), { recursive: true });
+    for (const name of ONLY === undefined ? await readdir(join(FOLDER, room)) : []) {
+      if (name.endsWith('.webp')) await rm(join(FOLDER, room, name));
+    }
   }
   const shown = await furnish(scene);
-  await takeAll(scene.dashboardUrl, pagesOf(shown), PEOPLE_AND_KEYS);
+  const cashier = await takeAll(scene.dashboardUrl, pagesOf(shown), PEOPLE_AND_KEYS);
+  await takeShop(cashier, shown);
   await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator', ready: '.cards .card' }]);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
   process.stdout.write(`${count} pictures, ${problems.length} problems\n`);
@@ -108,6 +117,7 @@ function pagesOf({ paymentId, endpointId }: Shown): readonly Shot[] {
     { name: 'payment', path: `/payments/${scene.merchantId}/${paymentId}`, ready: '.entry' },
     { name: 'refunds', path: '/refunds' },
     { name: 'payouts', path: '/payouts' },
+    { name: 'links', path: '/links' },
     { name: 'merchants', path: '/merchants' },
     { name: 'merchant', path: `/merchants/${scene.merchantId}` },
     { name: 'branding', path: `/merchants/${scene.merchantId}`, ready: '.brand-page', top: '#branding' },
@@ -160,7 +170,7 @@ async function furnish({ call, createPayment, createWallet, createMerchant, asse
   for (const path of ['/v1/payments/pay_unknown', '/v1/merchants/mrch_unknown']) {
     await fetch(scene.baseUrl + path, { headers: { 'api-key': scene.apiKey, 'merchant-id': scene.merchantId } });
   }
-  return { paymentId: shown, endpointId: webhookEndpoints[0]?.id ?? '' };
+  return { paymentId: shown, endpointId: webhookEndpoints[0]?.id ?? '', wallet, links: await createLinks(scene) };
 }
 
 /** Objects that only people can make, by the path that makes them. */
@@ -170,43 +180,78 @@ type Made = Readonly<Record<string, readonly object[]>>;
 function postText(path: string, body: object): string {
   const headers = { 'Session-Mode': 'test', 'Content-Type': 'application/json' };
   const request = JSON.stringify({ method: 'POST', headers, body: JSON.stringify(body) });
-  return `fetch(${JSON.stringify(path)}, ${request}).then((answer) => answer.status)`;
+  return `fetch(${JSON.stringify(path)}, ${request}).then((answer) => answer.json())`;
 }
 
-/** Signs in once, and takes all pictures with that session. */
-async function takeAll(link: string, shots: readonly Shot[], made: Made = {}): Promise<void> {
+/** Signs in once, and takes all pictures with that session. Returns the link that signs in the last person it has made. */
+async function takeAll(link: string, shots: readonly Shot[], made: Made = {}): Promise<string> {
   const { context, page } = await scene.visit();
   await withAuthenticator(context, page);
   await page.goto(link);
   await page.getByRole('button', { name: 'Add a passkey' }).click();
   await page.getByRole('heading', { level: 1, name: /^(?!Welcome)/ }).waitFor();
+  let invitation = '';
   for (const [path, bodies] of Object.entries(made)) {
-    for (const body of bodies) await page.evaluate(postText(path, body));
+    for (const body of bodies) {
+      const answer = (await page.evaluate(postText(path, body))) as { readonly link?: { readonly url: string } };
+      invitation = answer.link?.url ?? invitation;
+    }
   }
   const storageState = await context.storageState();
   for (const theme of THEMES) {
-    for (const size of SIZES) await take({ storageState, colorScheme: theme, viewport: size }, shots);
+    for (const size of SIZES) {
+      await visitAs({ storageState, colorScheme: theme, viewport: size }, (page, save) => take(page, save, shots));
+    }
   }
+  await context.close();
+  return invitation;
+}
+
+/** The pages of two payment links, and a sale at the counter. */
+async function takeShop(cashier: string, { wallet, links: { fixed, open } }: Shown): Promise<void> {
+  const storageState = await signDeviceIn(scene, cashier);
+  for (const theme of THEMES) {
+    for (const size of SIZES) {
+      await visitAs({ storageState, colorScheme: theme, viewport: size }, async (page, save) => {
+        const shots = [
+          { name: 'link', path: fixed },
+          { name: 'link-open', path: open },
+        ];
+        await take(page, (of, name) => save(of, name, 'shop'), shots);
+        if ('pos'.startsWith(ONLY ?? '')) {
+          await takeSale(scene, wallet, page, (of, name) => save(of, `pos-${name}`, 'shop'));
+        }
+      });
+    }
+  }
+}
+
+/** Opens a browser whose clock is that of the sandbox, which is some days ahead. */
+async function visitAs(
+  options: BrowserContextOptions,
+  work: (page: Page, save: (page: Page, name: string, room?: (typeof ROOMS)[number]) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { context, page } = await scene.visit(options);
+  await context.clock.setSystemTime(Date.now() + (DAYS.length - 1) * DAY_MS);
+  const encoder = await context.newPage();
+  await work(page, async (shown, name, room = 'dashboard') => {
+    const label = `${name}-${options.colorScheme}-${options.viewport?.width}`;
+    await settled(shown);
+    await savePicture(encoder, join(FOLDER, room, label), await shown.screenshot());
+    count += 1;
+    problems.push(...(await accessProblems(shown)).map((text) => `${label}: ${text}`));
+  });
   await context.close();
 }
 
-async function take(options: BrowserContextOptions, shots: readonly Shot[]): Promise<void> {
-  const { colorScheme, viewport } = options;
-  const { context, page } = await scene.visit(options);
-  // The sandbox is some days ahead.
-  await context.clock.setSystemTime(Date.now() + (DAYS.length - 1) * DAY_MS);
-  const encoder = await context.newPage();
+async function take(page: Page, save: Save, shots: readonly Shot[]): Promise<void> {
   for (const { name, path, ready = 'h1', top } of shots.filter((shot) => shot.name.startsWith(ONLY ?? ''))) {
-    const label = `${name}-${colorScheme}-${viewport?.width}`;
-    await page.goto(new URL(`/dashboard${path}`, scene.dashboardUrl).href);
+    await page.goto(path.includes('://') ? path : new URL(`/dashboard${path}`, scene.dashboardUrl).href);
     await page.locator(ready).first().waitFor();
     await settled(page);
     if (top !== undefined) await page.evaluate(`document.querySelector('${top}').closest('section').scrollIntoView()`);
-    await savePicture(encoder, join(FOLDER, label), await page.screenshot());
-    count += 1;
-    problems.push(...(await accessProblems(page)).map((text) => `${label}: ${text}`));
+    await save(page, name);
   }
-  await context.close();
 }
 
 /** The page has its data: nothing loads, and every image is there. */
