@@ -47,6 +47,7 @@ const DAYS: readonly (readonly string[])[] = [
 ];
 const DAY_MS = 86_400_000;
 
+const CASHIER = { name: 'Casey Counter', email: 'casey@shop.example', role: 'cashier' };
 const PEOPLE_AND_KEYS = {
   '/v1/people': [
     { name: 'Ada Owner', email: 'ada@shop.example', role: 'owner' },
@@ -57,7 +58,6 @@ const PEOPLE_AND_KEYS = {
       refundLimits: [{ unit: 'iso4217/USD', value: '10000' }],
     },
     { name: 'Bea Books', email: 'bea@shop.example', role: 'bookkeeper' },
-    { name: 'Casey Counter', email: 'casey@shop.example', role: 'cashier' },
   ],
   '/v1/api-keys': [
     { label: 'Shop backend', scopes: ['payments:read', 'payments:write'], addresses: ['203.0.113.0/28'] },
@@ -99,7 +99,10 @@ try {
     }
   }
   const shown = await furnish(scene);
-  const cashier = await takeAll(scene.dashboardUrl, pagesOf(shown), PEOPLE_AND_KEYS);
+  const cashier = await takeAll(scene.dashboardUrl, pagesOf(shown), {
+    ...PEOPLE_AND_KEYS,
+    '/v1/people': [...PEOPLE_AND_KEYS['/v1/people'], { ...CASHIER, merchantId: scene.merchantId }],
+  });
   await takeShop(cashier, shown);
   await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator', ready: '.cards .card' }]);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
