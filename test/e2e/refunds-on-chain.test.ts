@@ -43,6 +43,8 @@ const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
 /** A filter that keeps everything, and makes the sums come from the payments instead of the totals. */
 const EVER = '?startTs=2020-01-01T00:00:00Z';
 const WITHIN = { withinMs: 60_000 };
+/** Creates a contract whose code reverts, whoever calls it. */
+const REVERTING = '0x6460006000fd6000526005601bf3';
 
 /** The whole gateway with its workers, on a real EVM with a real Collector. */
 describe('refunds and payouts on a real chain', () => {
@@ -166,7 +168,7 @@ describe('refunds and payouts on a real chain', () => {
       to: asset.slice(asset.lastIndexOf(':') + 1) as Hex,
       data: encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [SANDBOX_ACCOUNTS.intermediate, units] }),
     });
-  async function send(call: { to: Hex; data: Hex; value?: bigint }, from = payer): Promise<string> {
+  async function send(call: { to?: Hex; data: Hex; value?: bigint }, from = payer): Promise<string> {
     const count = await evm.request({ method: 'eth_getTransactionCount', params: [from.address, 'pending'] });
     const raw = await from.signTransaction({
       type: 'eip1559',
@@ -469,5 +471,27 @@ describe('refunds and payouts on a real chain', () => {
       assert.equal(again.headers['idempotent-replayed'], 'true');
     }
     await isRefunded(id);
+  });
+
+  it('keeps a refund waiting whose recipient is a contract that refuses coin, and delays no other', async () => {
+    const id = await payCoin();
+    const { value } = (await details(id)).info.optionAmount;
+    const coins = async (owner: string) =>
+      BigInt((await evm.request({ method: 'eth_getBalance', params: [owner, 'latest'] })) as string);
+    const created = await send({ data: REVERTING });
+    const receipt = (await evm.request({ method: 'eth_getTransactionReceipt', params: [created] })) as Json;
+    const contract: string = receipt.contractAddress;
+    const part = { unit: 'iso4217/USD', value: '400' };
+    const before = await coins(payer.address);
+    const refused = await refundPart({ paymentId: id, amount: part, destination: `${SANDBOX}:${contract}` });
+    assert.equal(refused.statusCode, 200, refused.body);
+    assert.equal((await refund(id)).statusCode, 200);
+    const statuses = async () => (await details(id)).refunds.map(({ status }: Json) => status);
+    const isPaidBeside = async () => (await statuses()).join() === 'sending,refunded';
+    await until('the rest is refunded, and the part is not', isPaidBeside, WITHIN);
+    assert.equal(await coins(contract), 0n);
+    const rest = (await details(id)).refunds[1].amount.value;
+    assert.equal(await coins(payer.address), before + BigInt(rest));
+    assert.ok(BigInt(rest) < BigInt(value));
   });
 });

@@ -7,9 +7,9 @@ import { accessProblems } from './access-problems.ts';
 import { savePicture } from './save-picture.ts';
 import { type StoryServer, serveStories } from './story-server.ts';
 
-const USAGE = `npm run pictures [-- folder [name]]
+const USAGE = `npm run pictures:pages [-- folder [name]]
 
-Makes every picture of the documentation: the shop, the API reference, receipts as PDF, and every state of the checkout and of
+Makes pictures of the documentation: the shop, the API reference, receipts as PDF, and every state of the checkout and of
 receipts, in both themes, on a phone and on a desk. Each state is also held against the rules of axe; one that breaks a rule
 fails the run.
 

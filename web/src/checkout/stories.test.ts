@@ -14,7 +14,7 @@ const STEPS = [
   ...['looking', 'paid-returning', 'expired-alone', 'offline'],
 ];
 
-/** States that the suites with a real gateway do not reach. `npm run pictures` checks all states in both themes. */
+/** States that the suites with a real gateway do not reach. `npm run pictures:pages` checks all states in both themes. */
 const RARE = [
   ...['ready-long-order', 'ready-lapsed', 'ready-phone', 'ready-no-wallet', 'choosing-new-price', 'no-funds'],
   ...[
