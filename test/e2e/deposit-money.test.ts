@@ -33,6 +33,16 @@ describe('money that came by a deposit address', () => {
     return parsed.value;
   };
 
+  /** The merchant names a destination, and gets the net amount of the payment there, once. */
+  async function isPaidOut(node: Awaited<ReturnType<RefundScene['newNode']>>, id: string): Promise<void> {
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    await scene.live(node, 5);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.deepEqual(await scene.differences(), []);
+  }
+
   it('is paid out when the merchant names a destination, and is no stray', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
@@ -41,13 +51,8 @@ describe('money that came by a deposit address', () => {
     send(1_000n);
     await scene.live(node, 5);
     assert.deepEqual([(await scene.payment(id)).status, (await scene.payout(id))?.state], ['succeeded', 'held']);
-    const destination = scene.payers.newAccount();
-    await scene.register(destination);
-    await scene.live(node, 5);
-    assert.equal((await scene.payout(id))?.state, 'paid');
-    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    await isPaidOut(node, id);
     assert.deepEqual(await scene.alerts(), []);
-    assert.deepEqual(await scene.differences(), []);
   });
 
   it('is refunded to an account that the partner names, and to no other', async () => {
@@ -131,13 +136,8 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 2);
     send(1_000n);
     await scene.live(node, 4);
-    const destination = scene.payers.newAccount();
-    await scene.register(destination);
-    await scene.live(node, 5);
-    assert.equal((await scene.payout(id))?.state, 'paid');
-    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    await isPaidOut(node, id);
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990' });
-    assert.deepEqual(await scene.differences(), []);
   });
 
   it('that a stranger sweeps before a wallet pays does not stand in for the payout', async () => {
@@ -151,13 +151,8 @@ describe('money that came by a deposit address', () => {
     assert.equal((await scene.payout(id))?.amount, '99');
     await scene.accept({ isHeld: true, told: { subject: id } });
     await scene.live(node, 4);
-    const destination = scene.payers.newAccount();
-    await scene.register(destination);
-    await scene.live(node, 5);
-    assert.equal((await scene.payout(id))?.state, 'paid');
-    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    await isPaidOut(node, id);
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '99' });
-    assert.deepEqual(await scene.differences(), []);
   });
 
   it('is not held a second time when a deep reorganisation takes its sweep away after the payout', async () => {

@@ -2,6 +2,7 @@ import type { Strings as CheckoutStrings } from '../checkout/strings/en.ts';
 import { Fill } from '../shared/fill.tsx';
 import { FlaskGlyph } from '../shared/glyphs.tsx';
 import { type Amount, formatAmount } from '../shared/money.ts';
+import { PageMessage } from '../shared/page-message.tsx';
 import { clamp, fill, initialsOf } from '../shared/text.ts';
 import type { LinkPageState } from './page-state.ts';
 import type { Strings } from './strings/en.ts';
@@ -150,16 +151,5 @@ export function titleOf(state: LinkPageState, words: LinkWords): string {
 
 function Message({ state, words }: Props<Exclude<LinkPageState, Link>>) {
   const [title, text] = MESSAGES[state.kind];
-  return (
-    <main className="sheet sheet-single">
-      <section className="panel" aria-labelledby="link-title">
-        <div className="step stack link-message">
-          <h1 className="title" id="link-title">
-            {words[title]}
-          </h1>
-          <p className="text">{words[text]}</p>
-        </div>
-      </section>
-    </main>
-  );
+  return <PageMessage page="link" title={words[title]} text={words[text]} />;
 }

@@ -33,7 +33,7 @@ export interface ReceiptPage extends InLanguage {
   readonly account: string | null;
   /** The transactions that paid: more than one if money was sent to a deposit address in parts. */
   readonly transactions: readonly Transaction[];
-  /** Those that have arrived. */
+  /** The refunds that have arrived. */
   readonly refunds: readonly (Transaction & { readonly price: Amount; readonly at: string })[];
   /** Null while the receipt cannot be signed. */
   readonly proof: { readonly receiptUrl: string; readonly keysUrl: string; readonly scriptUrl: string } | null;

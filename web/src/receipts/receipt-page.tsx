@@ -1,5 +1,6 @@
 import { Fill } from '../shared/fill.tsx';
 import { FlaskGlyph } from '../shared/glyphs.tsx';
+import { PageMessage } from '../shared/page-message.tsx';
 import { clamp, fill, initialsOf } from '../shared/text.ts';
 import type { PaperSize, ReceiptPage, ReceiptPageState, Row, Section, Sheet } from './page-state.ts';
 import { sheetOf } from './receipt-sheet.ts';
@@ -144,16 +145,5 @@ function Line({ row: { label, value, isCode = false, isTotal = false, href } }: 
 
 function Message({ state, words }: Props<Exclude<ReceiptPageState, ReceiptPage>>) {
   const [title, text] = MESSAGES[state.kind];
-  return (
-    <main className="sheet sheet-single">
-      <section className="panel" aria-labelledby="slip-title">
-        <div className="step stack slip-message">
-          <h1 className="title" id="slip-title">
-            {words[title]}
-          </h1>
-          <p className="text">{words[text]}</p>
-        </div>
-      </section>
-    </main>
-  );
+  return <PageMessage page="slip" title={words[title]} text={words[text]} />;
 }

@@ -28,7 +28,7 @@ export function MoneyFlow({ payment, receipt }: { readonly payment: PaymentDetai
   const paid = payment.info?.optionAmount;
   if (paid === undefined) return null;
   const inToken = (value: bigint) => formatAmount({ ...paid, value: value.toString() } satisfies Amount, style);
-  // Whatever arrives at a deposit address is divided as the asked amount is.
+  // The money at a deposit address is divided as the asked amount is, also if it is more or less.
   const total = BigInt(arrived ?? amount);
   const share = (total * BigInt(fee)) / BigInt(amount);
   const net = total - share;

@@ -1,0 +1,22 @@
+interface MessageProps {
+  /** The name of the page in its class names: `link` or `slip`. */
+  readonly page: string;
+  readonly title: string;
+  readonly text: string;
+}
+
+/** A page that has nothing to show but a message. */
+export function PageMessage({ page, title, text }: MessageProps) {
+  return (
+    <main className="sheet sheet-single">
+      <section className="panel" aria-labelledby={`${page}-title`}>
+        <div className={`step stack ${page}-message`}>
+          <h1 className="title" id={`${page}-title`}>
+            {title}
+          </h1>
+          <p className="text">{text}</p>
+        </div>
+      </section>
+    </main>
+  );
+}
