@@ -195,6 +195,27 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await second.close();
     });
 
+    it('takes two payments at once on two devices with one session, each its own', async () => {
+      const copy = await scene.visit({ storageState: await till.context.storageState() });
+      await copy.page.goto(new URL('/pos', till.page.url()).href);
+      const urls = await Promise.all(
+        [till.page, copy.page].map(async (page) => {
+          await page.getByRole('button', { name: '7', exact: true }).click();
+          await page.getByRole('button', { name: '00', exact: true }).click();
+          await page.getByRole('button', { name: wordsOf(en.charge) }).click();
+          return page.getByRole('img', { name: en.qrLabel }).getAttribute('data-url');
+        }),
+      );
+      assert.equal(new Set(urls).size, 2);
+      await copy.page.getByRole('button', { name: en.cancel }).click();
+      await copy.page.getByRole('heading', { name: en.cancelledTitle }).waitFor();
+      assert.equal(await till.page.getByRole('img', { name: en.qrLabel }).getAttribute('data-url'), urls[0]);
+      await till.page.getByRole('button', { name: en.cancel }).click();
+      await till.page.getByRole('heading', { name: en.cancelledTitle }).waitFor();
+      await till.page.getByRole('button', { name: en.newPayment }).click();
+      await copy.close();
+    });
+
     it('can be revoked by the owner', async () => {
       const { page } = owner;
       await page
