@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
+import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-transfers.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
-import type { SceneInput } from './relay-scene.ts';
+import type { SceneInput, TestNode } from './relay-scene.ts';
 
 const USDC = SANDBOX_ASSETS['eip3009-vrs'];
 const SETTLED = ACCOUNTS.settled('mrch_test');
@@ -58,6 +59,51 @@ describe('a deposit address', () => {
     ]);
     await isReconciled();
   });
+
+  for (const point of ['stored', 'recorded', 'paid', 'ordered', 'swept'] as const) {
+    it(`pays long before the payment expires when the node dies at deposit.${point}`, async () => {
+      await open();
+      const { id, item, send } = await scene.deposit();
+      const node = await scene.newNode();
+      send(1_000n);
+      await diesAt(`deposit.${point}`, node);
+      await (await scene.newNode()).turn(6);
+      assert.equal(await statusOf(id), 'succeeded');
+      assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+      assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990');
+      await isReconciled();
+    });
+  }
+
+  for (const point of ['recorded', 'ordered', 'swept'] as const) {
+    it(`has late money swept although the node dies at deposit.${point}`, async () => {
+      await open();
+      const { id, item, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
+      const node = await scene.newNode();
+      scene.pass(16 * MINUTE_MS);
+      await node.turn(3);
+      assert.equal(await statusOf(id), 'expired');
+      send(1_000n);
+      await diesAt(`deposit.${point}`, node);
+      await (await scene.newNode()).turn(6);
+      assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
+      assert.equal((await typesOf(id)).filter((type) => type === 'payment.late_money').length, 1);
+      await isReconciled();
+    });
+  }
+
+  /** Runs a node until it reaches the point, where it stops for ever. */
+  async function diesAt(point: CrashPoint, node: TestNode) {
+    const world = scene.world as { crashPoint?: (reached: CrashPoint) => void };
+    let hasDied = false;
+    world.crashPoint = (reached) => {
+      hasDied ||= reached === point;
+      if (hasDied) throw new Error(`died at ${point}`);
+    };
+    for (let round = 0; round < 8 && !hasDied; round += 1) await node.turn().catch(() => {});
+    delete world.crashPoint;
+    assert.ok(hasDied, `no node reached ${point}`);
+  }
 
   it('is watched although its row was committed after that of a later one', async () => {
     await open();
@@ -139,7 +185,7 @@ describe('a deposit address', () => {
       send(400n);
       await node.turn();
       await scene.tamper('delete from deposit_transfers');
-      await scene.tamper('update deposits set is_stale = false');
+      await scene.tamper('update deposits set is_stale = false, is_unfinished = false');
       await scene.tamper('update deposit_cursors set final_number = read_number');
       if (isCancelled) {
         await scene.movePayment({
@@ -312,7 +358,7 @@ describe('a deposit address', () => {
     assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
     const items = await scene.db.sql`select from items where state in ('offered', 'due', 'sent')`;
     assert.equal(items.length, 0);
-    assert.deepEqual(await scene.db.sql`select from deposits where is_stale`, []);
+    assert.deepEqual(await scene.db.sql`select from deposits where is_stale or is_unfinished`, []);
     await isReconciled();
   });
 

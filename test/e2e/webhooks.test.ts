@@ -122,7 +122,7 @@ describe('webhooks', () => {
       const verifiers = [new StandardWebhook(endpoint.secret), new SvixWebhook(endpoint.secret)];
       for (const verifier of verifiers) {
         assert.deepEqual(verifier.verify(request.body, signed(request)), event);
-        const altered = request.body.replace(paymentId, paymentId.replace(/.$/, 'X'));
+        const altered = request.body.replace('Tea for two', 'Tea for ten');
         assert.throws(() => verifier.verify(altered, signed(request)));
         assert.throws(() => verifier.verify(request.body, { ...signed(request), 'webhook-id': 'evt_other' }));
         assert.throws(() => verifier.verify(request.body, { ...signed(request), 'webhook-timestamp': '1700000000' }));
@@ -380,7 +380,7 @@ describe('webhooks', () => {
         .slice(4),
       [first],
     );
-    for (const unknown of ['evt_unknown', encodeURIComponent('x\0y'), second.replace(/.$/, 'U')]) {
+    for (const unknown of ['evt_unknown', encodeURIComponent('x\0y'), 'evt_01K00000000000000000000000']) {
       const answer = await scene.call('POST', `${url}/deliveries/${unknown}/redeliver`, shop.headers);
       assert.equal(answer.statusCode, 404, answer.body);
     }

@@ -34,18 +34,27 @@ export async function lockMoney(tx: Tx, place: MoneyPlace): Promise<MoneyRow | u
   return { arrived: BigInt(arrived), swept: BigInt(swept), told: BigInt(told), sweeps, owed: BigInt(owed) };
 }
 
-/** Stores the money that had arrived at a final block. The address stays stale while later transfers are known. */
+/**
+ * Stores the money that had arrived at a final block, and begins a look at it, which stays unfinished until `endLook`. The
+ * address stays stale while later transfers are known.
+ */
 export async function putArrived(
   tx: Tx,
   place: MoneyPlace,
   { arrived, block }: { arrived: bigint; block: number },
 ): Promise<void> {
   await tx`
-    update ${tableOf(tx, place)} set arrived = ${arrived.toString()}, checked_block = ${block}, is_stale = exists (
+    update ${tableOf(tx, place)}
+    set arrived = ${arrived.toString()}, checked_block = ${block}, is_unfinished = true, is_stale = exists (
       select from deposit_transfers t
       where t.commitment = ${place.commitment} and t.network = ${place.network} and t.asset = ${place.asset}
         and t.block_number > ${block})
     where ${isPlace(tx, place)}`;
+}
+
+/** Everything that follows from the last look is done. */
+export async function endLook(tx: Tx, place: MoneyPlace): Promise<void> {
+  await tx`update ${tableOf(tx, place)} set is_unfinished = false where ${isPlace(tx, place)}`;
 }
 
 export async function putSwept(tx: Tx, place: MoneyPlace, swept: bigint): Promise<void> {

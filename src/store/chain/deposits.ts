@@ -109,20 +109,22 @@ export async function findDepositAddresses(
 export function listUnsweptDeposits(db: Reader, { network, limit }: { network: string; limit: number }) {
   return db<(Pick<Deposit, 'address' | 'asset' | 'paymentId'> & { readonly unswept: string })[]>`
     (select address, asset, payment_id as "paymentId", (arrived - swept)::text as unswept from deposits
-      where network = ${network} and arrived <> swept and not is_stale order by number desc limit ${limit})
+      where network = ${network} and arrived <> swept and not is_stale and not is_unfinished order by number desc limit ${limit})
     union all
     (select d.address, s.asset, d.payment_id, (s.arrived - s.swept)::text
       from deposit_strays s join deposits d on d.commitment = s.commitment
-      where s.network = ${network} and s.arrived <> s.swept and not s.is_stale order by s.found_at desc limit ${limit})`;
+      where s.network = ${network} and s.arrived <> s.swept and not s.is_stale and not s.is_unfinished
+      order by s.found_at desc limit ${limit})`;
 }
 
-/** Deposit addresses whose money has moved since the last look, or whose sweep would find nothing. */
+/** Deposit addresses whose money has moved since the last look, whose look was cut off, or whose sweep would find nothing. */
 export async function listStaleDeposits(
   db: Reader,
   { network, limit }: { network: string; limit: number },
 ): Promise<OpenDeposit[]> {
   const rows = await db<{ commitment: string }[]>`
-    (select commitment from deposits where network = ${network} and is_stale order by number limit ${limit})
+    (select commitment from deposits where network = ${network} and (is_stale or is_unfinished)
+      order by number limit ${limit})
     union
     (select d.commitment from items s join deposits d on d.network = s.network and d.address = s.payer
       where ${isVainSweep(db, network)} and s.asked is null limit ${limit})`;
@@ -140,7 +142,7 @@ export async function listStaleStrays(
   const rows = await db<(MoneyFields & { commitment: string; asset: string; checkedAt: string | null })[]>`
     select commitment, asset, arrived, swept, told, checked_block as "checkedAt" from deposit_strays
     where network = ${network} and (commitment, asset) in (
-      (select commitment, asset from deposit_strays where network = ${network} and is_stale
+      (select commitment, asset from deposit_strays where network = ${network} and (is_stale or is_unfinished)
         order by found_at limit ${limit})
       union
       (select d.commitment, s.asset from items s join deposits d on d.payment_id = s.subject and d.asset = s.asked

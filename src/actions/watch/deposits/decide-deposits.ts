@@ -55,6 +55,7 @@ async function decideDeposit(deps: WatchDeps, watcher: Watcher, view: View, depo
   const seen = await assessDeposit(deps, watcher, view, deposit);
   if (seen === undefined) return;
   await record(deps, watcher, deposit, seen);
+  deps.world.crashPoint?.('deposit.recorded');
   if (!isStray && isEnough(deps, deposit, seen)) await payByDeposit(deps, watcher, deposit, seen);
   if (!isStray) await settleDeposit(deps, watcher, deposit.commitment);
   await tellExtra(deps, watcher, deposit, seen);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { countSweep, findOpenSweeps, lockMoney } from '../../../store/chain/deposit-money.ts';
+import { countSweep, endLook, findOpenSweeps, lockMoney } from '../../../store/chain/deposit-money.ts';
 import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import { endItems, insertItems, itemOf } from '../../../store/chain/items.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -15,7 +15,7 @@ const FAR_S = Date.UTC(2100, 0, 1) / 1000;
 /**
  * Orders the sweep of a deposit address: an item that relayers send like any other. Money of a payment that still waits is
  * left where it is, unless it is stray, and so is less than a sweep is worth: whoever sends dust costs us nothing. Money with
- * a part of a screened sender waits for a person.
+ * a part of a screened sender waits for a person. This is the last step of a look.
  */
 export async function orderSweep(
   deps: WatchDeps,
@@ -27,6 +27,7 @@ export async function orderSweep(
   const isOrdered = await commandOfLeader(deps, lease, async (tx, at) => {
     const [payment] = await lockPayments(tx, [paymentId]);
     const row = await lockMoney(tx, deposit);
+    await endLook(tx, deposit);
     if (payment === undefined || row === undefined || (!isStray && !isFinal(payment.status))) return false;
     const open = await findOpenSweeps(tx, deposit);
     const unswept = row.arrived - row.swept;
