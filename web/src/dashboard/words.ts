@@ -15,9 +15,22 @@ export function useWords(): Strings {
   return usePageState().strings;
 }
 
+type Times = ReturnType<typeof makeTimes>;
+
+const times = new Map<string, Times>();
+
 /** Times in the language and the time zone of the person. */
-export function useTimes() {
-  const locale = latinDigits(usePageState().locale);
+export function useTimes(): Times {
+  const { locale } = usePageState();
+  const known = times.get(locale);
+  if (known !== undefined) return known;
+  const made = makeTimes(latinDigits(locale));
+  times.set(locale, made);
+  return made;
+}
+
+/** Making the formats takes a hundred times as long as using them, and a table has a time in each row. */
+function makeTimes(locale: string) {
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
   const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
   return {
