@@ -113,7 +113,7 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
+    overscan: 6,
     scrollMargin: top,
   });
   const shown = virtual.getVirtualItems();
