@@ -1,6 +1,7 @@
+import { firstIdAt } from '../../domain/ids.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment.ts';
 import type { Reader } from '../plumbing/database.ts';
-import { orderOf, type PageOrder, type PaymentPageQuery } from './page-order.ts';
+import { directionOf, orderOf, type PageOrder, type PaymentPageQuery } from './page-order.ts';
 import {
   type Fragment,
   firstRecentId,
@@ -17,6 +18,8 @@ import {
   unionAll,
 } from './payment-filter.ts';
 
+/** After all ids of this millennium. */
+const LAST_ID = firstIdAt('pay_', 2 ** 47);
 const OPEN = 'requires_action';
 const CLOSED = PAYMENT_STATUSES.filter((status) => status !== OPEN);
 
@@ -103,16 +106,27 @@ function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragme
 }
 
 /** The first rows of each merchant, by indexes of the merchants. Open payments have no other. */
-function ofEachMerchant(db: Reader, query: PaymentPageQuery, order: PageOrder, isWanted: Fragment): Fragment {
-  const { amount, isNext } = order;
-  return db`(
+function ofEachMerchant(
+  db: Reader,
+  query: PaymentPageQuery,
+  { amount, isNext }: PageOrder,
+  isWanted: Fragment,
+): Fragment {
+  const rows = (end: Fragment) => db`
     select p.* from merchants m
     cross join lateral (
       select p.id, ${amount} as amount from payments p
       where p.merchant_id = m.id and ${isWanted} and ${isInRange(db, query)}
-        and ${isTokenMatch(db, query, db`p.token_asset`)} and ${isNext} ${orderOf(db, query).page}
-    ) p where ${isAmong(db, query)}
-  )`;
+        and ${isTokenMatch(db, query, db`p.token_asset`)} and ${isNext} ${end}
+    ) p where ${isAmong(db, query)}`;
+  const { page } = orderOf(db, query);
+  if (query.sortBy === 'amount') return db`(${rows(page)})`;
+  // Merchants with at least one row each fill a page up to the last of these rows, so no row after it is on the page.
+  const firsts = rows(orderOf(db, { ...query, limit: 1 }).page);
+  const bound = db`(select p.id from (${firsts}) p order by p.id ${directionOf(db, query)} offset ${query.limit - 1} limit 1)`;
+  const isBefore =
+    query.sortDir === 'asc' ? db`p.id <= coalesce(${bound}, ${LAST_ID})` : db`p.id >= coalesce(${bound}, '')`;
+  return db`(${rows(db`and ${isBefore} ${page}`)})`;
 }
 
 /**

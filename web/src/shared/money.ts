@@ -44,9 +44,15 @@ export interface NumberStyle {
 /** In the payer's language: `€12.34`, `12,34 €`, `0.0035 ETH`. */
 export function formatAmount(amount: Amount, style: NumberStyle): string {
   const { assetSymbol, decimals } = amount.display;
-  if (!amount.unit.startsWith('iso4217/')) return withSymbol(shortened(amount).text, assetSymbol, style);
+  const [kind, currency = ''] = amount.unit.split('/');
+  if (kind !== 'iso4217') return withSymbol(shortened(amount).text, assetSymbol, style);
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
-  return formatMoney(decimalText(amount.value, decimals), amount.unit.slice(8), style, digits, assetSymbol);
+  return formatMoney(decimalText(amount.value, decimals), currency, style, digits);
+}
+
+/** Major units of a currency or a token, as the API's statistics have them. */
+export function formatMajor(text: string, currency: string, style: NumberStyle): string {
+  return formatMoney(text, currency, style, {});
 }
 
 /** A unit price in a currency, with three to six significant digits: `€2,272.73`, `$1.10`. */
@@ -54,28 +60,31 @@ export function formatPrice(text: string, currency: string, style: NumberStyle):
   return formatMoney(text, currency, style, { minimumSignificantDigits: 3, maximumSignificantDigits: 6 });
 }
 
-/** Major units of a currency, by its code. The symbol replaces a code that the browser does not know. */
-export function formatMoney(
-  text: string,
-  currency: string,
-  style: NumberStyle,
-  digits?: Intl.NumberFormatOptions,
-  symbol = currency,
-): string {
+function formatMoney(text: string, currency: string, style: NumberStyle, digits: Intl.NumberFormatOptions): string {
   try {
-    const format = formatFor(style.locale, { style: 'currency', currency, ...digits });
+    const format = numberFormat(style.locale, { style: 'currency', currency, ...digits });
     if (style.dir === 'ltr') return format.format(text as `${number}`);
     const parts = format.formatToParts(text as `${number}`);
     return inOrder(parts.map(({ type, value }) => (type === 'currency' ? isolated(value) : value)).join(''));
   } catch {
-    return withSymbol(text, symbol, style);
+    // A currency unknown to the browser.
+    return withSymbol(text, currency, style);
   }
+}
+
+/** A formatter takes longer to make than to use, and a table has hundreds of amounts. */
+const formats: Record<string, Intl.NumberFormat> = {};
+
+export function numberFormat(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = locale + JSON.stringify(options);
+  formats[key] ??= new Intl.NumberFormat(latinDigits(locale), options);
+  return formats[key];
 }
 
 /** An amount of a token, which locale data does not contain: at least two decimals if it has any. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
-  const number = formatFor(locale, {
+  const number = numberFormat(locale, {
     minimumFractionDigits: Math.min(2, decimals),
     maximumFractionDigits: decimals,
   }).format(text as `${number}`);
@@ -101,15 +110,6 @@ export function formatEstimate(units: bigint, decimals: number, symbol: string, 
   const unit = 10n ** BigInt(Math.max(0, digits.length - 2));
   const rounded = ((units + unit - 1n) / unit) * unit;
   return withSymbol(decimalText(rounded.toString(), decimals).replace(/\.?0+$/, ''), symbol, style);
-}
-
-const formats: Record<string, Intl.NumberFormat> = {};
-
-/** Making a format takes a hundred times as long as using it, and a table has hundreds of amounts in few currencies. */
-function formatFor(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
-  const key = locale + JSON.stringify(options);
-  formats[key] ??= new Intl.NumberFormat(latinDigits(locale), options);
-  return formats[key];
 }
 
 /** Wallets show the digits 0–9 in every language, and payers compare. */

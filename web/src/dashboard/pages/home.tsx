@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatMoney, latinDigits } from '../../shared/money.ts';
+import { formatMajor, latinDigits } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { dayAt, FIRST_PERIOD, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
 import { attentionQuery, statisticsQuery, useMay } from '../queries.ts';
@@ -58,7 +58,7 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
   const currencies = statistics.volume.map(({ currency }) => currency);
   const [chosen, setChosen] = useState<string>();
   const currency = chosen !== undefined && currencies.includes(chosen) ? chosen : mainCurrency(statistics);
-  const money = (amount: string) => (currency === undefined ? '—' : formatMoney(amount, currency, style));
+  const money = (amount: string) => (currency === undefined ? '—' : formatMajor(amount, currency, style));
   const rate = successRate(statistics);
   const { medianSeconds, p90Seconds } = statistics.timeToPay;
   const compared = (value: string) => fill(words.lastWeek, { value });
@@ -168,7 +168,7 @@ function VolumeChart({ statistics, days, currency }: VolumeProps) {
       key: day,
       label: short.format(new Date(`${day}T00:00:00Z`)),
       size: Math.max(Number(amount), 0),
-      text: formatMoney(amount, currency, style),
+      text: formatMajor(amount, currency, style),
     };
   });
   return <BarChart title={`${words.volume}, ${currency}`} bars={bars} columns={[words.day, words.volume]} />;
