@@ -147,13 +147,15 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'one signature per transfer',
-    promise: 'A payout, refund or return is never signed again while an earlier signature can still be used.',
+    promise:
+      'A payout, refund or return is never signed again while an earlier signature can still be used. The money of an address has one sweep at a time.',
     when: 'always',
     about: ['items'],
     find: (sql) => sql`
           select subject || ' has ' || count(*) || ' open items' as problem from items
-          where purpose not in ('payment', 'sweep') and state in ('due', 'sent')
-          group by subject having count(*) > 1 order by subject limit 1`,
+          where purpose <> 'payment' and state in ('due', 'sent')
+          group by subject, case when purpose = 'sweep' then payer || asset end having count(*) > 1
+          order by subject limit 1`,
   },
   {
     name: 'transfers keep their limit',
