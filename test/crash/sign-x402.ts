@@ -2,19 +2,10 @@ import { type Hex, numberToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { TOKEN } from './settings.ts';
 
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 /** The payer's answer to a request for payment. Amounts are unique, so they serve as nonces. */
 export async function signX402(required: Readonly<Record<string, unknown>>, units: bigint): Promise<string> {
@@ -37,7 +28,7 @@ export async function signX402(required: Readonly<Record<string, unknown>>, unit
       chainId: Number(network.split(':')[1]),
       verifyingContract: TOKEN,
     },
-    types: TYPES,
+    types: TRANSFER_AUTHORIZATION,
     primaryType: 'TransferWithAuthorization',
     message,
   });
