@@ -74,6 +74,7 @@ export async function startReceiver() {
   };
   const port = await ask<number>({ ask: 'port' });
   return {
+    pid: child.pid ?? 0,
     url: (path: string) => `http://127.0.0.1:${port}${path}`,
     arrivals: () => ask<Readonly<Record<string, Arrivals>>>({ ask: 'arrivals' }),
     answer: (path: string, status: number) => ask<number>({ ask: 'answer', path, status }),

@@ -22,7 +22,10 @@ export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' 
 const LOOK_MS = 1_000;
 /** The least time between two rounds: events and results meanwhile share the next one. */
 const GATHER_MS = 10;
-/** After many events the fan-out rests this many times as long as it worked: a flood must not slow down the payments behind it. */
+/**
+ * After many events, and while the node is busy, the fan-out rests this many times as long as it worked: a flood must not
+ * slow down the payments behind it.
+ */
 const REST_FACTOR = 9;
 const BUSY_REST_FACTOR = 19;
 const FEW_EVENTS = 50;
@@ -70,8 +73,8 @@ function startFanOut(deps: DeliveringDeps, manners: Manners): () => Promise<void
         const isBusy = manners.isBusy();
         const startMs = clock.nowMs();
         const events = await fanOutOnce(deps, lease, isBusy ? BUSY_EVENTS : undefined);
-        const factor = isBusy ? BUSY_REST_FACTOR : REST_FACTOR;
-        const restMs = events > FEW_EVENTS ? (clock.nowMs() - startMs) * factor : 0;
+        const factor = isBusy ? BUSY_REST_FACTOR : events > FEW_EVENTS ? REST_FACTOR : 0;
+        const restMs = (clock.nowMs() - startMs) * factor;
         await timers.sleep(Math.max(GATHER_MS, restMs), signal);
         if (events === 0) await nap(LOOK_MS, signal);
       },
