@@ -41,7 +41,7 @@ export const webhooksMeasurement: Measurement = {
 
 async function measureFirst({ gateway, receiver }: WebhookScene): Promise<Figure> {
   await subscribe(gateway, receiver.url('/first'));
-  const { others } = await shareDuring(() => createSteadily(gateway, FIRST_SECONDS));
+  const { others } = await shareDuring(() => createSteadily(gateway, { seconds: FIRST_SECONDS }));
   const { sinceEventMs } = await arrivedAt(receiver, '/first', PAYMENTS_PER_SECOND * FIRST_SECONDS);
   return {
     name: 'webhook_first_p99_ms',
