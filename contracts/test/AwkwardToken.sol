@@ -37,43 +37,9 @@ contract AwkwardToken {
         reentry = data;
     }
 
-    function receiveWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        uint8,
-        bytes32,
-        bytes32
-    ) external {
-        _move(from, to, value, quirkOf[from]);
-    }
-
-    function transferWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        uint8,
-        bytes32,
-        bytes32
-    ) external {
-        _move(from, to, value, quirkOf[from]);
-    }
-
-    function receiveWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256,
-        uint256,
-        bytes32,
-        bytes calldata
-    ) external {
+    /// Every form of EIP-3009: each begins with payer, payee and amount.
+    fallback() external {
+        (address from, address to, uint256 value) = abi.decode(msg.data[4:100], (address, address, uint256));
         _move(from, to, value, quirkOf[from]);
     }
 

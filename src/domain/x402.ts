@@ -114,9 +114,14 @@ export function misfitOf(payment: X402Payment, asked: Asked, nowMs: number): str
   if (payment.to !== asked.payTo.toLowerCase()) return 'invalid_exact_evm_recipient_mismatch';
   if (payment.value !== asked.amount) return 'invalid_exact_evm_payload_authorization_value_mismatch';
   if (payment.validAfter >= nowS) return 'invalid_exact_evm_payload_authorization_valid_after';
-  const isShort = payment.validBefore < nowS + BigInt(LEAST_LEFT_S);
-  const isLong = payment.validBefore * 1000n > BigInt(asked.expiresAtMs);
-  return isShort || isLong ? 'invalid_exact_evm_payload_authorization_valid_before' : undefined;
+  return payment.validBefore * 1000n > BigInt(asked.expiresAtMs) ? WRONG_END : undefined;
+}
+
+export const WRONG_END = 'invalid_exact_evm_payload_authorization_valid_before';
+
+/** True if an authorization might be mined too late, or has run out. It may have been carried out by somebody else. */
+export function isShortLived({ validBefore }: X402Payment, nowMs: number): boolean {
+  return validBefore * 1000n < BigInt(nowMs + LEAST_LEFT_S * 1000);
 }
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;

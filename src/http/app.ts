@@ -75,6 +75,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
       strangerLimit(gates, request, reply) ?? (request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined),
     );
   });
+  if (deps.testClock !== undefined) dateBySandbox(app, deps);
   observe(app, deps);
   readRequests(app);
   await describeApi(app);
@@ -206,6 +207,14 @@ function stopping(): ApiError {
 }
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
+
+/** Pages correct their clocks by `Date`, and show the time that a payment has left. In a sandbox that time can be moved. */
+function dateBySandbox(app: App, { world }: HttpDeps): void {
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    reply.header('Date', new Date(world.clock.nowMs()).toUTCString());
+    done(null, payload);
+  });
+}
 
 type AnswerMarker = (request: FastifyRequest, reply: FastifyReply) => void;
 

@@ -1,16 +1,35 @@
-import type { Address, Hex } from 'viem';
+import { type Address, encodeFunctionData, type Hex, keccak256, parseSignature } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { decodeBatchOutcome } from '../../src/chains/evm/collector.ts';
 import {
+  type AuthorizedSweep,
+  authorizedGasLimit,
   DEPOSITS_ADDRESS,
   type DepositTerms,
   decodeSweptLog,
   depositAddress,
+  depositCommitment,
+  encodeAuthorizedSweep,
   encodeSweep,
   type Sweep,
   type SweptLog,
   sweepGasLimit,
 } from '../../src/chains/evm/deposits.ts';
-import { type CollectorChain, FEE_ACCOUNT, USDC } from './collector-chain.ts';
+import { type CollectorChain, DEADLINE, FEE_ACCOUNT, TOKEN_ABI, USDC } from './collector-chain.ts';
+
+export type Authorized = AuthorizedSweep['items'][number];
+
+const TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const;
+const VALID_AFTER = 5;
 
 /** A sweep that was mined. */
 export interface Swept {
@@ -48,14 +67,14 @@ export function createDepositScene(chain: CollectorChain) {
 
   async function sweep(input: Partial<Sweep> & Pick<Sweep, 'items'>, gas?: number): Promise<Swept> {
     const given = whole(input);
+    return send(encodeSweep(given), gas ?? Math.min(2 ** 24, sweepGasLimit(given.items.length, given.allowance)));
+  }
+
+  /** A transaction of a stranger. */
+  async function send(data: Hex, gas: number): Promise<Swept> {
     const stranger = chain.someone().address;
     await chain.rpc('hardhat_setBalance', [stranger, '0xde0b6b3a7640000']);
-    const { status, gasUsed, logs } = await chain.send({
-      from: stranger,
-      to: DEPOSITS_ADDRESS,
-      data: encodeSweep(given),
-      gas: gas ?? Math.min(2 ** 24, sweepGasLimit(given.items.length, given.allowance)),
-    });
+    const { status, gasUsed, logs } = await chain.send({ from: stranger, to: DEPOSITS_ADDRESS, data, gas });
     const own = logs.filter(({ address }) => address === DEPOSITS_ADDRESS.toLowerCase());
     return { status, gasUsed, logs: own.map((log) => decodeSweptLog(log)).filter((log) => log !== undefined) };
   }
@@ -68,5 +87,43 @@ export function createDepositScene(chain: CollectorChain) {
     );
   }
 
-  return { terms, arrive, sweep, simulate };
+  /** The authorization of a payer with money, to the deposit address of the terms. */
+  async function authorize(
+    item: DepositTerms,
+    { payer, nonce = keccak256(depositCommitment(item)) }: { payer?: PrivateKeyAccount; nonce?: Hex } = {},
+  ): Promise<Authorized> {
+    const from = payer ?? (await chain.payer('eip3009-vrs', USDC));
+    const signature = await from.signTypedData({
+      domain: { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC },
+      types: TYPES,
+      primaryType: 'TransferWithAuthorization',
+      message: {
+        from: from.address,
+        to: depositAddress(item),
+        value: item.amount,
+        validAfter: BigInt(VALID_AFTER),
+        validBefore: BigInt(DEADLINE),
+        nonce,
+      },
+    });
+    return { ...item, payer: from.address, validAfter: VALID_AFTER, validBefore: DEADLINE, nonce, signature };
+  }
+
+  const sweepAuthorized = (
+    items: readonly Authorized[],
+    kind: AuthorizedSweep['kind'] = 'deposit-vrs',
+    gas = authorizedGasLimit(kind, items.length),
+  ): Promise<Swept> => send(encodeAuthorizedSweep({ kind, items }), gas);
+
+  /** Somebody presents the authorization to the token, and does not sweep. */
+  async function present(item: Authorized): Promise<Swept['status']> {
+    const { payer, amount, validAfter, validBefore, nonce } = item;
+    const { r, s, yParity } = parseSignature(item.signature);
+    const times = [BigInt(validAfter), BigInt(validBefore)] as const;
+    const args = [payer, depositAddress(item), amount, ...times, nonce, 27 + yParity, r, s] as const;
+    const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transferWithAuthorization', args });
+    return (await chain.send({ to: USDC, data })).status;
+  }
+
+  return { terms, arrive, sweep, simulate, authorize, sweepAuthorized, present };
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Address, encodeFunctionData, type Hex, keccak256, parseAbi, parseSignature } from 'viem';
-import type { PrivateKeyAccount } from 'viem/accounts';
+import { type Address, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
 import awkwardToken from '../../contracts/artifacts/AwkwardToken.json' with { type: 'json' };
 import { decodeBatchOutcome } from '../../src/chains/evm/collector.ts';
 import {
@@ -9,36 +8,15 @@ import {
   authorizedGasLimit,
   DEPOSITS_ADDRESS,
   type DepositTerms,
-  decodeSweptLog,
   depositAddress,
   depositCommitment,
   encodeAuthorizedSweep,
   encodeSweep,
   maxAuthorizedItems,
 } from '../../src/chains/evm/deposits.ts';
-import {
-  type CollectorChain,
-  createCollectorChain,
-  DEADLINE,
-  FEE_ACCOUNT,
-  say,
-  TOKEN_ABI,
-  USDC,
-} from './collector-chain.ts';
-import { createDepositScene, type DepositScene } from './deposit-scene.ts';
+import { type CollectorChain, createCollectorChain, DEADLINE, FEE_ACCOUNT, say, USDC } from './collector-chain.ts';
+import { type Authorized, createDepositScene, type DepositScene } from './deposit-scene.ts';
 
-type Authorized = AuthorizedSweep['items'][number];
-
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 const AWKWARD_ABI = parseAbi(['function setQuirk(address, uint8)', 'function setReentry(bytes)']);
 const CARRY_OUT_ABI = parseAbi(['function carryOut(bool, address, address, bytes)']);
 /** The quirks of the token by their numbers. */
@@ -56,38 +34,7 @@ describe('deposit addresses that are filled by authorizations', () => {
 
   const usdc = (account: Address) => chain.balanceOf(USDC, account);
 
-  /** The authorization of a payer with money, to the deposit address of new terms. */
-  async function authorized(given: Partial<DepositTerms> = {}, payer?: PrivateKeyAccount): Promise<Authorized> {
-    const from = payer ?? (await chain.payer('eip3009-vrs', USDC));
-    const terms = scene.terms(given);
-    const message = {
-      from: from.address,
-      to: depositAddress(terms),
-      value: terms.amount,
-      validAfter: 5n,
-      validBefore: BigInt(DEADLINE),
-      nonce: keccak256(depositCommitment(terms)),
-    };
-    const domain = { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC };
-    const signature = await from.signTypedData({
-      domain,
-      types: TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message,
-    });
-    const { nonce } = message;
-    return { ...terms, payer: from.address, validAfter: 5, validBefore: DEADLINE, nonce, signature };
-  }
-
-  async function sweep(items: readonly Authorized[], kind: AuthorizedSweep['kind'] = 'deposit-vrs', gas?: number) {
-    const stranger = chain.someone().address;
-    await chain.rpc('hardhat_setBalance', [stranger, '0xde0b6b3a7640000']);
-    const data = encodeAuthorizedSweep({ kind, items });
-    const limit = gas ?? authorizedGasLimit(kind, items.length);
-    const { status, gasUsed, logs } = await chain.send({ from: stranger, to: DEPOSITS_ADDRESS, data, gas: limit });
-    const own = logs.filter(({ address }) => address === DEPOSITS_ADDRESS.toLowerCase());
-    return { status, gasUsed, logs: own.flatMap((log) => decodeSweptLog(log) ?? []) };
-  }
+  const authorized = (given: Partial<DepositTerms> = {}) => scene.authorize(scene.terms(given));
 
   async function simulate(items: readonly Authorized[], kind: AuthorizedSweep['kind'] = 'deposit-vrs') {
     const answer = await chain.call(DEPOSITS_ADDRESS, encodeAuthorizedSweep({ kind, items }));
@@ -99,7 +46,7 @@ describe('deposit addresses that are filled by authorizations', () => {
   for (const kind of ['deposit-vrs', 'deposit-bytes'] as const) {
     it(`pay recipient and fee account in the transaction of a stranger (${kind})`, async () => {
       const items = [await authorized(), await authorized({ fee: 0n })];
-      const { status, logs } = await sweep(items, kind);
+      const { status, logs } = await scene.sweepAuthorized(items, kind);
       assert.equal(status, 'success');
       assert.deepEqual(
         logs.map(({ commitment, amount, fee }) => [commitment, amount, fee]),
@@ -116,28 +63,15 @@ describe('deposit addresses that are filled by authorizations', () => {
   it('take what was there before with them', async () => {
     const item = await authorized();
     await scene.arrive(item, 500n);
-    const { logs } = await sweep([item]);
+    const { logs } = await scene.sweepAuthorized([item]);
     assert.deepEqual([logs[0]?.amount, logs[0]?.fee], [10_000_500n, 100_005n]);
   });
 
   it('are swept afterwards, if somebody has presented the authorization to the token before', async () => {
     const item = await authorized();
-    const { r, s, yParity } = parseSignature(item.signature);
-    const args = [
-      item.payer,
-      depositAddress(item),
-      item.amount,
-      5n,
-      BigInt(DEADLINE),
-      item.nonce,
-      27 + yParity,
-      r,
-      s,
-    ] as const;
-    const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'transferWithAuthorization', args });
-    assert.equal((await chain.send({ to: USDC, data })).status, 'success');
+    assert.equal(await scene.present(item), 'success');
     assert.deepEqual(await simulate([item]), [say('Error(string)')]);
-    assert.deepEqual((await sweep([item])).logs, []);
+    assert.deepEqual((await scene.sweepAuthorized([item])).logs, []);
     assert.equal((await scene.sweep({ items: [item] })).logs.length, 1);
     assert.equal(await usdc(item.recipient), 9_900_000n);
   });
@@ -176,7 +110,7 @@ describe('deposit addresses that are filled by authorizations', () => {
     const items = [first, listed, poor, wrong, last];
     const [error, payout] = [say('Error(string)'), say('PayoutFailed(bytes)')];
     assert.deepEqual(await simulate(items), [undefined, payout, error, error, undefined]);
-    const { logs } = await sweep(items);
+    const { logs } = await scene.sweepAuthorized(items);
     assert.deepEqual(
       logs.map(({ commitment }) => commitment),
       [depositCommitment(first), depositCommitment(last)],
@@ -184,12 +118,12 @@ describe('deposit addresses that are filled by authorizations', () => {
     assert.equal(await usdc(listed.payer), 1_000_000_000n);
     // The authorization is not used up, so the same one is good later.
     await chain.tell(USDC, 'unBlacklist', [listed.recipient]);
-    assert.equal((await sweep([listed])).logs.length, 1);
+    assert.equal((await scene.sweepAuthorized([listed])).logs.length, 1);
   });
 
   it('revert as a whole with too little gas, and torn', async () => {
     const item = await authorized();
-    assert.equal((await sweep([item], 'deposit-vrs', 250_000)).status, 'reverted');
+    assert.equal((await scene.sweepAuthorized([item], 'deposit-vrs', 250_000)).status, 'reverted');
     const data = encodeAuthorizedSweep({ kind: 'deposit-bytes', items: [item] });
     for (const torn of [data.slice(0, -2), data.slice(0, -140), `${data}00`]) {
       assert.equal((await chain.send({ to: DEPOSITS_ADDRESS, data: torn as Hex })).status, 'reverted');
@@ -199,7 +133,7 @@ describe('deposit addresses that are filled by authorizations', () => {
 
   it('are carried out by their contract alone', async () => {
     const item = await authorized();
-    await sweep([item]);
+    await scene.sweepAuthorized([item]);
     const next = await authorized({ ...item });
     const packed = `0x${encodeAuthorizedSweep({ kind: 'deposit-vrs', items: [next] }).slice(2 + 200)}` as Hex;
     const data = encodeFunctionData({ abi: CARRY_OUT_ABI, args: [true, USDC, FEE_ACCOUNT, packed] });
@@ -216,7 +150,7 @@ describe('deposit addresses that are filled by authorizations', () => {
   });
 
   it('need less gas than their allowance, for accounts that are new to the token', async () => {
-    const { gasUsed } = await sweep([await authorized({ feeAccount: chain.someone().address })]);
+    const { gasUsed } = await scene.sweepAuthorized([await authorized({ feeAccount: chain.someone().address })]);
     assert.ok(gasUsed < 260_000, `${gasUsed}`);
   });
 
@@ -258,7 +192,7 @@ describe('deposit addresses that are filled by authorizations', () => {
         assert.deepEqual([reasons[0], reasons[2]], [undefined, undefined]);
         assert.ok(reasons[1] !== undefined);
         if (reason !== undefined) assert.equal(reasons[1], reason);
-        const { status, logs } = await sweep(items);
+        const { status, logs } = await scene.sweepAuthorized(items);
         assert.deepEqual([status, logs.length], ['success', 2]);
         const bad = items[1] as Authorized;
         assert.equal(await chain.balanceOf(token, bad.payer), bad.amount);

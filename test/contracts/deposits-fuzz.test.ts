@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Address, Hex } from 'viem';
+import { type Address, type Hex, keccak256, numberToHex } from 'viem';
 import {
   DEPOSITS_ADDRESS,
   type DepositTerms,
@@ -9,7 +9,7 @@ import {
   depositCommitment,
 } from '../../src/chains/evm/deposits.ts';
 import { type CollectorChain, createCollectorChain, USDC } from './collector-chain.ts';
-import { createDepositScene, type DepositScene } from './deposit-scene.ts';
+import { type Authorized, createDepositScene, type DepositScene } from './deposit-scene.ts';
 
 const stepArbitrary = fc.oneof(
   fc.record({
@@ -24,10 +24,22 @@ const stepArbitrary = fc.oneof(
     /** A stranger bends a term of the first one. */
     bend: fc.constantFrom('none', 'none', 'recipient', 'fee', 'amount'),
   }),
+  fc.record({
+    do: fc.constant('authorize' as const),
+    kind: fc.constantFrom('deposit-vrs' as const, 'deposit-bytes' as const),
+    places: fc.array(fc.nat(7), { minLength: 1, maxLength: 5 }),
+    /** The fate of the first one: a stranger bends a term, somebody else has signed it, or it is presented before or twice. */
+    first: fc.constantFrom('good', 'good', 'recipient', 'fee', 'amount', 'unsigned', 'presented', 'twice'),
+  }),
   fc.record({ do: fc.constant('list' as const), place: fc.nat(7) }),
 );
 
-describe('random transfers and sweeps of strangers', () => {
+type Bend = 'recipient' | 'fee' | 'amount';
+
+const FUNDS = 1_000_000_000n;
+const signed = (item: Authorized) => ({ item, isSigned: true });
+
+describe('random transfers, authorizations and sweeps of strangers', () => {
   let chain: CollectorChain;
   let scene: DepositScene;
   before(async () => {
@@ -46,6 +58,10 @@ describe('random transfers and sweeps of strangers', () => {
         const books = new Map<Address, bigint>();
         const add = (account: Address, units: bigint) => books.set(account, (books.get(account) ?? 0n) + units);
         const listed = new Set<Address>();
+        const [payer, other] = [await chain.payer('eip3009-vrs', USDC), chain.someone()];
+        add(payer.address, FUNDS);
+        const usedNonces = new Set<Hex>();
+        let nonces = 0;
         for (const step of steps) {
           if (step.do === 'arrive') {
             const item = items[step.place] as DepositTerms;
@@ -54,6 +70,19 @@ describe('random transfers and sweeps of strangers', () => {
             const { recipient } = items[step.place] as DepositTerms;
             await chain.tell(USDC, 'blacklist', [recipient]);
             listed.add(recipient);
+          } else if (step.do === 'authorize') {
+            const [first, ...rest] = await Promise.all(step.places.map((place) => authorize(place)));
+            const batch = [...(await spoil(first as Authorized, step.first)), ...rest.map(signed)];
+            const { status, logs } = await scene.sweepAuthorized(
+              batch.map(({ item }) => item),
+              step.kind,
+            );
+            assert.equal(status, 'success');
+            const expected = batch.flatMap(expectPulled);
+            assert.deepEqual(
+              logs.map(({ commitment, amount, fee }) => [commitment, amount, fee]),
+              expected,
+            );
           } else {
             const chosen = step.places.map((place) => items[place] as DepositTerms);
             const bent = chosen.map((item, at) => (at === 0 ? bend(item, step.bend) : item));
@@ -69,12 +98,52 @@ describe('random transfers and sweeps of strangers', () => {
         const accounts = [
           feeAccount,
           thief,
+          payer.address,
           DEPOSITS_ADDRESS,
           ...items.flatMap((item) => [item.recipient, depositAddress(item)]),
         ];
         for (const account of accounts) assert.equal(await chain.balanceOf(USDC, account), books.get(account) ?? 0n);
 
-        function bend(item: DepositTerms, term: 'none' | 'recipient' | 'fee' | 'amount'): DepositTerms {
+        function authorize(place: number, signer = payer): Promise<Authorized> {
+          nonces += 1;
+          const nonce = keccak256(numberToHex(nonces));
+          return scene.authorize(items[place] as DepositTerms, { payer: signer, nonce });
+        }
+
+        /** The authorization as it comes to the contract, perhaps twice. */
+        async function spoil(item: Authorized, fate: 'good' | 'unsigned' | 'presented' | 'twice' | Bend) {
+          if (fate === 'good') return [signed(item)];
+          if (fate === 'twice') return [signed(item), signed(item)];
+          if (fate === 'unsigned') {
+            const { signature } = await authorize(0, other);
+            return [{ item: { ...item, signature }, isSigned: false }];
+          }
+          if (fate === 'presented') {
+            assert.equal(await scene.present(item), 'success');
+            pull(item);
+            return [signed(item)];
+          }
+          // The signature names the deposit address, and so all of its terms.
+          const bent = { ...item, ...bend(item, fate) };
+          return [{ item: bent, isSigned: depositAddress(bent) === depositAddress(item) }];
+        }
+
+        function pull(item: Authorized): void {
+          add(item.payer, -item.amount);
+          add(depositAddress(item), item.amount);
+          usedNonces.add(item.nonce);
+        }
+
+        /** The outcome of one authorization. If its sweep fails, the payer keeps the money. */
+        function expectPulled({ item, isSigned }: { item: Authorized; isSigned: boolean }) {
+          const held = (books.get(depositAddress(item)) ?? 0n) + item.amount;
+          const isRefused = listed.has(item.recipient) && held > (held * item.fee) / item.amount;
+          if (!isSigned || usedNonces.has(item.nonce) || isRefused) return [];
+          pull(item);
+          return expect(item);
+        }
+
+        function bend(item: DepositTerms, term: 'none' | Bend): DepositTerms {
           if (term === 'none') return item;
           if (term === 'recipient') return { ...item, recipient: thief };
           return term === 'fee' ? { ...item, fee: 60n } : { ...item, amount: 100n + item.fee };

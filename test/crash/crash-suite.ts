@@ -13,11 +13,8 @@ interface CrashSuite {
 }
 
 const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
-/**
- * Few, and patient: the processor time of the tests goes to the nodes that start again. Less patient than the life of a
- * payment, so that an order which only its expiry repairs is lost.
- */
-const CUSTOMERS = { shoppers: 4, askEveryMs: 150, endsWithinMs: 240_000 };
+/** Few, and patient: the processor time of the tests goes to the nodes that start again. */
+const CUSTOMERS = { shoppers: 4, askEveryMs: 150 };
 const JUDGED = { timeout: 480_000 };
 
 /** Causes each chosen fault once, one soon after the other, and then follows every order to its end. */

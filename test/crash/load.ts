@@ -64,7 +64,8 @@ const UNITS_PER_CENT = 10_000n;
 const ASK_EVERY_MS = 40;
 /** A request without an answer is repeated, as clients do. */
 const ANSWER_WITHIN_MS = 2_000;
-const ENDS_WITHIN_MS = 90_000;
+/** Less than the life of a payment, so that an order which only its expiry repairs is lost. */
+const ENDS_WITHIN_MS = 240_000;
 const payer = privateKeyToAccount(SANDBOX_KEYS.payer);
 
 interface Answer {

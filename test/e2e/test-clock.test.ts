@@ -114,6 +114,21 @@ describe('the clock of a sandbox', () => {
     assert.equal(await statusOn(nodes[1], next.paymentId), 'requires_action');
   });
 
+  it('is the time in the Date of every answer, by which pages correct their own clocks', async () => {
+    const [node] = nodes;
+    const { paymentId } = await shop.created({ expiresAt: Math.floor(Date.parse((await read()).now) / 1000) + 86_400 });
+    const url = `/v1/payments/${paymentId}/status`;
+    const held = node.call({ url: `${url}?maxPollMs=25000`, headers: shop.headers });
+    await until('it is held', () => node.longPolls.held === 1);
+    await advance({ advanceMs: 10 * MINUTE_MS });
+    await shop.cancel(paymentId);
+    const missing = { url: '/v1/payments/pay_0/status', headers: shop.headers };
+    for (const answer of [await held, await node.call({ url, headers: shop.headers }), await node.call(missing)]) {
+      const behindMs = node.world.clock.nowMs() - Date.parse(String(answer.headers.date));
+      assert.ok(behindMs >= 0 && behindMs < MINUTE_MS, `${answer.headers.date}`);
+    }
+  });
+
   it('ends cooling-off periods', async () => {
     const url = `/v1/merchants/${shop.merchant.id}/settlements`;
     const headers = { ...shop.headers, 'idempotency-key': freshKey() };

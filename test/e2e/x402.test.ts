@@ -258,11 +258,19 @@ describe('GET /x402/{paymentId}', () => {
     if (yen !== undefined) assert.deepEqual(await refusal(get(yen)), [409, 'executor_not_found']);
   });
 
-  it('takes an authorization that a stranger has carried out, and asks for none beside it', async () => {
+  for (const [when, lifeS] of [
+    ['', 60],
+    [' and that has almost run out', 5],
+  ] as const)
+    it(`takes an authorization that a stranger has carried out${when}, and asks for none beside it`, () =>
+      takesPresented(lifeS));
+
+  async function takesPresented(lifeS: number): Promise<void> {
     const id = await paying.created();
     const accepted = await ask(id);
     const agent = newAgent();
-    const text = await header(agent, accepted);
+    const validBefore = String(Math.floor(paying.time.clock.nowMs() / 1000) + lifeS);
+    const text = await header(agent, accepted, { told: { validBefore } });
     const { authorization, signature } = JSON.parse(Buffer.from(text, 'base64').toString()).payload;
     const { chain, control } = paying.network();
     const [stored] = await paying.items(id);
@@ -281,5 +289,5 @@ describe('GET /x402/{paymentId}', () => {
     const answer = await overdue(pay(id, text));
     assert.equal(answer.statusCode, 503, answer.body);
     assert.equal((await get(id)).statusCode, 503);
-  });
+  }
 });

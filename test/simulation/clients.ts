@@ -7,12 +7,15 @@ import { signForRefund } from './refund-signing.ts';
 import { type Answer, request } from './requests.ts';
 import { ask, openShopping, rest, type Shopping } from './shopping.ts';
 import { type Stage, Violation } from './stage.ts';
+import { payByX402 } from './x402-paying.ts';
 
 /** The time within which clients begin. */
 const OPENING_MS = 25_000;
 
 /** Two minutes must be left when a payment gets an address. */
 const ADDRESS_LIFE_S = [122, 130, 145];
+/** Programs may be asked for another authorization when the first one has run out. */
+const X402_LIFE_S = [140, 200, 260];
 
 /** A shop's order and its payer: creates, pays, repeats, cancels, cheats, asks, and asks for a refund. */
 export async function shop(stage: Stage, index: number, ways: readonly Way[]): Promise<void> {
@@ -21,16 +24,31 @@ export async function shop(stage: Stage, index: number, ways: readonly Way[]): P
   await rest(shopping, random.below(OPENING_MS));
   const way = random.pick(ways);
   if (way === 'link') return sellByLink(shopping, pay);
-  const lifeS = way === 'address' ? random.pick(ADDRESS_LIFE_S) : Math.ceil(random.pick([12, 25, 40]) * stage.pace);
-  const paymentId = await create(shopping, lifeS);
+  const paymentId = await create(shopping, lifeOf(shopping, way));
   if (paymentId === undefined) return;
-  const paying = way === 'address' ? payByAddress(shopping, paymentId, pay) : pay(shopping, paymentId);
+  const paying = payBy(shopping, paymentId, way);
   if (random.chance(0.2)) {
     await rest(shopping, random.below(30_000));
     await ask(shopping, paymentId, { method: 'POST', url: `/v1/payments/${paymentId}/cancel` });
   }
   await paying;
   await follow(shopping, paymentId, way);
+}
+
+function lifeOf({ random, stage }: Shopping, way: Way): number {
+  if (way === 'address') return random.pick(ADDRESS_LIFE_S);
+  if (way === 'x402') return random.pick(X402_LIFE_S);
+  return Math.ceil(random.pick([12, 25, 40]) * stage.pace);
+}
+
+function payBy(shopping: Shopping, paymentId: string, way: Way): Promise<void> {
+  if (way === 'address') return payByAddress(shopping, paymentId, pay);
+  return way === 'x402' ? payByX402(shopping, paymentId) : pay(shopping, paymentId);
+}
+
+/** True if the payment is paid into an address of its own. */
+function hasAddress(way: Way): boolean {
+  return way === 'address' || way === 'x402';
 }
 
 async function create(shopping: Shopping, lifeS: number): Promise<string | undefined> {
@@ -167,7 +185,7 @@ const ADDRESS_POLLS = 30;
 async function follow(shopping: Shopping, paymentId: string, way: Way): Promise<void> {
   const { random } = shopping;
   const wantsRefund = random.chance(0.5);
-  const polls = way === 'address' ? ADDRESS_POLLS : 12;
+  const polls = hasAddress(way) ? ADDRESS_POLLS : 12;
   for (let asked = 0; asked < polls; asked += 1) {
     const answer = await ask(shopping, paymentId, { url: `/v1/payments/${paymentId}/status` });
     const status = answer?.body?.status;
@@ -194,7 +212,7 @@ async function askForReceipt(shopping: Shopping, paymentId: string): Promise<voi
 
 async function refund({ stage, by, random, headers, payer }: Shopping, paymentId: string, way: Way): Promise<void> {
   // The sender of a transfer may be an exchange, so its refund names the account.
-  const destination = way === 'address' ? { destination: `${NETWORK}:${payer.address}` } : {};
+  const destination = hasAddress(way) ? { destination: `${NETWORK}:${payer.address}` } : {};
   const send = (payload: object, more: Record<string, string> = {}) =>
     request(stage, by, random, {
       method: 'POST',

@@ -1,5 +1,6 @@
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { idBytes } from '../../src/domain/ids.ts';
+import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { MAIL_MOODS } from './mail-server.ts';
 import { MOODS } from './receivers.ts';
@@ -26,11 +27,7 @@ export const FAULTS: readonly Fault[] = [
     label: 'crash',
     cause: async (stage, random) => {
       const node = liveNode(stage, random);
-      const index = stage.nodes.indexOf(node);
-      if (node === undefined) return;
-      await node.crash();
-      const by = stage.newClient('supervisor');
-      stage.scheduler.after(by, random.between(500, 15_000), () => restart(stage, index), `restarts node ${index + 1}`);
+      if (node !== undefined) await stage.crashNode(node, random.between(500, 15_000));
     },
   },
   {
@@ -119,7 +116,14 @@ export const FAULTS: readonly Fault[] = [
   { label: 'mail server misbehaves', cause: upsetMailServer },
   { label: 'stranger sweeps', cause: sweepAsStranger },
   { label: 'endpoint forges a transfer', cause: forgeTransfer },
+  {
+    // The next node that comes to this line dies there.
+    label: 'crash at a point',
+    cause: ({ crashPoints }, random) => void crashPoints.add(random.pick(POINTS)),
+  },
 ];
+
+const POINTS = Object.keys(CRASH_POINTS) as CrashPoint[];
 
 /** Only one of the endpoints lies: a quorum of the two others is the promise. */
 const LIAR = 0;
@@ -208,10 +212,6 @@ function honest({ control, forged, forgedTransfers }: Stage): void {
   for (let place = 0; place < ENDPOINTS; place += 1) control.testify(place);
 }
 
-function restart(stage: Stage, index: number): void {
-  if (!stage.nodes[index]?.isAlive) stage.startNode(index);
-}
-
 /** Mines blocks, at uneven times. */
 export async function mine(stage: Stage): Promise<never> {
   const random = stage.random.fork('miner');
@@ -241,8 +241,9 @@ export async function trouble(
 
 /** Ends all trouble: nodes run, clocks are right, receivers and the mail server answer, the chain and its endpoints are honest. */
 export function heal(stage: Stage): void {
-  const { control, nodes, receivers, scheduler, mailServer } = stage;
+  const { control, nodes, receivers, scheduler, mailServer, crashPoints } = stage;
   scheduler.note('all faults are over');
+  crashPoints.clear();
   honest(stage);
   control.releaseBroadcasts();
   control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });

@@ -11,13 +11,14 @@ import type { Invariant } from './invariant.ts';
 import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR } from './node.ts';
 import { SELLING_INVARIANTS } from './selling-invariants.ts';
 import type { PaidEvent, Stage } from './stage.ts';
+import { X402_INVARIANTS } from './x402-invariants.ts';
 
 /**
- * The promises of the gateway, with those of `deposit-invariants.ts` and `selling-invariants.ts`.
+ * The promises of the gateway, with those of `deposit-invariants.ts`, `selling-invariants.ts` and `x402-invariants.ts`.
  *
  * Some promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`), "rings follow
- * commits" at every commit (`rings.ts`), "webhooks are genuine" at every webhook (`receivers.ts`), "answers are true", "one address" and
- * "no answer is an internal error" at every answer (`shopping.ts`, `depositing.ts`, `requests.ts`).
+ * commits" at every commit (`rings.ts`), "webhooks are genuine" at every webhook (`receivers.ts`), "answers are true", "one address", "x402 answers
+ * are true" and "no answer is an internal error" at every answer (`shopping.ts`, `depositing.ts`, `x402-paying.ts`, `requests.ts`).
  */
 export const INVARIANTS: readonly Invariant[] = [
   {
@@ -146,13 +147,15 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'one signature per transfer',
-    promise: 'A payout, refund or return is never signed again while an earlier signature can still be used.',
+    promise:
+      'A payout, refund or return is never signed again while an earlier signature can still be used. The money of an address has one sweep at a time.',
     when: 'always',
     about: ['items'],
     find: (sql) => sql`
           select subject || ' has ' || count(*) || ' open items' as problem from items
           where purpose <> 'payment' and state in ('due', 'sent')
-          group by subject having count(*) > 1 order by subject limit 1`,
+          group by subject, case when purpose = 'sweep' then payer || asset end having count(*) > 1
+          order by subject limit 1`,
   },
   {
     name: 'transfers keep their limit',
@@ -180,7 +183,7 @@ export const INVARIANTS: readonly Invariant[] = [
             select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.payment_id
           )::text as refunded
         from payouts p join items i on i.subject = p.payment_id and i.state = 'paid' and i.end_reason is null
-        where i.method <> 'deposit' order by 1`;
+        where i.method not like 'deposit%' order by 1`;
       const rows = await sql<{ id: string; amount: string }[]>`
         select id, amount from outgoing where purpose = 'payout' and state <> 'failed'`;
       const payouts = new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
@@ -197,6 +200,7 @@ export const INVARIANTS: readonly Invariant[] = [
     find: (sql) => sql`
           select i.subject || ' has refunds of ' || sum(r.amount) || ' for ' || i.amount as problem
           from refunds r join items i on i.subject = r.payment_id and i.purpose = 'payment' and i.state = 'paid' and i.end_reason is null
+            and i.method not like 'deposit-%'
           join payments p on p.id = r.payment_id
           where r.problem is distinct from 'not_left' and r.problem is distinct from 'vetoed'
           group by i.subject, i.amount, i.fee, p.amount_value
@@ -299,7 +303,7 @@ export const INVARIANTS: readonly Invariant[] = [
           select p.id || ' has paid ' || i.amount - i.fee || ', and ' || coalesce(o.amount::text, 'nothing') || ' is held'
             as problem
           from items i join payments p on p.id = i.subject left join payouts o on o.payment_id = p.id
-          where i.purpose = 'payment' and i.method <> 'deposit' and i.is_held and i.state = 'paid' and i.end_reason is null
+          where i.purpose = 'payment' and i.method not like 'deposit%' and i.is_held and i.state = 'paid' and i.end_reason is null
             and p.status = 'succeeded' and i.amount > i.fee
             and case when o.state in ('refunding', 'refunded') then 0 else o.amount end + (
                 select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.id
@@ -362,6 +366,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   ...DEPOSIT_INVARIANTS,
   ...SELLING_INVARIANTS,
+  ...X402_INVARIANTS,
 ];
 
 /** The first event that a subscribed receiver did not accept. */

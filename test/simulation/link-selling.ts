@@ -51,7 +51,7 @@ async function buy(buyer: Shopping, seller: Shopping, linkId: string, pay: Pay):
       headers: FORM,
       payload: `once=${once}`,
     });
-    return /pid=(pay_\w+)/.exec(answer?.location ?? '')?.[1];
+    return /pid=(pay_\w+)/.exec(String(answer?.headers.location))?.[1];
   };
   const ids = new Set<string>();
   for (let tries = 0; tries < 3 && ids.size === 0; tries += 1) {

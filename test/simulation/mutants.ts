@@ -199,6 +199,27 @@ export const MUTANTS: readonly Mutant[] = [
     ]),
   },
   {
+    name: 'a look at an address that was cut off is not taken up again',
+    plan: { ways: ['address'], faults: ['crash at a point'] },
+    alter: edited([', is_unfinished = true, is_stale = exists', ', is_unfinished = false, is_stale = exists']),
+  },
+  {
+    name: 'an authorization is given up before it has run out',
+    plan: { ways: ['x402'], faults: ['broadcast lost', 'crash', 'gas price rises'] },
+    alter: edited(
+      [
+        "i.state in ('offered', 'due', 'sent') and i.deadline < ",
+        "i.state in ('offered', 'due', 'sent') and i.deadline - interval '3 minutes' < ",
+      ],
+      [
+        'p.expires_at as "paymentExpiresAt"\n    from items, lateral',
+        `p.expires_at as "paymentExpiresAt",
+    case when method like 'deposit-%' then deadline - interval '3 minutes' else deadline end as deadline
+    from items, lateral`,
+      ],
+    ),
+  },
+  {
     name: 'a piece is not returned',
     plan: { ways: ['link'] },
     alter: edited(['delete from payment_link_pieces where', 'delete from payment_link_pieces where false and']),

@@ -6,7 +6,9 @@ import { buildApp } from '../../src/http/app.ts';
 import type { App } from '../../src/http/deps.ts';
 import { createParts } from '../../src/parts.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
+import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
+import type { World } from '../../src/runtime/world.ts';
 import { depositMinimumOn } from '../../src/settings/chains.ts';
 import type { Config } from '../../src/settings/config.ts';
 import { readConfig } from '../../src/settings/read-config.ts';
@@ -83,6 +85,8 @@ export interface SimNodeInput {
   readonly onBroadcast: (bytes: string) => Promise<void>;
   /** Called with every error that a node logs. */
   readonly onError: (text: string) => void;
+  /** Called at each line where a crash is tried. */
+  readonly onCrashPoint: (node: SimNode, point: CrashPoint) => void;
 }
 
 /** Starts a node as `main.ts` does: the same parts, workers and routes. */
@@ -147,7 +151,12 @@ export function startNode(input: SimNodeInput): SimNode {
   return node;
 
   async function begin(): Promise<void> {
-    const world = scheduler.worldOf(node, random.fork('world'));
+    const world: World = {
+      ...scheduler.worldOf(node, random.fork('world')),
+      crashPoint: (point) => {
+        if (node.isAlive) input.onCrashPoint(node, point);
+      },
+    };
     // The timeouts of the server would pass in real time.
     const opened = openDatabase({ url, poolSize: POOL_SIZE, applicationName, statementTimeoutMs: 0 });
     const db = alterDatabase({

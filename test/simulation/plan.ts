@@ -1,8 +1,8 @@
 import { FAULTS } from './faults.ts';
 import { seeded } from './seeded.ts';
 
-/** How an order is paid: with a wallet, by a transfer to an address of its own, or by a payment link with a stock. */
-export const WAYS = ['wallet', 'address', 'link'] as const;
+/** How an order is paid: with a wallet, by a transfer to an address of its own, by a payment link with a stock, or by a program. */
+export const WAYS = ['wallet', 'address', 'link', 'x402'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** Everything that a run follows from. The same plan gives the same run. */
@@ -22,7 +22,7 @@ export interface Plan {
 }
 
 /** Some runs have one way to pay alone: they are shorter. */
-const WAYS_OF_RUNS: readonly (readonly Way[])[] = [['wallet'], ['address'], ['link'], WAYS, WAYS];
+const WAYS_OF_RUNS: readonly (readonly Way[])[] = [['wallet'], ['address'], ['link'], ['x402'], WAYS, WAYS];
 
 /** A run of a few thousand steps: one order or two, on two nodes, and a moment of trouble. */
 export function shortPlanOf(seed: number): Plan {

@@ -8,8 +8,7 @@ export interface Answer {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the body of any route
   readonly body: any;
-  /** The target of a redirect. */
-  readonly location?: string | undefined;
+  readonly headers: Readonly<Record<string, unknown>>;
 }
 
 export type Asking = InjectOptions & { readonly url: string };
@@ -29,7 +28,7 @@ export async function request(
 ): Promise<Answer | undefined> {
   const { scheduler } = stage;
   await scheduler.pass(by, `sends ${options.method ?? 'GET'} ${options.url}`);
-  if (options.method === 'POST' && random.chance(LATE)) {
+  if (hasEffect(options) && random.chance(LATE)) {
     stage.act(scheduler.sleep(by, random.below(LATE_MS)).then(() => receive(stage, random, options)));
     return undefined;
   }
@@ -58,5 +57,10 @@ async function answerOf(stage: Stage, node: SimNode, options: Asking): Promise<A
   if (response === undefined) return undefined;
   const { statusCode: status, headers } = response;
   const isJson = String(headers['content-type']).startsWith('application/json');
-  return { status, body: isJson ? response.json() : undefined, location: headers.location };
+  return { status, body: isJson ? response.json() : undefined, headers };
+}
+
+/** True if the request changes something when it arrives. */
+function hasEffect({ method, headers }: Asking): boolean {
+  return method === 'POST' || headers?.['payment-signature'] !== undefined;
 }

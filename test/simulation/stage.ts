@@ -7,6 +7,7 @@ import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { idBytes } from '../../src/domain/ids.ts';
+import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
 import { signerFromKey } from '../chains/signer.ts';
@@ -94,6 +95,11 @@ export interface Stage {
   readonly receipts: { readonly paymentId: string; readonly recipient: string }[];
   /** The terms of the address of each payment, as they were answered first. */
   readonly addresses: Map<string, string>;
+  /** The transactions that programs were told of, by payment, and the nonces that they have signed. */
+  readonly agents: {
+    readonly told: Map<string, string[]>;
+    readonly nonces: { readonly payer: string; readonly nonce: string }[];
+  };
   /** Payments by Idempotency-Key. */
   readonly created: Map<string, string>;
   readonly told: Map<string, Told>;
@@ -114,6 +120,8 @@ export interface Stage {
   /** Signed items of a frozen merchant, counted when the freeze was answered. */
   readonly frozen: Map<string, number>;
   readonly faults: Map<string, number>;
+  /** Lines at which the next node that comes there dies. */
+  readonly crashPoints: Set<CrashPoint>;
   /** Errors that nodes have logged. */
   readonly errors: string[];
   /** Violations that were found in the middle of a step. The run ends with the first. */
@@ -127,6 +135,8 @@ export interface Stage {
   noteConfirm(merchantId: string): void;
   newClient(name: string): Participant;
   startNode(index: number): void;
+  /** A node dies, and is started again after this time. */
+  crashNode(node: SimNode, downMs: number): Promise<void>;
   registerHeld(deps: CommandDeps & RowKeyDeps): Promise<void>;
   /** The Collector's payments for an object, on the canonical chain. */
   paidOnChain(objectId: string): Promise<readonly PaidEvent[]>;
@@ -187,6 +197,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
     mailServer: { accepted: new Map(), mood: 'well' },
     receipts: [],
     addresses: new Map(),
+    agents: { told: new Map(), nonces: [] },
     created: new Map(),
     told: new Map(),
     seen: new Map(),
@@ -199,6 +210,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
     rings,
     frozen: new Map(),
     faults: new Map(),
+    crashPoints: new Set(),
     errors: [],
     violations,
     act(work) {
@@ -241,7 +253,20 @@ export async function openStage(input: StageInput): Promise<Stage> {
         onMisdelivery: (problem) => void violations.push(new Violation('webhooks are genuine', problem)),
         onBroadcast: (bytes) => checkJournalled(stage, bytes),
         onError: (text) => void stage.errors.push(text),
+        onCrashPoint(node, point) {
+          if (!stage.crashPoints.delete(point)) return;
+          scheduler.note(`${node.name}: dies at ${point}`);
+          void driver.busy(stage.crashNode(node, own.between(500, 15_000)));
+        },
       });
+    },
+    async crashNode(node, downMs) {
+      const index = stage.nodes.indexOf(node);
+      const restart = () => {
+        if (!stage.nodes[index]?.isAlive) stage.startNode(index);
+      };
+      await node.crash();
+      scheduler.after(stage.newClient('supervisor'), downMs, restart, `restarts ${node.name}`);
     },
     registerHeld: (deps) => register(deps, stage.merchants[1]?.id ?? '', random.fork('destination')),
     async paidOnChain(objectId) {

@@ -15,13 +15,29 @@ export function useWords(): Strings {
   return usePageState().strings;
 }
 
+type Times = ReturnType<typeof timesIn>;
+/** A formatter takes longer to make than to use, and a table has hundreds of times. */
+const timesByLocale = new Map<string, Times>();
+
 /** Times in the language and the time zone of the person. */
-export function useTimes() {
+export function useTimes(): Times {
   const locale = latinDigits(usePageState().locale);
-  const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' });
-  const short = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+  const times = timesByLocale.get(locale) ?? timesIn(locale);
+  timesByLocale.set(locale, times);
+  return times;
+}
+
+function timesIn(locale: string) {
+  const minute = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
   return {
-    full: (time: string | number) => full.format(new Date(time)),
-    short: (time: string | number) => short.format(new Date(time)),
+    full: timesBy(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
+    short: timesBy(locale, minute),
+    /** For entries that follow each other within a minute. */
+    exact: timesBy(locale, { ...minute, second: '2-digit' }),
   };
+}
+
+function timesBy(locale: string, options: Intl.DateTimeFormatOptions) {
+  const format = new Intl.DateTimeFormat(locale, options);
+  return (time: string | number) => format.format(new Date(time));
 }

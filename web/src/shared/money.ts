@@ -44,46 +44,47 @@ export interface NumberStyle {
 /** In the payer's language: `€12.34`, `12,34 €`, `0.0035 ETH`. */
 export function formatAmount(amount: Amount, style: NumberStyle): string {
   const { assetSymbol, decimals } = amount.display;
-  if (!amount.unit.startsWith('iso4217/')) return withSymbol(shortened(amount).text, assetSymbol, style);
-  return formatMoney(decimalText(amount.value, decimals), amount, style, {
-    minimumFractionDigits: decimals,
-    maximumFractionDigits: decimals,
-  });
+  const [kind, currency = ''] = amount.unit.split('/');
+  if (kind !== 'iso4217') return withSymbol(shortened(amount).text, assetSymbol, style);
+  const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
+  return formatMoney(decimalText(amount.value, decimals), currency, style, digits);
 }
 
 /** Major units of a currency or a token, as the API's statistics have them. */
 export function formatMajor(text: string, currency: string, style: NumberStyle): string {
-  return formatMoney(text, { unit: `iso4217/${currency}`, display: { assetSymbol: currency } }, style, {});
+  return formatMoney(text, currency, style, {});
 }
 
 /** A unit price in a currency, with three to six significant digits: `€2,272.73`, `$1.10`. */
 export function formatPrice(text: string, currency: string, style: NumberStyle): string {
-  const unit = { unit: `iso4217/${currency}`, display: { assetSymbol: currency } };
-  return formatMoney(text, unit, style, { minimumSignificantDigits: 3, maximumSignificantDigits: 6 });
+  return formatMoney(text, currency, style, { minimumSignificantDigits: 3, maximumSignificantDigits: 6 });
 }
 
-function formatMoney(
-  text: string,
-  { unit, display }: { readonly unit: string; readonly display: { readonly assetSymbol: string } },
-  style: NumberStyle,
-  digits: Intl.NumberFormatOptions,
-): string {
+function formatMoney(text: string, currency: string, style: NumberStyle, digits: Intl.NumberFormatOptions): string {
   try {
-    const currency = unit.slice('iso4217/'.length);
-    const format = new Intl.NumberFormat(latinDigits(style.locale), { style: 'currency', currency, ...digits });
+    const format = numberFormat(style.locale, { style: 'currency', currency, ...digits });
     if (style.dir === 'ltr') return format.format(text as `${number}`);
     const parts = format.formatToParts(text as `${number}`);
     return inOrder(parts.map(({ type, value }) => (type === 'currency' ? isolated(value) : value)).join(''));
   } catch {
     // A currency unknown to the browser.
-    return withSymbol(text, display.assetSymbol, style);
+    return withSymbol(text, currency, style);
   }
+}
+
+/** A formatter takes longer to make than to use, and a table has hundreds of amounts. */
+const formats: Record<string, Intl.NumberFormat> = {};
+
+export function numberFormat(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = locale + JSON.stringify(options);
+  formats[key] ??= new Intl.NumberFormat(latinDigits(locale), options);
+  return formats[key];
 }
 
 /** An amount of a token, which locale data does not contain: at least two decimals if it has any. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
-  const number = new Intl.NumberFormat(latinDigits(locale), {
+  const number = numberFormat(locale, {
     minimumFractionDigits: Math.min(2, decimals),
     maximumFractionDigits: decimals,
   }).format(text as `${number}`);

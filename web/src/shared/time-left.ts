@@ -1,4 +1,4 @@
-import { latinDigits } from './money.ts';
+import { numberFormat } from './money.ts';
 
 /** The filled part of the ring: full until the last five minutes, so every tab and device shows the same. */
 const RING_MS = 300_000;
@@ -30,5 +30,5 @@ function durationText(seconds: number, locale: string): string {
 
 /** `10 seconds`, in the words and plural forms of the language. */
 export function unitText(value: number, unit: 'second' | 'minute' | 'day', locale: string): string {
-  return new Intl.NumberFormat(latinDigits(locale), { style: 'unit', unit, unitDisplay: 'long' }).format(value);
+  return numberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }

@@ -4,7 +4,7 @@ import { takesAuthorizations } from '../../../chains/collectors.ts';
 import { checksumAddress } from '../../../domain/caip.ts';
 import type { AuthorizedMethod, Item } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
-import { misfitOf, type X402Payment } from '../../../domain/x402.ts';
+import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
 import { sumSweeps } from '../../../store/chain/deposit-money.ts';
 import { findDepositCursor } from '../../../store/chain/deposit-transfers.ts';
@@ -67,7 +67,7 @@ export async function acceptAuthorization(
   if (known === 'conflict') throw identifierTaken();
   if (visibleStatus(stateOf(payment), nowMs) !== 'requires_action') return { is: 'settled' };
   if (misfit !== undefined || item === undefined || commitment === undefined) {
-    return { is: 'unfit', reason: misfit ?? 'invalid_exact_evm_payload_authorization_valid_before' };
+    return { is: 'unfit', reason: misfit ?? WRONG_END };
   }
 
   const relayer = await refuseStopped(deps, payment, paying.network);
@@ -77,6 +77,7 @@ export async function acceptAuthorization(
   const verdict = await chain.judge(item, paying.signature, relayer);
   // A stranger may have presented it to the token. Then the money is at the address, and it is taken like any other one.
   const isTaken = verdict.is === 'used' && !(await isSpentElsewhere(deps, chain, { deposit, item, commitment }));
+  if (!isTaken && isShortLived(paying, nowMs)) return { is: 'unfit', reason: WRONG_END };
   if (verdict.is !== 'good' && !isTaken) return { is: 'unfit', reason: wordFor(verdict) };
 
   deps.world.crashPoint?.('confirm.judged');
@@ -218,7 +219,7 @@ function wordFor(verdict: BadVerdict): string {
     case 'used':
       return 'invalid_exact_evm_nonce_already_used';
     case 'late':
-      return 'invalid_exact_evm_payload_authorization_valid_before';
+      return WRONG_END;
     default:
       return 'invalid_exact_evm_transaction_simulation_failed';
   }

@@ -42,7 +42,7 @@ export function AuditLogPage() {
               .map(({ id, at, actor, actorName, action, subject, address }) => (
                 <tr key={id}>
                   <td className="soft">
-                    <Time at={at} />
+                    <Time at={at} isExact />
                   </td>
                   <td>
                     <bdi>{clamp(actorName ?? actor, 40)}</bdi>

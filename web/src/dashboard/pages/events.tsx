@@ -62,7 +62,7 @@ function EventRow({ event }: { readonly event: LoggedEvent }) {
             {event.id}
           </code>
           <span className="soft small">
-            <Time at={event.createdAt} />
+            <Time at={event.createdAt} isExact />
           </span>
         </summary>
         <pre dir="ltr">{JSON.stringify(event, null, 2)}</pre>

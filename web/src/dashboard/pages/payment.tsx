@@ -88,7 +88,7 @@ function Payment({ payment, amount, timeline }: PaymentProps) {
               <li key={index} className={`entry entry-${entry.what.split('.')[0]}`}>
                 <p>{plainText(entry.text, times.full)}</p>
                 <p className="soft small">
-                  <Time at={entry.at} />
+                  <Time at={entry.at} isExact />
                   {entry.block !== undefined && ` · ${fill(words.evidence, { block: String(entry.block) })}`}
                   <TransactionLink chainId={entry.network} hash={entry.transaction} />
                 </p>

@@ -42,8 +42,8 @@ export function RequestsPage() {
               </span>
               {request.message !== null && <bdi className="small">{clamp(request.message, 200)}</bdi>}
               <span className="soft small">
-                <Time at={request.at} /> · <bdi>{clamp(request.keyLabel ?? request.keyId, 40)}</bdi> · {request.ms} ms ·{' '}
-                <code dir="ltr">{request.requestId}</code>
+                <Time at={request.at} isExact /> · <bdi>{clamp(request.keyLabel ?? request.keyId, 40)}</bdi> ·{' '}
+                {request.ms} ms · <code dir="ltr">{request.requestId}</code>
                 {request.skipped > 0 && ` · ${fill(words.skipped, { count: String(request.skipped) })}`}
               </span>
             </span>

@@ -88,7 +88,8 @@ export function WebhookPage() {
               <span className="person-names">
                 <code dir="ltr">{delivery.eventType}</code>
                 <span className="soft small">
-                  <Time at={delivery.createdAt} /> · {fill(words.attempts, { count: String(delivery.attempts) })}
+                  <Time at={delivery.createdAt} isExact /> ·{' '}
+                  {fill(words.attempts, { count: String(delivery.attempts) })}
                   {delivery.lastAttempt?.problem != null && ` · ${clamp(delivery.lastAttempt.problem, 120)}`}
                 </span>
               </span>

@@ -71,11 +71,11 @@ export function EndpointBadge({ status }: Pick<Endpoint, 'status'>) {
   );
 }
 
-export function Time({ at }: { readonly at: string }) {
+export function Time({ at, isExact = false }: { readonly at: string; readonly isExact?: boolean }) {
   const times = useTimes();
   return (
     <time dateTime={at} title={times.full(at)}>
-      {times.short(at)}
+      {isExact ? times.exact(at) : times.short(at)}
     </time>
   );
 }

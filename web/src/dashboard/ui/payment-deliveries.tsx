@@ -39,7 +39,7 @@ export function PaymentDeliveries({ payment }: { readonly payment: PaymentDetail
             </span>
             <DeliveryBadge status={status} />
             <span className="soft small">
-              <Time at={lastAttempt?.at ?? createdAt} />
+              <Time at={lastAttempt?.at ?? createdAt} isExact />
             </span>
           </li>
         ))}

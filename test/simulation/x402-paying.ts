@@ -1,0 +1,195 @@
+import type { Item } from '../../src/domain/item.ts';
+import { headerText, type Requirement } from '../../src/domain/x402.ts';
+import { findItems, itemOf } from '../../src/store/chain/items.ts';
+import type { Payer } from './parties.ts';
+import type { Answer } from './requests.ts';
+import { ask, rest, type Shopping } from './shopping.ts';
+import { type Stage, Violation } from './stage.ts';
+
+/** An authorization that a program has signed. */
+interface Signed {
+  readonly header: string;
+  readonly nonce: string;
+  readonly validBeforeS: number;
+  readonly signature: string;
+}
+
+const MAX_REQUESTS = 14;
+/** Less is refused: the gateway might not get it mined in time. */
+const SHORT_LIFE_S = 26;
+/** An authorization with less time left may be refused before the transaction of a stranger is mined. */
+const PRESENTED_LIFE_MS = 60_000;
+
+/**
+ * A program that pays by x402, and does what the answers say: it signs when it is asked to pay (402), and repeats its request
+ * after every other answer and after none, with its header or without. Some lie first. Strangers present some of the
+ * authorizations to the token, before the gateway gets them or after it has taken them.
+ */
+export async function payByX402(shopping: Shopping, paymentId: string): Promise<void> {
+  const { random, stage } = shopping;
+  stage.agents.told.set(paymentId, []);
+  await rest(shopping, random.below(10_000));
+  let signed: Signed | undefined;
+  let isPresented = false;
+  for (let asked = 0; asked < MAX_REQUESTS; asked += 1) {
+    // Nobody but the payer knows of an authorization that a stranger has presented, so its request is repeated as it was.
+    const isRepeated = signed !== undefined && (isPresented || random.chance(0.7));
+    const answers = await Promise.all(
+      Array.from({ length: random.chance(0.2) ? 2 : 1 }, () =>
+        send(shopping, paymentId, isRepeated ? signed?.header : undefined),
+      ),
+    );
+    const answer = answers.find((each) => each !== undefined);
+    if (answer?.status === 200 || answer?.status === 410 || answer?.status === 400) return;
+    if (answer?.status === 402) {
+      const accepted = answer.body.accepts[0] as Requirement;
+      if (random.chance(0.3)) await lie(shopping, paymentId, accepted);
+      signed = await sign(shopping, accepted);
+      const leftMs = signed.validBeforeS * 1000 - stage.scheduler.nowMs();
+      isPresented = leftMs > PRESENTED_LIFE_MS && random.chance(0.15) && (await present(shopping, paymentId, signed));
+    } else {
+      if (signed !== undefined && random.chance(0.15)) await presentTaken(shopping, paymentId, signed);
+      await rest(shopping, random.between(500, 9_000));
+    }
+  }
+}
+
+/** The header belongs to the request alone, and a program has no key. */
+async function send(shopping: Shopping, paymentId: string, header?: string): Promise<Answer | undefined> {
+  const { stage } = shopping;
+  const reorgs = stage.faults.get('reorg');
+  const headers: Record<string, string> = header === undefined ? {} : { 'payment-signature': header };
+  const answer = await ask(shopping, paymentId, { url: `/x402/${paymentId}`, headers });
+  const text = answer?.headers['payment-response'];
+  if (typeof text === 'string') await checkResponse(shopping, paymentId, { text, reorgs });
+  return answer;
+}
+
+/** `PAYMENT-RESPONSE` names a transfer of the payer that the chain shows, unless a block was undone meanwhile. */
+async function checkResponse(
+  { stage, payer }: Shopping,
+  paymentId: string,
+  { text, reorgs }: { readonly text: string; readonly reorgs: number | undefined },
+): Promise<void> {
+  const told = JSON.parse(Buffer.from(text, 'base64').toString()) as Record<string, string>;
+  const transfers = await transfersFor(stage, paymentId);
+  const isShown = transfers.some(
+    ({ transactionHash, from, amount }) =>
+      transactionHash === told.transaction && from === told.payer && String(amount) === told.amount,
+  );
+  const isSame = reorgs === stage.faults.get('reorg');
+  if (told.payer !== payer.address || (isSame && !isShown)) {
+    throw new Violation('x402 answers are true', `${paymentId} is not paid by ${told.payer} in ${told.transaction}`);
+  }
+  if (told.transaction !== undefined) stage.agents.told.get(paymentId)?.push(told.transaction);
+}
+
+/** The transfers to the deposit addresses of a payment that the chain shows. */
+export async function transfersFor({ sql, connected: { chain } }: Stage, paymentId: string) {
+  const rows = await sql<{ address: string }[]>`select address from deposits where payment_id = ${paymentId}`;
+  const { number } = await chain.head();
+  return chain.incoming(new Set(rows.map(({ address }) => address)), 0, number);
+}
+
+interface Bent {
+  readonly signer?: Payer;
+  readonly value?: string;
+  readonly nonce?: string;
+  readonly lifeS?: number;
+}
+
+async function sign({ stage, random, payer }: Shopping, accepted: Requirement, bent: Bent = {}): Promise<Signed> {
+  const { network, asset, payTo, amount, maxTimeoutSeconds, extra } = accepted;
+  const longest = Math.max(SHORT_LIFE_S, maxTimeoutSeconds);
+  const { signer = payer, value = amount, lifeS = random.pick([SHORT_LIFE_S, 40, longest, longest]) } = bent;
+  const nonce = bent.nonce ?? `0x${Buffer.from(random.bytes(32)).toString('hex')}`;
+  const validBeforeS = Math.floor(stage.scheduler.nowMs() / 1000) + lifeS;
+  const authorization = {
+    from: payer.address,
+    to: payTo,
+    value,
+    validAfter: '0',
+    validBefore: String(validBeforeS),
+    nonce,
+  };
+  const fields = Object.keys(authorization).map((name) => ({ name, type: TYPES[name] }));
+  const typed = {
+    domain: {
+      name: extra.name,
+      version: extra.version,
+      chainId: Number(network.split(':')[1]),
+      verifyingContract: asset,
+    },
+    types: { TransferWithAuthorization: fields },
+    primaryType: 'TransferWithAuthorization',
+    message: authorization,
+  };
+  const signature = await stage.driver.busy(signer.signTypedData(JSON.stringify(typed)));
+  stage.agents.nonces.push({ payer: payer.address, nonce });
+  const header = headerText({ x402Version: 2, accepted, payload: { authorization, signature } });
+  return { header, nonce, validBeforeS, signature };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  from: 'address',
+  to: 'address',
+  value: 'uint256',
+  validAfter: 'uint256',
+  validBefore: 'uint256',
+  nonce: 'bytes32',
+};
+
+/** A wrong amount, a signature of somebody else and one that has run out are refused. A nonce that is used up pays nothing. */
+async function lie(shopping: Shopping, paymentId: string, accepted: Requirement): Promise<void> {
+  const { stage, random, payer } = shopping;
+  const others = stage.payers.filter(({ address }) => address !== payer.address);
+  const spent = stage.agents.nonces.filter((each) => each.payer === payer.address);
+  const lies: readonly Bent[] = [
+    { value: String(BigInt(accepted.amount) - 1n) },
+    { value: String(BigInt(accepted.amount) + 1n) },
+    { signer: random.pick(others) },
+    { lifeS: -5 },
+    ...(spent.length > 0 ? [{ nonce: random.pick(spent).nonce }] : []),
+  ];
+  const bent = random.pick(lies);
+  const { header } = await sign(shopping, accepted, bent);
+  const answer = await send(shopping, paymentId, header);
+  stage.scheduler.note(`a lie by x402 (${Object.keys(bent)}) was answered ${answer?.status}`);
+  // A used nonce may have been used for this payment, which only a final block disproves.
+  if (bent.nonce !== undefined || answer?.status !== 200 || answer.headers['payment-response'] === undefined) return;
+  throw new Violation(
+    'cheats are refused',
+    `${paymentId} is paid by an authorization with a wrong ${Object.keys(bent)}`,
+  );
+}
+
+/** A stranger presents an authorization that the gateway has taken. */
+async function presentTaken(shopping: Shopping, paymentId: string, signed: Signed): Promise<void> {
+  const rows = await shopping.stage.sql`
+    select from items where subject = ${paymentId} and authorization_terms ->> 'nonce' = ${signed.nonce}`;
+  if (rows.length > 0) await present(shopping, paymentId, signed);
+}
+
+/** A stranger presents the authorization to the token, and perhaps sweeps the address as well. */
+async function present({ stage, random, by, payer }: Shopping, paymentId: string, signed: Signed): Promise<boolean> {
+  const { sql, control, connected, scheduler } = stage;
+  const rows = await sql<{ commitment: string }[]>`select commitment from deposits where payment_id = ${paymentId}`;
+  const [stored] = await findItems(
+    sql,
+    rows.map(({ commitment }) => commitment),
+  );
+  if (stored === undefined) return false;
+  const item: Item = {
+    ...itemOf(stored),
+    method: 'deposit-vrs',
+    payer: payer.address,
+    deadlineS: signed.validBeforeS,
+    authorization: { nonce: signed.nonce, validAfterS: 0 },
+  };
+  const commitment = connected.chain.commitmentOf(item);
+  const presented = { item, commitment, signature: signed.signature, hasCode: false };
+  scheduler.note(`${by.name}: has an authorization for ${paymentId} presented by a stranger`);
+  if (random.chance(0.5)) control.authorizeAsStranger(presented);
+  else control.relayAsStranger([presented]);
+  return true;
+}
