@@ -78,12 +78,21 @@ const Client = new Proxy(KeptClient, {
     return kept.values().find((client) => client.settings === settings) ?? new KeptClient(config);
   },
 });
-const Pool = new Proxy(pg.Pool, { construct: (Base, [config]) => new Base({ ...config, Client }) });
-Object.assign(pg, { Pool });
 
 /** From here on pools of this process leave their connections to this database to later ones. */
 export function keepConnections(url: string): void {
+  hookPools();
   places.add(placeOf(new pg.Client(url)));
+}
+
+let isHooked = false;
+
+/** The gateway opens its pools by itself, so the hook is on the driver's class. */
+function hookPools(): void {
+  if (isHooked) return;
+  isHooked = true;
+  const Pool = new Proxy(pg.Pool, { construct: (Base, [config]) => new Base({ ...config, Client }) });
+  Object.assign(pg, { Pool });
 }
 
 /** The processes of the server that serve the kept connections. */
