@@ -4,8 +4,7 @@ import { type Figure, type Measurement, median, round } from './figures.ts';
 import { addMerchants, type Gateway, startGateway, USUAL_LIMITS } from './gateway.ts';
 import { loadPayments } from './loader.ts';
 
-/** `EXPORT_PAYMENTS=10000000` measures an export of ten million payments. */
-const PAYMENTS = Number(process.env.EXPORT_PAYMENTS ?? 500_000);
+const PAYMENTS = 500_000;
 const MERCHANTS = 100;
 const FORMATS = ['csv', 'jsonl'] as const;
 const ROUNDS = 3;
@@ -14,29 +13,28 @@ const LOOK_MS = 100;
 /** Exports of all payments of a partner, with the usual limits in force. */
 export const exportMeasurement: Measurement = {
   names: ['export', 'export_memory'],
-  async measure() {
+  async measure(_wanted, { payments = PAYMENTS }) {
     // A busy machine must not turn the exports away.
     const started = await startGateway({ ...USUAL_LIMITS, MAX_EVENT_LOOP_DELAY_MS: '0' });
     await addMerchants(started, MERCHANTS);
-    const gateway = await started.restart((sql) =>
-      loadPayments(sql, { merchants: MERCHANTS, perMerchant: PAYMENTS / MERCHANTS }),
-    );
+    const perMerchant = Math.round(payments / MERCHANTS);
+    const gateway = await started.restart((sql) => loadPayments(sql, { merchants: MERCHANTS, perMerchant }));
     try {
-      return await measureExports(gateway);
+      return await measureExports(gateway, perMerchant * MERCHANTS);
     } finally {
       await gateway.stop();
     }
   },
 };
 
-async function measureExports(gateway: Gateway): Promise<Figure[]> {
+async function measureExports(gateway: Gateway, payments: number): Promise<Figure[]> {
   const speeds: Record<string, number[]> = {};
   const growth: number[] = [];
   // The first export warms the caches of the database.
-  await exportOnce(gateway, 'csv');
+  await exportOnce(gateway, 'csv', payments);
   for (let done = 0; done < ROUNDS; done += 1) {
     for (const format of FORMATS) {
-      const { perSecond, grownMb } = await exportOnce(gateway, format);
+      const { perSecond, grownMb } = await exportOnce(gateway, format, payments);
       speeds[format] = [...(speeds[format] ?? []), round(perSecond)];
       growth.push(round(grownMb, 1));
     }
@@ -48,7 +46,7 @@ async function measureExports(gateway: Gateway): Promise<Figure[]> {
       value: round(slowest),
       target: { atLeast: 50_000 },
       unit: '/s',
-      detail: { payments: PAYMENTS, ...speeds },
+      detail: { payments, ...speeds },
     },
     {
       name: 'export_memory',
@@ -60,7 +58,7 @@ async function measureExports(gateway: Gateway): Promise<Figure[]> {
   ];
 }
 
-async function exportOnce(gateway: Gateway, format: (typeof FORMATS)[number]) {
+async function exportOnce(gateway: Gateway, format: (typeof FORMATS)[number], payments: number) {
   const before = await residentMb(gateway.pid);
   let most = before;
   const looking = setInterval(() => {
@@ -72,9 +70,9 @@ async function exportOnce(gateway: Gateway, format: (typeof FORMATS)[number]) {
   const lines = await countLines(gateway, `/v1/exports/payments?format=${format}`);
   const seconds = (performance.now() - startedAt) / 1_000;
   clearInterval(looking);
-  const expected = format === 'csv' ? PAYMENTS + 1 : PAYMENTS;
+  const expected = format === 'csv' ? payments + 1 : payments;
   if (lines < expected) throw new Error(`The export has ${lines} lines instead of ${expected}.`);
-  return { perSecond: PAYMENTS / seconds, grownMb: most - before };
+  return { perSecond: payments / seconds, grownMb: most - before };
 }
 
 function countLines({ port, apiKey }: Gateway, path: string): Promise<number> {

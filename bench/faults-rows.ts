@@ -1,36 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeEventTopics, encodeFunctionData, type Hex, pad, parseTransaction } from 'viem';
-import { privateKeyToAccount } from 'viem/accounts';
+import { encodeFunctionData, parseTransaction } from 'viem';
 import { SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import {
-  CHAIN_ID,
-  FUNDS_UNITS,
-  PRICE_UNITS,
-  type Prepared,
-  type System,
-  TOKEN,
-  TOKEN_ABI,
-  type Word,
-} from './faults-systems.ts';
-import type { PayingChain } from './paying-chain.ts';
+  depthOf,
+  MINED_WITHIN_MS,
+  mustBePaid,
+  paidOnChain,
+  paidTimes,
+  type Row,
+  reasonOf,
+  SEND,
+  sendFrom,
+  signedSince,
+} from './faults-judge.ts';
+import { NONCE_ROWS } from './faults-nonces.ts';
+import { type Prepared, type System, TOKEN, TOKEN_ABI, type Word } from './faults-systems.ts';
 import { until } from './processes.ts';
 
-/** A fault of the catalogue, with the way to cause it for either system. */
-export interface Row {
-  readonly id: string;
-  readonly what: string;
-  run(system: System, chain: PayingChain): Promise<Finding>;
-}
-
-export interface Finding {
-  readonly isRight: boolean;
-  readonly text: string;
-}
-
-const SEND = ['eth_sendRawTransaction'];
-const MINED_WITHIN_MS = 15_000;
 const OUTAGE_MS = 3_000;
-const AT_ONCE = 24;
 /** Longer than the validity of a payer's signature. */
 const PAST_DEADLINE_S = 3 * 3600;
 
@@ -62,12 +49,9 @@ export const ROWS: readonly Row[] = [
     what: 'killed between broadcast and receipt',
     async run(system, chain) {
       return mustBePaid(chain, await system.prepare(), async (payment) => {
-        const sent = countSends(system);
+        const before = system.proxy.calls.length;
         const answer = payment.submit();
-        await until('it was broadcast', async () => (countSends(system) > sent ? true : undefined), {
-          withinMs: MINED_WITHIN_MS,
-          everyMs: 5,
-        });
+        await signedSince(system, before);
         await system.kill();
         const word = await answer;
         await paidOnChain(chain, payment);
@@ -95,10 +79,7 @@ export const ROWS: readonly Row[] = [
         const before = system.proxy.calls.length;
         system.proxy.lie({ as: 'silence', isForwarded: false }, { methods: SEND });
         const answer = payment.submit();
-        const raw = await until('it was signed', async () => rawTransaction(system, before), {
-          withinMs: MINED_WITHIN_MS,
-          everyMs: 10,
-        });
+        const raw = await signedSince(system, before);
         const { to, data } = parseTransaction(raw);
         await sendFrom(chain, SANDBOX_KEYS.merchant, { to: to ?? TOKEN, data: data ?? '0x' });
         await paidOnChain(chain, payment);
@@ -112,12 +93,9 @@ export const ROWS: readonly Row[] = [
     what: 'nothing of the chain can be read after the broadcast',
     async run(system, chain) {
       return mustBePaid(chain, await system.prepare(), async (payment) => {
-        const sent = countSends(system);
+        const before = system.proxy.calls.length;
         const answer = payment.submit();
-        await until('it was broadcast', async () => (countSends(system) > sent ? true : undefined), {
-          withinMs: MINED_WITHIN_MS,
-          everyMs: 5,
-        });
+        await signedSince(system, before);
         system.proxy.lie({ as: 'status', status: 503, isForwarded: false });
         await sleep(OUTAGE_MS);
         system.proxy.tellTheTruth();
@@ -125,16 +103,7 @@ export const ROWS: readonly Row[] = [
       });
     },
   },
-  {
-    id: 'F7',
-    what: `${AT_ONCE} payments at once by one signer`,
-    async run(system, chain) {
-      const payments = await Promise.all(Array.from({ length: AT_ONCE }, () => system.prepare()));
-      const findings = await Promise.all(payments.map((payment) => mustBePaid(chain, payment, () => payment.submit())));
-      const right = findings.filter(({ isRight }) => isRight).length;
-      return { isRight: right === AT_ONCE, text: `${right} of ${AT_ONCE} right` };
-    },
-  },
+  ...NONCE_ROWS,
   {
     id: 'F12',
     what: 'a reorganisation forgets the transaction that paid',
@@ -237,31 +206,6 @@ export const ROWS: readonly Row[] = [
   },
 ];
 
-/**
- * A valid payment under a fault. Its reported status may be "unknown", but never "not paid". In the end it is paid,
- * once, and reported as paid.
- */
-async function mustBePaid(
-  chain: PayingChain,
-  payment: Prepared,
-  act: (payment: Prepared) => Promise<Word>,
-): Promise<Finding> {
-  const first = await act(payment);
-  const last = await payment.ask();
-  // Delayed transactions arrive now.
-  await chain.mine(1);
-  const times = await paidTimes(chain, payment);
-  const isRight = first.says !== 'not paid' && last.says === 'paid' && times === 1;
-  const refusal = [first, last].find(({ says }) => says === 'not paid');
-  const told = `said ${first.says}, then ${last.says}${refusal === undefined ? '' : ` (${reasonOf(refusal)})`}`;
-  return { isRight, text: `${told}; paid ${times} times` };
-}
-
-/** The first word is the reason or the status. */
-function reasonOf({ text }: Word): string {
-  return text.split(' ', 1)[0] ?? '';
-}
-
 /** Submits the payment while no contract call is answered. */
 function whileUnreadable(system: System): (payment: Prepared) => Promise<Word> {
   return async (payment) => {
@@ -270,48 +214,4 @@ function whileUnreadable(system: System): (payment: Prepared) => Promise<Word> {
     system.proxy.tellTheTruth();
     return word;
   };
-}
-
-/** The number of payments, derived from the payer's balance. */
-async function paidTimes(chain: PayingChain, { payer }: Prepared): Promise<number> {
-  const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'balanceOf', args: [payer.address] });
-  const balance = BigInt(await chain.request<Hex>('eth_call', { to: TOKEN, data }, 'latest'));
-  return Number((FUNDS_UNITS - balance) / PRICE_UNITS);
-}
-
-async function paidOnChain(chain: PayingChain, payment: Prepared): Promise<void> {
-  await until('it is paid on chain', async () => (await paidTimes(chain, payment)) || undefined, {
-    withinMs: MINED_WITHIN_MS,
-    everyMs: 100,
-  });
-}
-
-/** The number of blocks to remove for the payment to disappear. */
-async function depthOf(chain: PayingChain, { payer }: Prepared): Promise<number> {
-  const [event] = encodeEventTopics({ abi: TOKEN_ABI, eventName: 'Transfer', args: { from: payer.address } });
-  const topics = [event, pad(payer.address)];
-  const logs = await chain.request<{ blockNumber: Hex }[]>('eth_getLogs', { address: TOKEN, fromBlock: '0x0', topics });
-  const head = Number(await chain.request<Hex>('eth_blockNumber'));
-  return head - Number(logs[0]?.blockNumber ?? head) + 1;
-}
-
-function countSends({ proxy }: System): number {
-  return proxy.calls.filter(({ method }) => SEND.includes(method)).length;
-}
-
-/** The bytes the system tried to broadcast last. */
-function rawTransaction({ proxy }: System, since: number): Hex | undefined {
-  return proxy.calls.slice(since).find(({ method }) => SEND.includes(method))?.params?.[0] as Hex | undefined;
-}
-
-/** A transaction of a third party. */
-async function sendFrom(chain: PayingChain, key: Hex, call: { to: Hex; data: Hex }): Promise<void> {
-  const account = privateKeyToAccount(key);
-  const nonce = Number(await chain.request<Hex>('eth_getTransactionCount', account.address, 'pending'));
-  const fees = { gas: 1_000_000n, maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
-  const raw = await account.signTransaction({ type: 'eip1559', chainId: CHAIN_ID, nonce, ...fees, ...call });
-  const hash = await chain.request<Hex>('eth_sendRawTransaction', raw);
-  const receipt = () =>
-    chain.request<object | null>('eth_getTransactionReceipt', hash).then((found) => found ?? undefined);
-  await until('it is mined', receipt, { withinMs: MINED_WITHIN_MS, everyMs: 50 });
 }

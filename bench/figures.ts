@@ -14,7 +14,12 @@ export interface Measurement {
   readonly names: readonly string[];
   /** Takes much longer than the others, so it runs only on request. */
   readonly isLarge?: true;
-  measure(wanted: ReadonlySet<string>): Promise<Figure[]>;
+  measure(wanted: ReadonlySet<string>, options: MeasureOptions): Promise<Figure[]>;
+}
+
+export interface MeasureOptions {
+  /** The payments in the database, for figures that load them. Undefined: as many as the target is about. */
+  readonly payments: number | undefined;
 }
 
 export function isMet({ value, target }: Figure): boolean {

@@ -17,6 +17,8 @@ export interface Gateway {
   readonly dashboardUrl: string;
   /** A separate connection, to prepare rows and to inspect the database. */
   readonly sql: Reader;
+  /** The same connection, for statements of the gateway. */
+  readonly single: Database['single'];
   readonly databaseUrl: URL;
   /** Ends the process, runs the work alone on the database, and starts a new process on the same data. */
   restart(work?: (sql: Reader) => Promise<void>): Promise<Gateway>;
@@ -72,6 +74,7 @@ async function launch(home: string, settings: Readonly<Record<string, string>>):
     apiKey,
     dashboardUrl,
     sql: db.sql,
+    single: db.single,
     databaseUrl: new URL(connection.url),
     restart: async (work) => {
       await end();

@@ -7,8 +7,7 @@ import type { Noise, NoiseOrder, NoiseReport } from './noise-client.ts';
 import { createPartners } from './partners.ts';
 import { messageOf, startClient, stopProcess } from './processes.ts';
 
-/** `NOISE_PAYMENTS=20000` measures with fewer, in less time. */
-const PAYMENTS = Number(process.env.NOISE_PAYMENTS ?? 300_000);
+const PAYMENTS = 300_000;
 const ROUNDS = 5;
 const CREATES_PER_ROUND = 200;
 const PAUSE_MS = 20;
@@ -18,21 +17,21 @@ const NOISE_WARM_UP_MS = 2_000;
 /** The p99 of one partner's creates beside another partner that uses all its limits, and without it. */
 export const noisyNeighbourMeasurement: Measurement = {
   names: ['noisy_neighbour'],
-  async measure() {
+  async measure(_wanted, { payments = PAYMENTS }) {
     const started = await startGateway(USUAL_LIMITS);
     await addMerchants(started, 2);
     const gateway = await started.restart((sql) =>
-      loadPayments(sql, { merchants: 1, perMerchant: 100, largest: PAYMENTS }),
+      loadPayments(sql, { merchants: 1, perMerchant: 100, largest: payments }),
     );
     try {
-      return [await besideNoise(gateway)];
+      return [await besideNoise(gateway, payments)];
     } finally {
       await gateway.stop();
     }
   },
 };
 
-async function besideNoise(gateway: Gateway): Promise<Figure> {
+async function besideNoise(gateway: Gateway, payments: number): Promise<Figure> {
   const headers = await quietPartner(gateway);
   const create = () => timesOf(gateway, headers);
   const order: NoiseOrder = { port: gateway.port, noises: await noisesOf(gateway) };
@@ -64,7 +63,7 @@ async function besideNoise(gateway: Gateway): Promise<Figure> {
       'p99 of creates in ms, alone': alone.map((ms) => round(ms, 1)),
       'p99 of creates in ms, beside the noise': beside.map((ms) => round(ms, 1)),
       'ratio by round': byRound,
-      [`answers to the noise by status, ${PAYMENTS} payments`]: answers.join('; '),
+      [`answers to the noise by status, ${payments} payments`]: answers.join('; '),
     },
   };
 }

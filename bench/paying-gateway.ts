@@ -37,7 +37,7 @@ export interface PayingGatewayInput {
 }
 
 const RELAYER_KEY = keccak256(stringToBytes('till benchmark relayer'));
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 180_000;
 
 export async function startPayingGateway(input: PayingGatewayInput): Promise<PayingGateway> {
   const home = await makeFolder();

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { cpus, release, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
 import { checkoutMeasurement } from './checkout.ts';
 import { createMeasurement } from './create.ts';
 import { depositsMeasurement } from './deposits.ts';
@@ -46,9 +47,14 @@ const MEASUREMENTS: readonly Measurement[] = [
   webhookOutageMeasurement,
 ];
 
+/** Each of the merchants has some. */
+const FEWEST_PAYMENTS = 20_000;
+
 const USAGE = `npm run bench                    every figure but the large ones
 npm run bench -- --large         every figure
 npm run bench -- create status   these figures
+npm run bench -- dashboard --payments 1000000
+                                 with fewer payments than the target is about; for lists, dashboard, export and noisy_neighbour
 npm run bench -- soak            30 minutes at half of the maximum, with faults; --minutes <n> for another length
 
 Figures: ${MEASUREMENTS.flatMap(({ names, isLarge }) => names.map((name) => (isLarge ? `${name} (large)` : name))).join(', ')}
@@ -66,22 +72,27 @@ async function cleanUp(): Promise<void> {
 
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'soak') return runSoak(args.slice(1));
+  const { values, positionals: named } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { large: { type: 'boolean', default: false }, payments: { type: 'string' } },
+  });
+  const payments = values.payments === undefined ? undefined : Number(values.payments);
   const known = new Set(MEASUREMENTS.flatMap(({ names }) => names));
-  const named = args.filter((arg) => arg !== '--large');
   // The name of a single figure chooses it alone, and any other beginning of names all of them.
   const choose = (word: string) =>
     known.has(word) ? [word] : [...known].filter((name) => name.startsWith(`${word}_`));
   const picked = new Set(named.flatMap(choose));
-  if (named.some((word) => choose(word).length === 0)) {
+  const isCount = payments === undefined || (Number.isSafeInteger(payments) && payments >= FEWEST_PAYMENTS);
+  if (named.some((word) => choose(word).length === 0) || !isCount) {
     process.stderr.write(USAGE);
     return 2;
   }
-  const wantsLarge = args.includes('--large');
   const chosen = MEASUREMENTS.map((measurement) => ({
     measurement,
     wanted: new Set(
       measurement.names.filter((name) =>
-        named.length > 0 ? picked.has(name) : wantsLarge || measurement.isLarge === undefined,
+        named.length > 0 ? picked.has(name) : values.large || measurement.isLarge === undefined,
       ),
     ),
   })).filter(({ wanted }) => wanted.size > 0);
@@ -89,7 +100,7 @@ async function main(args: readonly string[]): Promise<number> {
   await requireWrk();
   const figures: Figure[] = [];
   for (const { measurement, wanted } of chosen) {
-    for (const figure of await measurement.measure(wanted)) {
+    for (const figure of await measurement.measure(wanted, { payments })) {
       figures.push(figure);
       process.stdout.write(textOf(figure));
     }

@@ -1,5 +1,5 @@
 import { describeOthers } from './contest.ts';
-import { compare, type Figure, type Measurement, round } from './figures.ts';
+import { compare, type Figure, type Measurement, median, round } from './figures.ts';
 import { settle } from './gateway.ts';
 import { shareDuring } from './quiet.ts';
 import { prepareOurs, settleOurs, startShops } from './settle.ts';
@@ -22,6 +22,8 @@ export const settleWithWebhooksMeasurement: Measurement = {
   },
 };
 
+type Settled = Awaited<ReturnType<typeof settleOurs>>;
+
 async function measureBoth(receiver: Receiver): Promise<Figure> {
   const { chain, gateway } = await startShops();
   try {
@@ -35,25 +37,28 @@ async function measureBoth(receiver: Receiver): Promise<Figure> {
       const { result, others } = await shareDuring(() => settleOurs(chain, gateway, payments));
       if (result.succeeded < payments.length) throw new Error(`Only ${result.succeeded} payments succeeded.`);
       shares.push(others);
-      return result.perSecond;
+      return result;
     };
     await turn('warm-up', 'disabled');
     await settle(gateway);
-    const withEndpoints: number[] = [];
-    const without: number[] = [];
+    const withEndpoints: Settled[] = [];
+    const without: Settled[] = [];
     for (let done = 0; done < ROUNDS; done += 1) {
       withEndpoints.push(await turn(`with-${done}`, 'active'));
       without.push(await turn(`without-${done}`, 'disabled'));
     }
-    const { ratio, byRound } = compare(withEndpoints, without);
+    const rates = (turns: readonly Settled[]) => turns.map(({ perSecond }) => perSecond);
+    const { ratio, byRound } = compare(rates(withEndpoints), rates(without));
     return {
       name: 'settle_with_webhooks',
       value: ratio,
       target: { atLeast: 0.9 },
       unit: 'x',
       detail: {
-        [`payments/s with ${ENDPOINTS} endpoints`]: withEndpoints.map((value) => round(value)),
-        'payments/s without': without.map((value) => round(value)),
+        [`payments/s with ${ENDPOINTS} endpoints`]: rates(withEndpoints).map((value) => round(value)),
+        'payments/s without': rates(without).map((value) => round(value)),
+        'processor time per payment in µs with them: the gateway, PostgreSQL, the chain': middle(withEndpoints),
+        'processor time per payment in µs without': middle(without),
         'ratio by round': byRound,
         ...describeOthers(shares),
       },
@@ -62,4 +67,8 @@ async function measureBoth(receiver: Receiver): Promise<Figure> {
     await gateway.stop();
     await chain.stop();
   }
+}
+
+function middle(turns: readonly Settled[]): number[] {
+  return [0, 1, 2].map((place) => median(turns.map(({ eachUs }) => eachUs[place] ?? 0)));
 }

@@ -11,18 +11,24 @@ const DELIVERIES_OVER = 2_000;
 /** A gateway whose partner has endpoints. */
 type Sender = Pick<Gateway, 'port' | 'apiKey' | 'sql'>;
 
+interface Wishes {
+  readonly events?: readonly string[];
+  /** Only events of these merchants. */
+  readonly merchantIds?: readonly string[];
+}
+
 /** Subscribes a URL, and returns the id of the endpoint. */
 export async function subscribe(
   { port, apiKey }: Sender,
   url: string,
-  events: readonly string[] = ['payment.created'],
+  { events = ['payment.created'], merchantIds }: Wishes = {},
 ): Promise<string> {
   const { text } = await call({
     port,
     method: 'POST',
     path: '/v1/webhook-endpoints',
     headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ url, events }),
+    body: JSON.stringify({ url, events, merchantIds }),
   });
   return (JSON.parse(text) as { webhookEndpoint: { id: string } }).webhookEndpoint.id;
 }
@@ -36,7 +42,7 @@ export interface ManyEndpoints {
 /** Subscribes several endpoints, which can be switched together. */
 export async function subscribeMany(gateway: Sender, { receiver, count, events }: ManyEndpoints) {
   const ids: string[] = [];
-  while (ids.length < count) ids.push(await subscribe(gateway, receiver.url(`/many-${ids.length}`), events));
+  while (ids.length < count) ids.push(await subscribe(gateway, receiver.url(`/many-${ids.length}`), { events }));
   return {
     async set(status: 'active' | 'disabled'): Promise<void> {
       const headers = { 'Api-Key': gateway.apiKey, 'Content-Type': 'application/json' };
@@ -74,6 +80,7 @@ export async function startReceiver() {
   };
   const port = await ask<number>({ ask: 'port' });
   return {
+    pid: child.pid ?? 0,
     url: (path: string) => `http://127.0.0.1:${port}${path}`,
     arrivals: () => ask<Readonly<Record<string, Arrivals>>>({ ask: 'arrivals' }),
     answer: (path: string, status: number) => ask<number>({ ask: 'answer', path, status }),

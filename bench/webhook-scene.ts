@@ -6,7 +6,7 @@ import { type Receiver, startReceiver } from './webhook-endpoints.ts';
 import type { Arrivals } from './webhook-receiver.ts';
 
 /** The merchants of the scene. */
-const MERCHANTS = 50;
+export const MERCHANTS = 50;
 export const PAYMENTS_PER_SECOND = 200;
 export const PATIENT = { withinMs: 300_000, everyMs: 250 };
 
@@ -35,13 +35,16 @@ export async function createMany(gateway: Gateway, count: number): Promise<void>
   await createPayments(gateway, { count, merchants: MERCHANTS });
 }
 
-/** Creates payments at a steady rate. */
-export async function createSteadily({ port, apiKey }: Gateway, seconds: number): Promise<void> {
+/** Creates payments at a steady rate, for all merchants or for one. */
+export async function createSteadily(
+  { port, apiKey }: Gateway,
+  { seconds, merchant }: { readonly seconds: number; readonly merchant?: string },
+): Promise<void> {
   const expiresAt = Math.floor(Date.now() / 1000) + 24 * 3600;
   const body = JSON.stringify({ amount: { unit: 'iso4217/USD', value: '1000' }, referenceId: 'STEADY', expiresAt });
   await atRate({ seconds, perSecond: PAYMENTS_PER_SECOND }, (number) => {
-    const merchant = merchantId((number % MERCHANTS) + 1);
-    const headers = { 'Api-Key': apiKey, 'Merchant-Id': merchant, 'Content-Type': 'application/json' };
+    const owner = merchant ?? merchantId((number % MERCHANTS) + 1);
+    const headers = { 'Api-Key': apiKey, 'Merchant-Id': owner, 'Content-Type': 'application/json' };
     return call({ port, method: 'POST', path: '/v1/payments', headers, body });
   });
 }

@@ -1,11 +1,11 @@
-import { describeOthers, perSecond, takeTurn } from './contest.ts';
+import { describeOthers, describeTurns, perSecond, type Turn, takeTurn } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { createSide } from './create.ts';
-import { compare, type Figure, type Measurement, quantile, round } from './figures.ts';
+import { compare, type Figure, type Measurement, median, quantile, round } from './figures.ts';
 import { type Gateway, settle } from './gateway.ts';
 import { until } from './processes.ts';
 import { createQuiet, shareDuring } from './quiet.ts';
-import { subscribe, subscribeMany } from './webhook-endpoints.ts';
+import { type Receiver, subscribe, subscribeMany } from './webhook-endpoints.ts';
 import {
   arrivedAt,
   createMany,
@@ -41,7 +41,7 @@ export const webhooksMeasurement: Measurement = {
 
 async function measureFirst({ gateway, receiver }: WebhookScene): Promise<Figure> {
   await subscribe(gateway, receiver.url('/first'));
-  const { others } = await shareDuring(() => createSteadily(gateway, FIRST_SECONDS));
+  const { others } = await shareDuring(() => createSteadily(gateway, { seconds: FIRST_SECONDS }));
   const { sinceEventMs } = await arrivedAt(receiver, '/first', PAYMENTS_PER_SECOND * FIRST_SECONDS);
   return {
     name: 'webhook_first_p99_ms',
@@ -97,28 +97,49 @@ async function measureCreate({ gateway, receiver }: WebhookScene): Promise<Figur
   await endpoints.set('disabled');
   await settle(gateway);
   await endpoints.dropBacklog();
-  const withEndpoints: number[] = [];
-  const without: number[] = [];
+  const withEndpoints: HookTurn[] = [];
+  const without: Turn[] = [];
   for (let done = 0; done < CREATE_ROUNDS; done += 1) {
     await endpoints.set('active');
-    withEndpoints.push(perSecond(await takeTurn(quiet, side, turn)));
+    withEndpoints.push(await takeHookTurn(receiver, () => takeTurn(quiet, side, turn)));
     await endpoints.set('disabled');
     await settle(gateway);
     await endpoints.dropBacklog();
-    without.push(perSecond(await takeTurn(quiet, side, turn)));
+    without.push(await takeTurn(quiet, side, turn));
   }
-  const { ratio, byRound } = compare(withEndpoints, without);
+  const { ratio, byRound } = compare(withEndpoints.map(perSecond), without.map(perSecond));
   return {
     name: 'create_with_webhooks',
     value: ratio,
     target: { atLeast: 0.9 },
     unit: 'x',
     detail: {
-      [`payments/s with ${ENDPOINTS} endpoints`]: withEndpoints.map((value) => round(value)),
-      'payments/s without': without.map((value) => round(value)),
+      ...describeTurns(`with ${ENDPOINTS} endpoints`, turn.connections, withEndpoints),
+      'webhooks received in a turn, processor time of the receiver for each in µs': [
+        round(median(withEndpoints.map(({ received }) => received))),
+        round(median(withEndpoints.map(({ receiverUs }) => receiverUs))),
+      ],
+      ...describeTurns('without', turn.connections, without),
       'ratio by round': byRound,
+      ...describeOthers([...withEndpoints, ...without].map(({ others }) => others)),
     },
   };
+}
+
+interface HookTurn extends Turn {
+  readonly received: number;
+  readonly receiverUs: number;
+}
+
+/** A turn, with the webhooks of that time. The receiver shares the cores, which is no cost of the gateway. */
+async function takeHookTurn(receiver: Receiver, take: () => Promise<Turn>): Promise<HookTurn> {
+  await receiver.arrivals();
+  const before = await readCpuUse(receiver.pid);
+  const turn = await take();
+  const after = await readCpuUse(receiver.pid);
+  const arrivals = Object.values(await receiver.arrivals());
+  const received = arrivals.reduce((sum, { ids }) => sum + ids.length, 0);
+  return { ...turn, received, receiverUs: ((after.ownMs - before.ownMs) * 1000) / received };
 }
 
 /** Waits until no delivery is pending. */

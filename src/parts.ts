@@ -123,7 +123,10 @@ export async function createParts(input: PartsInput) {
   await openCheckout(base);
   const feed = await openEventFeed(base);
   const paymentWork = createPaymentWork(steady.clock);
-  feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
+  // A node with the jobs alone gives way to nothing: payments are the work of other nodes.
+  if (config.roles.some((role) => role !== 'jobs')) {
+    feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
+  }
   const longPolls = createLongPolls(world, feed);
   const readSubjects = createSubjectReader(base);
   const press = openPress(steady.timers);

@@ -219,6 +219,8 @@ export interface PaymentQuery {
   cursor?: string | undefined;
   /** Size of the page. */
   limit?: number | undefined;
+  /** The members of `stats`. Default: `all`. `totals` leaves out `totalCustomers`, which takes the longest if there are many customers. `none` leaves out all of them, for pages after the first. */
+  stats?: 'all' | 'totals' | 'none' | undefined;
   /** Only of these merchants. May be repeated. */
   merchantId?: string | readonly string[] | undefined;
 }
@@ -284,19 +286,19 @@ export interface PaymentPage {
   data: ListedPayment[];
   /** Pass it as `cursor` for the next page; null at the end. */
   nextCursor: string | null;
-  /** Over all matching payments, not only this page. */
+  /** Over all matching payments, not only this page. All members are there unless the parameter `stats` leaves them out. */
   stats: {
     /** The prices of the succeeded ones, before fees, less the parts that were refunded: one sum per currency, by its code. */
-    totalRevenue: {
+    totalRevenue?: {
       /** Major units, exact: read it with a decimal type if the last digit matters. */
       amount: number;
       /** Currency code; the symbol, if priced in a token. */
       currency: string;
     }[];
     /** The number of matches on all pages. */
-    totalTransactions: number;
+    totalTransactions?: number;
     /** The number of different paying accounts. */
-    totalCustomers: number;
+    totalCustomers?: number;
   };
 }
 

@@ -27,6 +27,15 @@ export interface WaitOptions extends Omit<CallOptions, 'idempotencyKey'> {
   readonly onInterruption?: Interruption;
 }
 
+/** A page with all of its statistics, unless the query leaves some of them out. */
+export type PaymentPageFor<Query> = 'stats' extends keyof Query
+  ? Query extends { readonly stats: 'all' }
+    ? CompletePage
+    : PaymentPage
+  : CompletePage;
+
+type CompletePage = PaymentPage & { stats: Required<PaymentPage['stats']> };
+
 const HOLD_MS = 20_000;
 const WAIT_MS = 15 * 60_000;
 /** The pause between two requests that were not held. */
@@ -88,10 +97,16 @@ export function paymentsOf(connection: Connection) {
      * const { data, stats } = await till.payments.list({ merchantId, limit: 10 }).page();
      * console.log(data.length, stats.totalTransactions);
      */
-    list(query: PaymentQuery = {}, options?: CallOptions): List<PaymentPage, ListedPayment> {
+    list<Query extends PaymentQuery = Record<never, never>>(
+      query?: Query,
+      options?: CallOptions,
+    ): List<PaymentPageFor<Query>, ListedPayment> {
       const readPage = (cursor: string | undefined) =>
-        connection.ask<PaymentPage>({ method: 'GET', path: '/v1/payments', query: { ...query, cursor } }, options);
-      return listOf(query.cursor, readPage, ({ data }) => data);
+        connection.ask<PaymentPageFor<Query>>(
+          { method: 'GET', path: '/v1/payments', query: { ...query, cursor } },
+          options,
+        );
+      return listOf(query?.cursor, readPage, ({ data }) => data);
     },
 
     /**

@@ -45,7 +45,7 @@ export type { CallOptions, TillOptions } from './connection.ts';
 export { ApiError, ConnectionError, TillError, WaitTimeoutError, WebhookError } from './errors.ts';
 export type { FollowOptions } from './events.ts';
 export type { List } from './list.ts';
-export type { StatusOptions, WaitOptions } from './payments.ts';
+export type { PaymentPageFor, StatusOptions, WaitOptions } from './payments.ts';
 export type { NodeRequest, NodeResponse, PaidRequest, PaywallOptions } from './paywall.ts';
 export { webhooks };
 // biome-ignore-end lint/performance/noBarrelFile: this is the entry of the package.

@@ -9,15 +9,16 @@ export interface PaymentWork {
   begin(): void;
   end(): void;
   noteChanges(count: number): void;
-  /** True if many requests are under way at this moment: they wait for this node or for the database. */
-  isWaiting(): boolean;
-  /** True if there was much work in the last second. That is no reason to give way if the node has time left. */
-  isMuch(): boolean;
+  /** True if many requests were under way together at a moment since the last call: they waited for this node or the database. */
+  hasWaited(): boolean;
+  /** True if there was more than a little work in the last second. That is no reason to give way if the node has time left. */
+  isThere(): boolean;
 }
 
 /** A node that has time answers each within milliseconds, so that few are under way. */
 const WAITING_FROM = 16;
-const MUCH_PER_SECOND = 300;
+/** A flood of other work slows payments down to few a second. So it must not take many to be noticed. */
+const THERE_PER_SECOND = 10;
 const WINDOW_MS = 1_000;
 
 export function createPaymentWork(clock: Clock): PaymentWork {
@@ -25,9 +26,11 @@ export function createPaymentWork(clock: Clock): PaymentWork {
   let done = 0;
   let lastPerSecond = 0;
   let underWay = 0;
+  let mostUnderWay = 0;
   return {
     begin() {
       underWay += 1;
+      mostUnderWay = Math.max(mostUnderWay, underWay);
     },
     end() {
       underWay -= 1;
@@ -36,15 +39,20 @@ export function createPaymentWork(clock: Clock): PaymentWork {
     noteChanges(count) {
       done += count;
     },
-    isWaiting: () => underWay >= WAITING_FROM,
-    isMuch() {
+    hasWaited() {
+      const most = mostUnderWay;
+      // Many are answered together, so that few are under way at most moments of a full node.
+      mostUnderWay = underWay;
+      return most >= WAITING_FROM;
+    },
+    isThere() {
       const passedMs = clock.nowMs() - startMs;
       if (passedMs >= WINDOW_MS) {
         lastPerSecond = (done * 1000) / passedMs;
         startMs += passedMs;
         done = 0;
       }
-      return lastPerSecond > MUCH_PER_SECOND;
+      return lastPerSecond > THERE_PER_SECOND;
     },
   };
 }

@@ -22,10 +22,16 @@ export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' 
 const LOOK_MS = 1_000;
 /** The least time between two rounds: events and results meanwhile share the next one. */
 const GATHER_MS = 10;
-/** After many events the fan-out rests this many times as long as it worked: a flood must not slow down the payments behind it. */
+/**
+ * After many events, and while the node is busy, the fan-out rests this many times as long as it worked: a flood must not
+ * slow down the payments behind it. Without payments it rests as long as it worked, and soon catches up.
+ */
 const REST_FACTOR = 9;
-const BUSY_REST_FACTOR = 19;
+const BUSY_REST_FACTOR = 39;
+const ALONE_REST_FACTOR = 1;
 const FEW_EVENTS = 50;
+/** A round that waited for a stalled database must not stop the deliveries for minutes. */
+const MAX_REST_MS = 2_000;
 /** A round takes a processor of the database until it ends. While the node is busy it has about so many events. */
 const BUSY_EVENTS = 100;
 /** A stop waits this long for attempts in flight. The others are attempted again at the end of their claims. */
@@ -70,8 +76,7 @@ function startFanOut(deps: DeliveringDeps, manners: Manners): () => Promise<void
         const isBusy = manners.isBusy();
         const startMs = clock.nowMs();
         const events = await fanOutOnce(deps, lease, isBusy ? BUSY_EVENTS : undefined);
-        const factor = isBusy ? BUSY_REST_FACTOR : REST_FACTOR;
-        const restMs = events > FEW_EVENTS ? (clock.nowMs() - startMs) * factor : 0;
+        const restMs = Math.min(MAX_REST_MS, (clock.nowMs() - startMs) * restFactorOf(deps, { events, isBusy }));
         await timers.sleep(Math.max(GATHER_MS, restMs), signal);
         if (events === 0) await nap(LOOK_MS, signal);
       },
@@ -83,6 +88,15 @@ function startFanOut(deps: DeliveringDeps, manners: Manners): () => Promise<void
       },
     },
   ]);
+}
+
+function restFactorOf(
+  { paymentWork }: DeliveringDeps,
+  { events, isBusy }: { readonly events: number; readonly isBusy: boolean },
+): number {
+  if (isBusy) return BUSY_REST_FACTOR;
+  if (events <= FEW_EVENTS) return 0;
+  return paymentWork.isThere() ? REST_FACTOR : ALONE_REST_FACTOR;
 }
 
 interface DeliverLoop {

@@ -4,8 +4,9 @@ import { fullBucket, refill } from '../runtime/token-bucket.ts';
 import type { World } from '../runtime/world.ts';
 
 /**
- * Payments come first, and deliveries wait in rows. While payments wait for this node or its database, or keep its event
- * loop busy, deliveries get a small share, which is never zero. Otherwise they get everything.
+ * Payments come first, and deliveries wait in rows. While payments wait for this node or its database, deliveries get a small
+ * share, which is never zero. While there are payments and the event loop is full, deliveries get fewer, until it has time
+ * left. Otherwise they get everything.
  */
 export interface Manners {
   /** True while this node is busy with payments. */
@@ -18,16 +19,20 @@ export interface Manners {
   waitMs(): number;
 }
 
-/** The share of its time that a busy event loop is active. Above it requests begin to wait for each other. */
-const BUSY_SHARE = 0.6;
+/** The share of its time that a full event loop is active. Above it requests begin to wait for each other. */
+const FULL_SHARE = 0.6;
 const WINDOW_MS = 100;
-/** Deliveries a second. A flood of payments is noticed within two windows, its end within three. */
-const LEAST_PER_SECOND = 100;
-const BUSY_FACTOR = 1 / 8;
-const FREE_FACTOR = 4;
+/** Deliveries a second. A flood of payments is noticed within two windows, its end within ten. */
+const LEAST_PER_SECOND = 64;
 /** More than a node can attempt. */
 const MOST_PER_SECOND = 6_400;
+/** Changes of the rate after a window. */
+const WAITING_FACTOR = 1 / 8;
+const FULL_FACTOR = 1 / 2;
+const FREE_FACTOR = 2;
 const PER_ROUND = 16;
+/** An allowance that was not used is kept for this long. */
+const KEPT_S = 0.25;
 
 export function createManners({
   world,
@@ -48,12 +53,15 @@ export function createManners({
     const passedMs = nowMs - lookedAtMs;
     if (passedMs >= WINDOW_MS) {
       const activeMs = busyMs() - busyBeforeMs;
-      isBusy = paymentWork.isWaiting() || (activeMs > passedMs * BUSY_SHARE && paymentWork.isMuch());
+      const hasWaited = paymentWork.hasWaited();
+      const isFull = activeMs > passedMs * FULL_SHARE && paymentWork.isThere();
+      isBusy = hasWaited || isFull;
       lookedAtMs = nowMs;
       busyBeforeMs += activeMs;
-      adapt(isBusy ? BUSY_FACTOR : FREE_FACTOR);
+      adapt(hasWaited ? WAITING_FACTOR : isFull ? FULL_FACTOR : FREE_FACTOR);
     }
     refill(bucket, nowMs);
+    bucket.tokens = Math.min(bucket.tokens, Math.max(PER_ROUND, bucket.perSecond * KEPT_S));
   }
 
   function adapt(factor: number): void {

@@ -28,6 +28,7 @@ export function createWake(timers: Timers): Wake {
       let hasNews = false;
       let nap: AbortController | undefined;
       sleepers.add(() => {
+        if (hasNews) return;
         hasNews = true;
         nap?.abort();
       });

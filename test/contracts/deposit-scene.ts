@@ -15,20 +15,11 @@ import {
   type SweptLog,
   sweepGasLimit,
 } from '../../src/chains/evm/deposits.ts';
+import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { type CollectorChain, DEADLINE, FEE_ACCOUNT, TOKEN_ABI, USDC } from './collector-chain.ts';
 
 export type Authorized = AuthorizedSweep['items'][number];
 
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 const VALID_AFTER = 5;
 
 /** A sweep that was mined. */
@@ -95,7 +86,7 @@ export function createDepositScene(chain: CollectorChain) {
     const from = payer ?? (await chain.payer('eip3009-vrs', USDC));
     const signature = await from.signTypedData({
       domain: { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC },
-      types: TYPES,
+      types: TRANSFER_AUTHORIZATION,
       primaryType: 'TransferWithAuthorization',
       message: {
         from: from.address,

@@ -5,6 +5,7 @@ import { refundIdOf } from '../../src/domain/ids.ts';
 import { SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import type { CrashScene } from './scene.ts';
 import { TOKEN } from './settings.ts';
+import { signX402 } from './sign-x402.ts';
 
 /** A payment as its client sees it, from the order to the refund. */
 export interface Order {
@@ -31,9 +32,12 @@ export interface Sent {
   readonly problem: string | undefined;
 }
 
-/** `wallet`: signed by the payer. `address`: a plain transfer. `hand`: signed by the payer, and its refund by the merchant. */
-type Way = 'wallet' | 'address' | 'hand';
-const WAYS: readonly Way[] = ['wallet', 'address', 'wallet', 'hand'];
+/**
+ * `wallet`: signed by the payer. `address`: a plain transfer. `x402`: an authorization of a program. `hand`: signed by the payer,
+ * and its refund by the merchant.
+ */
+type Way = 'wallet' | 'address' | 'x402' | 'hand';
+const WAYS: readonly Way[] = ['wallet', 'address', 'x402', 'hand'];
 
 export type Load = ReturnType<typeof startLoad>;
 
@@ -77,6 +81,13 @@ interface OptionBody {
   readonly id: string;
   readonly amount: { readonly unit: string };
   readonly actions: readonly { readonly data: { readonly data: string } }[];
+}
+
+interface Asking {
+  readonly body?: object;
+  /** Of a request with an Idempotency-Key. */
+  readonly purpose?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 class LostError extends Error {}
@@ -123,23 +134,28 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
   async function buy(order: Order, deadline: number): Promise<void> {
     const ask = asker(order, deadline);
     const amount = { unit: 'iso4217/USD', value: String(FIRST_CENTS + order.number) };
-    const created = await ask('POST', '/v1/payments', { amount, referenceId: `ORDER-${order.number}` }, 'create');
+    const created = await ask('POST', '/v1/payments', {
+      body: { amount, referenceId: `ORDER-${order.number}` },
+      purpose: 'create',
+    });
     const id = String(created.body.paymentId);
     order.id = id;
     const path = `/v1/gateway/payment/${id}`;
+    const hasAddress = order.way === 'address' || order.way === 'x402';
     if (order.way === 'address') await transfer(ask, path, order.units);
-    else await ask('POST', `${path}/confirm`, await sign(ask, path));
+    else if (order.way === 'x402') await authorize(ask, id, order.units);
+    else await ask('POST', `${path}/confirm`, { body: await sign(ask, path) });
     await succeed(ask, path, order.way);
     order.paidBy = (await details(ask, id)).info?.txId ?? '';
     // A payment by address has no receipt.
-    if (scene.mailServer !== undefined && order.way !== 'address') {
+    if (scene.mailServer !== undefined && !hasAddress) {
       const email = `order-${order.number}@shop.example`;
-      await ask('POST', `${path}/receipt-email`, { email });
+      await ask('POST', `${path}/receipt-email`, { body: { email } });
       order.mailedTo = email;
     }
     // The sender of a transfer may be an exchange, so its refund names an account.
-    const to = order.way === 'address' ? { destination: `${scene.network}:${payer.address}` } : {};
-    await ask('POST', '/v1/refunds', { paymentId: id, ...to }, 'refund');
+    const to = hasAddress ? { destination: `${scene.network}:${payer.address}` } : {};
+    await ask('POST', '/v1/refunds', { body: { paymentId: id, ...to }, purpose: 'refund' });
     if (order.way === 'hand') await signRefund(ask, refundIdOf(id, 1));
     for (;;) {
       const { status, refund } = await details(ask, id);
@@ -168,8 +184,18 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
 
   /** Sends the amount to the address of the payment, from a wallet that knows nothing of it. */
   async function transfer(ask: Ask, path: string, units: bigint): Promise<void> {
-    const { body } = await ask('POST', `${path}/address`, { asset });
+    const { body } = await ask('POST', `${path}/address`, { body: { asset } });
     await scene.wallet?.transfer(String(body.address).slice(scene.network.length + 1), units);
+  }
+
+  /** Pays as a program does. Once it has signed, no answer may ask it to pay again. */
+  async function authorize(ask: Ask, id: string, units: bigint): Promise<void> {
+    const path = `/x402/${id}`;
+    const { status, body } = await ask('GET', path);
+    if (status !== 402) throw new Error(`a program that has not paid was answered ${status}`);
+    const header = await signX402(body, units);
+    const paid = await ask('GET', path, { headers: { 'Payment-Signature': header } });
+    if (paid.status !== 200) throw new Error(`a program that has signed was answered ${paid.status}`);
   }
 
   /** The account of the merchant signs for the refund. */
@@ -181,10 +207,10 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
       await pause(askEveryMs);
     }
     const path = `/v1/gateway/refund/${refundId}`;
-    const { body } = await ask('POST', `${path}/actions`, {});
+    const { body } = await ask('POST', `${path}/actions`, { body: {} });
     const [action] = body.actions as readonly { readonly data: { readonly params: readonly string[] } }[];
     const typed = JSON.parse(action?.data.params[1] ?? '') as TypedDataDefinition;
-    await ask('POST', `${path}/confirm`, { result: await scene.hand?.account.signTypedData(typed) });
+    await ask('POST', `${path}/confirm`, { body: { result: await scene.hand?.account.signTypedData(typed) } });
   }
 
   type Ask = ReturnType<typeof asker>;
@@ -199,7 +225,9 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
   /** Asks until the token is offered: it is not while its chain is out of reach. */
   async function choose(ask: Ask, path: string): Promise<OptionBody> {
     for (;;) {
-      const { body } = await ask('POST', `${path}/options`, { accounts: [`${scene.network}:${payer.address}`] });
+      const { body } = await ask('POST', `${path}/options`, {
+        body: { accounts: [`${scene.network}:${payer.address}`] },
+      });
       const option = (body.options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${asset}`);
       if (option !== undefined) return option;
       await pause(askEveryMs);
@@ -213,12 +241,13 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
 
   /** Repeats a request until it is answered. A request with a key gets the same id each time. */
   function asker(order: Order, deadline: number) {
-    return async (method: 'GET' | 'POST', path: string, body?: object, purpose?: string): Promise<Answer> => {
+    return async (method: 'GET' | 'POST', path: string, { body, purpose, headers: further }: Asking = {}) => {
       const headers = {
         'Api-Key': scene.apiKey,
         'Merchant-Id': order.way === 'hand' ? (scene.hand?.merchantId ?? '') : scene.merchantId,
         'Content-Type': 'application/json',
         ...(purpose !== undefined && { 'Idempotency-Key': `${purpose}-${order.number}` }),
+        ...further,
       };
       for (let attempt = 0; ; attempt += 1) {
         if (performance.now() > deadline) throw new LostError();
@@ -230,7 +259,7 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
         onSent?.({ fromMs, toMs: performance.now(), problem: problem && `${method} ${path}: ${problem}` });
         // 409: the first request with this key was cut off, and its transaction has yet to end.
         if (typeof answer !== 'string' && answer.status < 500 && answer.status !== 409) {
-          if (answer.status < 400) return answer;
+          if (answer.status < 400 || answer.status === 402) return answer;
           throw new Error(`${method} ${path} was answered ${answer.status} ${JSON.stringify(answer.body)}`);
         }
         await pause(askEveryMs);

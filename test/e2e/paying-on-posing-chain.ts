@@ -23,6 +23,7 @@ import { openShop, type Shop } from './shop.ts';
 
 const TOKEN = parseAbi([
   'function mint(address to, uint256 amount)',
+  'function transfer(address to, uint256 amount)',
   'function balanceOf(address account) view returns (uint256)',
 ]);
 const WITHIN = { withinMs: 80_000 };
@@ -54,25 +55,48 @@ export async function describePayingOn(name: NodeName, networkId: string): Promi
     });
 
     it('takes a payment in every token and in coin, from options to the money on the account of the merchant', async () => {
-      const payments: Awaited<ReturnType<typeof pay>>[] = [];
+      const payments: Paid[] = [];
       for (const asset of assetsOf(networkId)) payments.push(await scene.pay(asset));
+      await areSettled(payments);
+    });
+
+    it('takes a plain transfer to an address of the payment, in every token at its price', {
+      skip: process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long',
+    }, async () => {
+      const payments: Paid[] = [];
+      for (const asset of assetsOf(networkId).filter(({ peg }) => peg === 'USD')) {
+        payments.push(await scene.payByAddress(asset));
+      }
+      await areSettled(payments);
+    });
+
+    /** All have succeeded, and the money is with the merchant. */
+    async function areSettled(payments: readonly Paid[]): Promise<void> {
+      assert.ok(payments.length > 0);
       await until(
-        'all are paid',
+        'all are paid and settled',
         async () => {
           await scene.node.request('evm_mine');
-          const statuses = await Promise.all(payments.map(({ status }) => status()));
-          return statuses.every((status) => status === 'succeeded');
+          const isSettled = payments.map(async ({ status, asset, recipient, amount }) => {
+            return (await status()) === 'succeeded' && (await scene.balanceOf(asset, recipient)) === amount;
+          });
+          return (await Promise.all(isSettled)).every(Boolean);
         },
         WITHIN,
       );
-      for (const { asset, recipient, amount } of payments) {
-        assert.equal(await scene.balanceOf(asset, recipient), amount, asset.symbol);
-      }
-    });
+    }
   });
 }
 
 type Scene = Awaited<ReturnType<typeof openScene>>;
+
+/** A payment whose money is on its way. */
+interface Paid {
+  readonly asset: KnownAsset;
+  readonly recipient: string;
+  readonly amount: bigint;
+  status(): Promise<string>;
+}
 
 async function openScene(name: NodeName, folder: string, networkId: string) {
   const network = findNetwork(networkId);
@@ -95,13 +119,15 @@ async function openScene(name: NodeName, folder: string, networkId: string) {
     },
   ]);
   await chains.looked;
-  const gateway = await startTestGateway({ chains, rates: sandboxRates() });
+  const depositMinimum = { everywhere: undefined, on: new Map([[networkId, 0n]]) };
+  const gateway = await startTestGateway({ chains, rates: sandboxRates(), config: { depositMinimum } });
   const deps = { ...gateway, world: systemWorld, log };
-  const works = [startRelaying(deps), startWatching({ ...deps, watching: { startAt: () => 0 } })];
+  const works = [startRelaying(deps), startWatching({ ...deps, watching: { startAt: () => 0, sweepFrom: () => 0n } })];
   return {
     node,
     gateway,
     pay: (asset: KnownAsset) => pay({ node, networkId, gateway }, asset),
+    payByAddress: (asset: KnownAsset) => payByAddress({ node, networkId, gateway }, asset),
     async balanceOf({ id, pay: terms }: KnownAsset, account: string): Promise<bigint> {
       if (terms?.method === 'native') return BigInt(String(await node.request('eth_getBalance', [account, 'latest'])));
       const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [account as Hex] });
@@ -123,7 +149,7 @@ interface Place {
 }
 
 /** A new payer with funds pays ten dollars to a new account of the shop. */
-async function pay(place: Place, asset: KnownAsset) {
+async function pay(place: Place, asset: KnownAsset): Promise<Paid> {
   const { gateway, networkId } = place;
   const payer = privateKeyToAccount(generatePrivateKey());
   const recipient = privateKeyToAccount(generatePrivateKey()).address;
@@ -148,6 +174,24 @@ async function pay(place: Place, asset: KnownAsset) {
   assert.equal(confirmed.statusCode, 200, `${asset.symbol}: ${confirmed.body}`);
   const status = async () => (await shop.status(id)).json().status as string;
   return { asset, recipient, amount: BigInt(option.amount.value), status };
+}
+
+/** A wallet that knows nothing of the gateway sends ten dollars to the address of a payment. */
+async function payByAddress(place: Place, asset: KnownAsset): Promise<Paid> {
+  const { gateway, networkId } = place;
+  const payer = privateKeyToAccount(generatePrivateKey());
+  const recipient = privateKeyToAccount(generatePrivateKey()).address;
+  const shop = await openShopPaidIn(place, asset.id, recipient);
+  await fund(place, payer.address, asset);
+  const { paymentId: id } = await shop.created();
+  const opened = await walletOn(gateway, shop.headers).post(id, 'address', { asset: asset.id });
+  assert.equal(opened.statusCode, 200, `${asset.symbol}: ${opened.body}`);
+  const { address, amount } = opened.json() as { address: string; amount: { value: string } };
+  const to = address.slice(networkId.length + 1) as Hex;
+  const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args: [to, BigInt(amount.value)] });
+  await send(place, payer, { to: contractOf(asset.id), data });
+  const status = async () => (await shop.status(id)).json().status as string;
+  return { asset, recipient, amount: BigInt(amount.value), status };
 }
 
 /** The actions of the wallet. Coin is requested by `fetch`, so that the gateway expects it. */

@@ -45,6 +45,17 @@ describe('lists of payments', () => {
       for (const query of WAYS) assert.equal(await statsOf(shop, query), expected, JSON.stringify(query));
     });
 
+    it('without the customers, or nothing at all, if that is asked for', async () => {
+      const shop = await openShop(t.gateway);
+      await t.pay(await t.add(shop, 'a', '10'));
+      const revenue = '"totalRevenue":[{"amount":0.1,"currency":"USD"}]';
+      for (const query of WAYS) {
+        assert.equal(await statsOf(shop, { ...query, stats: 'all' }), await statsOf(shop, query));
+        assert.equal(await statsOf(shop, { ...query, stats: 'totals' }), `{${revenue},"totalTransactions":1}`);
+        assert.equal(await statsOf(shop, { ...query, stats: 'none' }), '{}');
+      }
+    });
+
     it('without losing a digit of the largest amounts', async () => {
       const shop = await openShop(t.gateway);
       for (const name of ['a', 'b']) await t.pay(await t.add(shop, name, '9'.repeat(78), 'iso4217/JPY'));

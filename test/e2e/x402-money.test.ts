@@ -77,6 +77,22 @@ describe('an accepted x402 authorization', () => {
     assert.equal((await scene.versions()).length, 0);
   });
 
+  it('pays as well if an endpoint hides the transfer and the sweep of a stranger', async () => {
+    const node = await open();
+    const deposit = await scene.deposit();
+    const { payer, signed } = await scene.authorize(deposit);
+    const { incoming } = scene.chain;
+    Object.assign(scene.chain, { incoming: async () => [] });
+    scene.control.lie({ emptyEvents: 4 });
+    scene.control.relayAsStranger([signed]);
+    scene.control.mine(20);
+    await node.watch();
+    await node.turn(3);
+    Object.assign(scene.chain, { incoming });
+    await node.turn(8);
+    await checkPaid(deposit.id, payer);
+  });
+
   it('that ran out brings the payment back, and another one pays it', async () => {
     const node = await open();
     const deposit = await scene.deposit();

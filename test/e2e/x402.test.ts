@@ -2,20 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { headerText } from '../../src/domain/x402.ts';
+import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { until } from '../until.ts';
 import { EURC, openPayingShop, type PayingShop, refusal, SANDBOX, USDC, USDT } from './paying-shop.ts';
 
 const AMOUNT = 10_000_000n;
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 /** Requests are held for some of these. */
 const STEP_MS = 4_000;
 
@@ -80,7 +71,7 @@ describe('GET /x402/{paymentId}', () => {
         chainId: Number(accepted.network.split(':')[1]),
         verifyingContract: accepted.asset,
       },
-      types: TYPES,
+      types: TRANSFER_AUTHORIZATION,
       primaryType: 'TransferWithAuthorization',
       message: {
         from: authorization.from as `0x${string}`,

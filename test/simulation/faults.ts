@@ -1,6 +1,5 @@
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { idBytes } from '../../src/domain/ids.ts';
-import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { MAIL_MOODS } from './mail-server.ts';
 import { MOODS } from './receivers.ts';
@@ -119,11 +118,9 @@ export const FAULTS: readonly Fault[] = [
   {
     // The next node that comes to this line dies there.
     label: 'crash at a point',
-    cause: ({ crashPoints }, random) => void crashPoints.add(random.pick(POINTS)),
+    cause: ({ crashPoints, deadlyPoints }, random) => void crashPoints.add(random.pick(deadlyPoints)),
   },
 ];
-
-const POINTS = Object.keys(CRASH_POINTS) as CrashPoint[];
 
 /** Only one of the endpoints lies: a quorum of the two others is the promise. */
 const LIAR = 0;

@@ -1,4 +1,5 @@
 import type { ConnectedChain } from '../../src/chains/chains.ts';
+import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import type { Database } from '../../src/store/plumbing/database.ts';
 import type { Plan } from './plan.ts';
 
@@ -7,6 +8,8 @@ export interface Mutant {
   readonly name: string;
   /** The part of the plan that brings out the difference. The rest is that of the seed. */
   readonly plan?: Partial<Pick<Plan, 'faults' | 'hasOperator' | 'ways'>>;
+  /** The lines at which nodes die by the fault "crash at a point". */
+  readonly deadlyPoints?: readonly CrashPoint[];
   /** Alters the statements of all nodes. */
   readonly alter?: (text: string) => string;
   /** Alters the chain as each node sees it. */
@@ -201,6 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a look at an address that was cut off is not taken up again',
     plan: { ways: ['address'], faults: ['crash at a point'] },
+    deadlyPoints: ['deposit.recorded', 'deposit.paid'],
     alter: edited([', is_unfinished = true, is_stale = exists', ', is_unfinished = false, is_stale = exists']),
   },
   {

@@ -35,8 +35,8 @@ const BLOCKS_AFTER_CLIENTS = 2;
 const CHECK_QUIET_EVERY = 250;
 
 export async function runPlan(plan: Plan, mutant?: Mutant): Promise<RunResult> {
-  const { alter, alterChain, alterDatabase } = mutant ?? {};
-  const stage = await openStage({ ...plan, alter, alterChain, alterDatabase });
+  const { alter, alterChain, alterDatabase, deadlyPoints } = mutant ?? {};
+  const stage = await openStage({ ...plan, alter, alterChain, alterDatabase, deadlyPoints });
   const startMs = stage.scheduler.nowMs();
   let violation: Violation | undefined;
   try {

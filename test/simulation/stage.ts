@@ -7,7 +7,7 @@ import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { idBytes } from '../../src/domain/ids.ts';
-import type { CrashPoint } from '../../src/runtime/crash-points.ts';
+import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
 import { signerFromKey } from '../chains/signer.ts';
@@ -122,6 +122,8 @@ export interface Stage {
   readonly faults: Map<string, number>;
   /** Lines at which the next node that comes there dies. */
   readonly crashPoints: Set<CrashPoint>;
+  /** The lines that are chosen from. */
+  readonly deadlyPoints: readonly CrashPoint[];
   /** Errors that nodes have logged. */
   readonly errors: string[];
   /** Violations that were found in the middle of a step. The run ends with the first. */
@@ -154,6 +156,7 @@ export interface StageInput {
   readonly alter?: ((text: string) => string) | undefined;
   readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
   readonly alterDatabase?: ((db: Database) => Database) | undefined;
+  readonly deadlyPoints?: readonly CrashPoint[] | undefined;
 }
 
 export async function openStage(input: StageInput): Promise<Stage> {
@@ -211,6 +214,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
     frozen: new Map(),
     faults: new Map(),
     crashPoints: new Set(),
+    deadlyPoints: input.deadlyPoints ?? (Object.keys(CRASH_POINTS) as CrashPoint[]),
     errors: [],
     violations,
     act(work) {

@@ -1,6 +1,7 @@
 import type { Item } from '../../src/domain/item.ts';
 import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { findItems, itemOf } from '../../src/store/chain/items.ts';
+import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import type { Payer } from './parties.ts';
 import type { Answer } from './requests.ts';
 import { ask, rest, type Shopping } from './shopping.ts';
@@ -112,7 +113,6 @@ async function sign({ stage, random, payer }: Shopping, accepted: Requirement, b
     validBefore: String(validBeforeS),
     nonce,
   };
-  const fields = Object.keys(authorization).map((name) => ({ name, type: TYPES[name] }));
   const typed = {
     domain: {
       name: extra.name,
@@ -120,7 +120,7 @@ async function sign({ stage, random, payer }: Shopping, accepted: Requirement, b
       chainId: Number(network.split(':')[1]),
       verifyingContract: asset,
     },
-    types: { TransferWithAuthorization: fields },
+    types: TRANSFER_AUTHORIZATION,
     primaryType: 'TransferWithAuthorization',
     message: authorization,
   };
@@ -129,15 +129,6 @@ async function sign({ stage, random, payer }: Shopping, accepted: Requirement, b
   const header = headerText({ x402Version: 2, accepted, payload: { authorization, signature } });
   return { header, nonce, validBeforeS, signature };
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  from: 'address',
-  to: 'address',
-  value: 'uint256',
-  validAfter: 'uint256',
-  validBefore: 'uint256',
-  nonce: 'bytes32',
-};
 
 /** A wrong amount, a signature of somebody else and one that has run out are refused. A nonce that is used up pays nothing. */
 async function lie(shopping: Shopping, paymentId: string, accepted: Requirement): Promise<void> {

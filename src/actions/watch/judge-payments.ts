@@ -92,6 +92,8 @@ async function judge(
   const conclusion = conclude(paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
   if (conclusion === 'over_anyway') await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, ended, now));
+  const isOpen = conclusion === 'wait' || conclusion === 'over';
+  if (isOpen && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
   if (conclusion === 'wait') return void (await lapseAuthorization(deps, watcher, items, { fates, views }));
   if (conclusion !== 'over') return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
@@ -109,6 +111,39 @@ async function judge(
 }
 
 /**
+ * True if an authorization is used, and its money may have been swept from its deposit address without an event that we know.
+ * The state of the address is the same then as if nothing had come. So all blocks are read once more, and a new event is
+ * decided in the next round. A single endpoint that has hidden the event may hide it again: it ends nothing in time.
+ */
+async function isSweptUnseen(
+  deps: WatchDeps,
+  { lease }: Watcher,
+  items: readonly OpenItem[],
+  { fates, views }: Judged,
+): Promise<boolean> {
+  const isUsed = items.some(({ method }, index) => isAuthorized(method) && isOverBy(fates[index], 'used'));
+  if (!isUsed) return false;
+  for (const stored of items.filter(({ method }) => method === 'deposit')) {
+    const view = views.get(stored.network);
+    if (view === undefined) return true;
+    const { isNew, isAlone } = await findMissedEvent(deps, { ...view, stored, lease, type: 'swept' });
+    const isInTime = deps.world.clock.nowMs() < stored.paymentExpiresAt.getTime();
+    if (isNew || (isAlone && isInTime)) return true;
+  }
+  return false;
+}
+
+function isOverBy(fate: ItemFate | undefined, reason: string): boolean {
+  return fate?.is === 'over' && fate.reason === reason;
+}
+
+/** The fates of a payment's items, in their order, and the views by which they were judged. */
+interface Judged {
+  readonly fates: readonly ItemFate[];
+  readonly views: ReadonlyMap<string, FinalView>;
+}
+
+/**
  * Brings a payment back whose authorization can never be carried out, while its deposit addresses are open. It is proved that
  * nothing has arrived at any of them, so nobody has paid.
  */
@@ -116,7 +151,7 @@ async function lapseAuthorization(
   deps: WatchDeps,
   { lease }: Watcher,
   items: readonly OpenItem[],
-  { fates, views }: { readonly fates: readonly ItemFate[]; readonly views: ReadonlyMap<string, FinalView> },
+  { fates, views }: Judged,
 ): Promise<void> {
   const [first] = items;
   const addresses = items.filter(({ method }) => method === 'deposit');

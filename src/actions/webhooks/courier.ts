@@ -54,9 +54,12 @@ export interface Courier {
   stop(): Promise<void>;
 }
 
-/** Deliveries that this node has claimed, and among them those of one partner. */
+/**
+ * Deliveries that this node has claimed, and among them those of one partner. A claim is attempted even if payments came
+ * meanwhile, so there are only as many as keep the attempts in flight going between two rounds.
+ */
 const PLACES = 4_096;
-const PLACES_PER_PARTNER = 1_024;
+const PLACES_PER_PARTNER = 256;
 /** Attempts of one partner in flight. Each endpoint has its own window as well. */
 const IN_FLIGHT_PER_PARTNER = 128;
 /** Longer than an attempt, its wait for the window and the storing of its result. */

@@ -30,12 +30,16 @@ export interface ListRequest extends Owner {
   readonly sortDir: 'asc' | 'desc' | undefined;
   readonly cursor: string | undefined;
   readonly limit: number | undefined;
+  readonly stats: StatsWanted | undefined;
 }
+
+type StatsWanted = (typeof STATS)[number];
 
 export interface ListAnswer {
   readonly page: readonly ListedPayment[];
   readonly nextCursor: string | null;
-  readonly stats: PaymentStats;
+  /** Undefined if they are not wanted. */
+  readonly stats: PaymentStats | undefined;
   readonly nowMs: number;
 }
 
@@ -46,13 +50,14 @@ export async function answerList(
   request: ListRequest,
 ): Promise<ListAnswer> {
   const nowMs = deps.world.clock.nowMs();
-  const { sortBy = 'date', sortDir = 'desc', limit = DEFAULT_LIMIT } = request;
+  const { sortBy = 'date', sortDir = 'desc', limit = DEFAULT_LIMIT, stats: wanted = 'all' } = request;
   const question = canonical(request, sortBy, sortDir);
   const filter = await filterOf(deps, db, request, new Date(nowMs));
   const afterId = openAfter(deps, question, request.cursor);
   // One after the other: a list occupies one connection, and one processor of the database.
   const rows = await listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 });
-  const stats = await readPaymentStats(db, filter);
+  const stats =
+    wanted === 'none' ? undefined : await readPaymentStats(db, filter, { countsCustomers: wanted === 'all' });
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
@@ -86,7 +91,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
   ]);
 }
 
-export type FilterRequest = Omit<ListRequest, 'sortBy' | 'sortDir' | 'cursor' | 'limit'>;
+export type FilterRequest = Omit<ListRequest, 'sortBy' | 'sortDir' | 'cursor' | 'limit' | 'stats'>;
 
 export async function filterOf(
   { config }: Pick<HttpDeps, 'config'>,
@@ -162,6 +167,7 @@ export function splitCommas(names: readonly string[]) {
 }
 
 const DEFAULT_LIMIT = 50;
+const STATS = ['all', 'totals', 'none'] as const;
 const MOST_VALUES = 50;
 const REPEATED = 'May be repeated, or hold several with commas between them.';
 
@@ -210,6 +216,12 @@ export const ListParameter = {
   sortDir: Type.Optional(enumOf(['asc', 'desc'], 'Default: desc.')),
   cursor: Type.Optional(Cursor),
   limit: limitOf(200, DEFAULT_LIMIT),
+  stats: Type.Optional(
+    enumOf(
+      STATS,
+      'The members of `stats`. Default: `all`. `totals` leaves out `totalCustomers`, which takes the longest if there are many customers. `none` leaves out all of them, for pages after the first.',
+    ),
+  ),
   symbols: (description: string) =>
     several(
       Type.String({

@@ -99,6 +99,7 @@ function asked(query: Static<typeof ListQuery>): Asked {
     sortDir: query.sortDir,
     cursor: query.cursor,
     limit: query.limit,
+    stats: query.stats,
   };
 }
 
@@ -115,6 +116,7 @@ function askedOfOld(query: Static<typeof OldListQuery>): Asked {
     sortDir: query.sort_dir,
     cursor: query.cursor,
     limit: query.limit,
+    stats: 'all',
   };
 }
 
@@ -143,6 +145,7 @@ const ListQuery = Type.Object({
   sortDir: ListParameter.sortDir,
   cursor: ListParameter.cursor,
   limit: ListParameter.limit,
+  stats: ListParameter.stats,
 });
 
 const OldListQuery = Type.Object({

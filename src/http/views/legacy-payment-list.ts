@@ -48,8 +48,8 @@ function viewLegacyToken({ tokenAsset, tokenValue }: Payment) {
   };
 }
 
-export function viewLegacyStats(stats: PaymentStats) {
-  const { totalRevenue, totalTransactions, totalCustomers } = viewStats(stats);
+export function viewLegacyStats(stats: PaymentStats | undefined) {
+  const { totalRevenue = [], totalTransactions = 0, totalCustomers = 0 } = viewStats(stats);
   return {
     total_revenue: totalRevenue[0] ?? { amount: JSON.rawJSON('0'), currency: 'USD' },
     total_transactions: Math.min(totalTransactions, MAX_INT32),

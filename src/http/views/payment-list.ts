@@ -40,13 +40,20 @@ export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: numb
   };
 }
 
-export function viewStats({ transactions, customers, revenue }: PaymentStats) {
+/** Statistics that were not read are left out. */
+export function viewStats(stats: PaymentStats | undefined): Static<typeof StatsBody> {
+  if (stats === undefined) return {};
+  const { transactions, customers, revenue } = stats;
   const totalRevenue = [...revenueByCurrency(revenue)].map(([currency, sum]) => ({
     // Written out digit by digit: a number of this language would round it.
     amount: JSON.rawJSON(formatDecimal(sum)),
     currency,
   }));
-  return { totalRevenue, totalTransactions: transactions, totalCustomers: customers };
+  return {
+    totalRevenue,
+    totalTransactions: transactions,
+    ...(customers !== undefined && { totalCustomers: customers }),
+  };
 }
 
 /** By currency code, or by symbol for prices in a token, in that order: tokens of one name are added up. */
@@ -179,27 +186,32 @@ export const ExactNumber = Type.Unsafe<object>({
   examples: [1234.5],
 });
 
-export const PaymentListBody = Type.Object(
+const StatsBody = Type.Object(
   {
-    data: Type.Array(ListItemBody),
-    nextCursor: NextCursor,
-    stats: Type.Object(
-      {
-        totalRevenue: Type.Array(
-          Type.Object({
-            amount: ExactNumber,
-            currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
-          }),
-          {
-            description:
-              'The prices of the succeeded ones, before fees, less the parts that were refunded: one sum per currency, by its code.',
-          },
-        ),
-        totalTransactions: Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' }),
-        totalCustomers: Type.Integer({ minimum: 0, description: 'The number of different paying accounts.' }),
-      },
-      { description: 'Over all matching payments, not only this page.' },
+    totalRevenue: Type.Optional(
+      Type.Array(
+        Type.Object({
+          amount: ExactNumber,
+          currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
+        }),
+        {
+          description:
+            'The prices of the succeeded ones, before fees, less the parts that were refunded: one sum per currency, by its code.',
+        },
+      ),
+    ),
+    totalTransactions: Type.Optional(Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' })),
+    totalCustomers: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'The number of different paying accounts.' }),
     ),
   },
+  {
+    description:
+      'Over all matching payments, not only this page. All members are there unless the parameter `stats` leaves them out.',
+  },
+);
+
+export const PaymentListBody = Type.Object(
+  { data: Type.Array(ListItemBody), nextCursor: NextCursor, stats: StatsBody },
   { description: 'One page.' },
 );

@@ -37,9 +37,19 @@ export type Fragment = ReturnType<Reader>;
 /** All payments that match, as a table `p`. */
 export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
   if (filter.named !== undefined) return db`(${namedMatches(db, filter, filter.named)}) p`;
+  if (filter.merchantIds === null && filter.referencePart === undefined) {
+    return db`(
+      select * from payments p
+      where ${isOfPartner(db, filter)} and p.status = any(${storedStatuses(filter)}::text[]) and ${isMatch(db, filter)} offset 0
+    ) p`;
+  }
   return db`(
     select p.* from merchants m cross join lateral (${matchesOfMerchant(db, filter)}) p where ${isAmong(db, filter)}
   ) p`;
+}
+
+export function isOfPartner(db: Reader, { partnerId, mode }: PaymentFilter): Fragment {
+  return db`p.partner_id = ${partnerId} and p.mode = ${mode}`;
 }
 
 /**
@@ -195,15 +205,22 @@ const MARGIN_MS = 3_600_000;
  */
 export function openSources(db: Reader, filter: PaymentFilter) {
   const isOpen = db`${isOfMerchant(db, filter)} and p.status = 'requires_action'`;
-  const firstRecentId = firstIdAt('pay_', filter.now.getTime() - LONG_MS - MARGIN_MS);
-  const life = db`p.expires_at - p.created_at`;
+  const firstId = firstRecentId(filter);
+  const life = lifeOf(db);
   return {
-    recent: db`payments p where ${isOpen} and p.id >= ${firstRecentId}`,
-    longLived: db`payments p where ${isOpen} and ${life} > interval '48 hours' and p.id < ${firstRecentId}`,
+    recent: db`payments p where ${isOpen} and p.id >= ${firstId}`,
+    longLived: db`payments p where ${isOpen} and ${life} > interval '48 hours' and p.id < ${firstId}`,
     unswept: db`(${overduePayments(db, db`*`, filter.now)}) p
-      where ${isOpen} and ${life} <= interval '48 hours' and p.id < ${firstRecentId}`,
+      where ${isOpen} and ${life} <= interval '48 hours' and p.id < ${firstId}`,
   };
 }
+
+/** An open payment with an id before this one either lives long or is overdue. */
+export function firstRecentId({ now }: Pick<PaymentFilter, 'now'>): string {
+  return firstIdAt('pay_', now.getTime() - LONG_MS - MARGIN_MS);
+}
+
+export const lifeOf = (db: Reader) => db`p.expires_at - p.created_at`;
 
 /**
  * The payments of all merchants that the sweeper and the watcher have yet to check. With a filter on one merchant the

@@ -1,6 +1,8 @@
 import type { RefundState } from '../../domain/refund.ts';
 import type { ItemFeeTerms } from '../chain/items.ts';
 import type { Reader } from '../plumbing/database.ts';
+import { directionOf, majorUnits, orderOf, type PageOrder, type PaymentPageQuery } from './page-order.ts';
+import { partnerPageIds } from './partner-lists.ts';
 import {
   type Fragment,
   hasTokens,
@@ -14,20 +16,11 @@ import {
   matchesOfMerchant,
   namedMatches,
   openSources,
-  type PaymentFilter,
   type PaymentName,
   storedStatuses,
   unionAll,
 } from './payment-filter.ts';
 import { type Payment, paymentColumns } from './payments.ts';
-
-export interface PaymentPageQuery extends PaymentFilter {
-  readonly sortBy: 'date' | 'amount';
-  readonly sortDir: 'asc' | 'desc';
-  /** Only payments after this one. */
-  readonly afterId: string | undefined;
-  readonly limit: number;
-}
 
 /** A refund as lists of payments show it. Times are ISO 8601. */
 export interface ListedRefund {
@@ -93,60 +86,22 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
 
 /** Ids of a page with `name` and `icon_url` of their merchants, found by indexes alone. */
 export function pageIds(db: Reader, query: PaymentPageQuery): Fragment {
-  const direction = directionOf(db, query);
-  return query.sortBy === 'date' ? idsByDate(db, query, direction) : idsByAmount(db, query, direction);
-}
-
-function directionOf(db: Reader, { sortDir }: PaymentPageQuery): Fragment {
-  return sortDir === 'asc' ? db`asc` : db`desc`;
-}
-
-/** How a page is ordered and where it begins. */
-interface PageOrder {
-  /** The amount of a payment `p` to sort by; null for the order by date. */
-  readonly amount: Fragment;
-  readonly isNext: Fragment;
-  /** Order and limit of rows with `id` and `amount`. */
-  readonly page: Fragment;
-}
-
-/** Ids begin with the time they were made at, so the order by id is the order by date. */
-function idsByDate(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
-  const { partnerId, mode, merchantIds, statuses, referencePart, named, afterId } = query;
-  const after = query.sortDir === 'asc' ? db`>` : db`<`;
-  const isNext = afterId === undefined ? db`true` : db`p.id ${after} ${afterId}`;
-  const page = db`order by p.id ${direction} limit ${query.limit}`;
-  const order: PageOrder = { amount: db`null`, isNext, page };
-  if (named !== undefined) return namedIds(db, query, order, named);
-  if (referencePart !== undefined) return pageOf(db, query, order, [found(db, query, order)]);
-  if (hasTokens(query)) return pageOf(db, query, order, [byToken(db, query, order), ...open(db, query, order)]);
-  // If every payment of a partner matches, its first rows are the page, whatever the number of its merchants.
-  if (merchantIds === null && statuses === undefined) {
-    return db`
-      select p.id, m.name, m.icon_url
-      from (
-        select p.id, p.merchant_id from payments p
-        where p.partner_id = ${partnerId} and p.mode = ${mode} and ${isMatch(db, query)} and ${isNext} ${page}
-      ) p join merchants m on m.id = p.merchant_id`;
-  }
-  return pageOf(db, query, order, [byStatus(db, query, order)]);
-}
-
-function idsByAmount(db: Reader, query: PaymentPageQuery, direction: Fragment): Fragment {
-  const after = query.sortDir === 'asc' ? db`>` : db`<`;
-  const amount = majorUnits(db, db`p.amount_value`, db`p.amount_decimals`);
-  const isNext =
-    query.afterId === undefined
-      ? db`true`
-      : db`(${amount}, p.id) ${after} (select ${amount}, p.id from payments p where p.id = ${query.afterId})`;
-  const page = db`order by amount ${direction}, id ${direction} limit ${query.limit}`;
-  const order: PageOrder = { amount, isNext, page };
+  const order = orderOf(db, query);
   if (query.named !== undefined) return namedIds(db, query, order, query.named);
-  const branches =
-    query.referencePart === undefined
-      ? [byAmount(db, query, order), ...open(db, query, order)]
-      : [found(db, query, order)];
+  if (query.merchantIds === null && query.referencePart === undefined) return partnerPageIds(db, query);
+  const branches = query.sortBy === 'date' ? byDate(db, query, order) : byAmount(db, query, order);
   return pageOf(db, query, order, branches);
+}
+
+function byDate(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
+  if (query.referencePart !== undefined) return [found(db, query, order)];
+  return hasTokens(query) ? [byToken(db, query, order), ...open(db, query, order)] : [byStatus(db, query, order)];
+}
+
+function byAmount(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
+  return query.referencePart === undefined
+    ? [closedByAmount(db, query, order), ...open(db, query, order)]
+    : [found(db, query, order)];
 }
 
 function namedIds(db: Reader, query: PaymentPageQuery, order: PageOrder, name: PaymentName): Fragment {
@@ -181,7 +136,7 @@ function byStatus(db: Reader, query: PaymentPageQuery, { amount, isNext, page }:
 }
 
 /** One part of `payments_by_amount` for each status. Open payments are not in it. */
-function byAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+function closedByAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   return db`(
     select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
     cross join lateral (
@@ -229,14 +184,4 @@ function found(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: Pa
   return db`(
     select p.id, ${amount} as amount from (${matchesOfMerchant(db, query)}) p where ${isNext} ${page}
   )`;
-}
-
-/**
- * An amount that can be compared with those of other units: a whole number, so that nothing is ever rounded. No unit has
- * more than 36 decimals. The expression is that of the index `payments_by_amount`. The powers for dollars and the usual
- * tokens are written down: computing them takes longer than the rest.
- */
-function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
-  return db`(${value} * case ${decimals} when 2 then 1e34 when 6 then 1e30 when 18 then 1e18
-    else power(10::numeric, 36 - ${decimals}) end)`;
 }

@@ -17,18 +17,28 @@ import { type DayPart, type DayRange, sourcesOf } from './stat-sources.ts';
 /** Totals of all payments that match a filter. */
 export interface PaymentStats {
   readonly transactions: number;
-  /** Different accounts that paid or tried to. */
-  readonly customers: number;
+  /** Different accounts that paid or tried to. Undefined if they were not counted. */
+  readonly customers: number | undefined;
   /** The prices of succeeded payments, less the parts that were refunded, one sum per unit. */
   readonly revenue: readonly ({ readonly unit: string } & Decimal)[];
 }
 
-export async function readPaymentStats(db: Reader, filter: PaymentFilter): Promise<PaymentStats> {
-  const rows = await paymentStats(db, filter);
+export interface StatsOptions {
+  /** False leaves the customers out: all others are read from totals, but different customers are counted row by row. */
+  readonly countsCustomers?: boolean;
+  readonly mostLookedUp?: number;
+}
+
+export async function readPaymentStats(
+  db: Reader,
+  filter: PaymentFilter,
+  options: Pick<StatsOptions, 'countsCustomers'> = {},
+): Promise<PaymentStats> {
+  const rows = await paymentStats(db, filter, options);
   const { transactions, customers } = one(rows);
   return {
     transactions: Number(transactions),
-    customers: Number(customers),
+    customers: customers === null ? undefined : Number(customers),
     revenue: rows.flatMap(({ unit, decimals, value }) =>
       unit === null || decimals === null || value === null ? [] : [{ unit, decimals, units: BigInt(value) }],
     ),
@@ -37,7 +47,7 @@ export async function readPaymentStats(db: Reader, filter: PaymentFilter): Promi
 
 interface StatsRow {
   readonly transactions: string;
-  readonly customers: string;
+  readonly customers: string | null;
   readonly unit: string | null;
   readonly decimals: number | null;
   readonly value: string | null;
@@ -51,7 +61,11 @@ const MOST_LOOKED_UP = 1_000;
  * despite concurrent writes and folds. Overdue payments that are not swept yet are counted by their visible status. They
  * have no buyer and no revenue.
  */
-export function paymentStats(db: Reader, filter: PaymentFilter, mostLookedUp = MOST_LOOKED_UP) {
+export function paymentStats(
+  db: Reader,
+  filter: PaymentFilter,
+  { countsCustomers = true, mostLookedUp = MOST_LOOKED_UP }: StatsOptions = {},
+) {
   const { totals, whole, parts } = sourcesOf(filter);
   const reducedDays = parts.flatMap(({ sign, day }) => (sign === -1 && day !== undefined ? [day] : []));
   const hasRefunds = !isSearch(filter) && (filter.statuses?.includes('succeeded') ?? true);
@@ -83,9 +97,11 @@ export function paymentStats(db: Reader, filter: PaymentFilter, mostLookedUp = M
     totals as materialized (${unionAll(db, counted)})
     select t.transactions, c.customers, r.*
     from (select coalesce(sum(payments), 0) as transactions from totals) t
-    cross join (
-      select count(*) as customers from (select distinct buyer_account from (${unionAll(db, customers)}) b) d
-    ) c
+    cross join (${
+      countsCustomers
+        ? db`select count(*) as customers from (select distinct buyer_account from (${unionAll(db, customers)}) b) d`
+        : db`select null as customers`
+    }) c
     left join (
       select amount_unit as unit, amount_decimals as decimals, sum(value) as value from totals
       where status = 'succeeded' group by amount_unit, amount_decimals having sum(payments) > 0
@@ -108,7 +124,8 @@ export async function countPayments(db: Reader): Promise<{ readonly status: stri
 function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const { statuses } = filter;
   const isWanted = isTotalWanted(db, filter, totals);
-  const table = isByDay(totals) ? db`payment_day_stats` : db`payment_stats`;
+  const days = filter.merchantIds === null ? db`payment_partner_day_stats` : db`payment_day_stats`;
+  const table = isByDay(totals) ? days : db`payment_stats`;
   const seen = db`
     union all
     select s.status, '', 0, s.payments, 0

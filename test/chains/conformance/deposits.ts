@@ -4,6 +4,7 @@ import { type Hex, keccak256 } from 'viem';
 import { findAsset } from '../../../src/chains/assets.ts';
 import { idBytes } from '../../../src/domain/ids.ts';
 import type { Item } from '../../../src/domain/item.ts';
+import { TRANSFER_AUTHORIZATION } from '../../transfer-authorization.ts';
 import type { OnScene, Scene } from '../harness.ts';
 
 /** An item by deposit, with the address in place of its payer. */
@@ -30,16 +31,7 @@ async function newAuthorized(scene: Scene, form: 'vrs' | 'bytes', told: Partial<
       chainId: Number(chain.network.chainId.slice('eip155:'.length)),
       verifyingContract: item.asset.slice(item.asset.lastIndexOf(':') + 1) as Hex,
     },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: TRANSFER_AUTHORIZATION,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: payer.address,

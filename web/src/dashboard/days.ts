@@ -2,6 +2,9 @@ import type { Statistics, Volume } from './shapes.ts';
 
 const DAY_MS = 86_400_000;
 
+/** The days that the page Home begins with. */
+export const FIRST_PERIOD = 30;
+
 /** Days (UTC) up to this one, the oldest first. */
 export function lastDays(count: number, today: string): readonly string[] {
   return Array.from({ length: count }, (_, index) => daysBefore(today, count - 1 - index));

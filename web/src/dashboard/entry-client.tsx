@@ -25,10 +25,11 @@ if (root !== null && text != null) {
       queries: { retry: (count, error) => count < 3 && !(error instanceof ApiProblem && error.status < 500) },
     },
   });
+  const state = JSON.parse(text) as DashboardState;
   createRoot(root).render(
-    <StateContext value={JSON.parse(text) as DashboardState}>
+    <StateContext value={state}>
       <QueryClientProvider client={client}>
-        <RouterProvider router={makeRouter()} />
+        <RouterProvider router={makeRouter({ client, nowMs: state.nowMs })} />
       </QueryClientProvider>
     </StateContext>,
   );

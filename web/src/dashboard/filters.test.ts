@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { exportPath, listPath, readFilters } from './filters.ts';
+import { countPath, exportPath, listPath, readFilters } from './filters.ts';
 
 const queryOf = (path: string) => Object.fromEntries(new URL(path, 'http://localhost').searchParams);
 
@@ -22,7 +22,8 @@ describe('the filters of the payments', () => {
   it('are sent as the API names them', () => {
     const filters = { search: ' ORDER 42 ', merchant: 'mrch_1', token: 'USDC', network: 'eip155:1', sort: 'largest' };
     assert.deepEqual(queryOf(listPath({ ...filters, status: 'processing' }, 'abc')), {
-      limit: '100',
+      limit: '50',
+      stats: 'none',
       status: 'processing',
       search: 'ORDER 42',
       merchantId: 'mrch_1',
@@ -32,6 +33,11 @@ describe('the filters of the payments', () => {
       sortDir: 'desc',
       cursor: 'abc',
     });
+  });
+
+  it('count all matches, whatever their order', () => {
+    const query = { limit: '1', stats: 'totals', status: 'failed' };
+    assert.deepEqual(queryOf(countPath({ status: 'failed', sort: 'largest' })), query);
   });
 
   it('include the whole last day, and leave out a search that is too short', () => {

@@ -52,10 +52,18 @@ export function readStatus(
   return typeof status === 'string' && statuses.includes(status) ? { status } : {};
 }
 
-/** The request for a page of the list. */
+/** More than a screen has, and few enough to be shown at once. */
+const PAGE_ROWS = 50;
+
+/** The request for a page of the list. Rows do not wait for the number of all matches. */
 export function listPath(filters: Filters, cursor: string | undefined): string {
   const order = SORTS[filters.sort as keyof typeof SORTS];
-  return `/v1/payments${queryText({ limit: 100, ...queryOf(filters), ...order, cursor })}`;
+  return `/v1/payments${queryText({ limit: PAGE_ROWS, stats: 'none', ...queryOf(filters), ...order, cursor })}`;
+}
+
+/** The request for the number of all matches. */
+export function countPath(filters: Filters): string {
+  return `/v1/payments${queryText({ limit: 1, stats: 'totals', ...queryOf(filters) })}`;
 }
 
 export interface ExportChoice {

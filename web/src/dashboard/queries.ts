@@ -1,6 +1,15 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import { call } from './api.ts';
-import type { CurrentSession, Merchant, PayableAsset } from './shapes.ts';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { call, queryText, readPartner } from './api.ts';
+import { countPath, type Filters, listPath } from './filters.ts';
+import type {
+  Attention,
+  CurrentSession,
+  Merchant,
+  PayableAsset,
+  PaymentPage,
+  PaymentTotals,
+  Statistics,
+} from './shapes.ts';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -19,16 +28,61 @@ export function useMay(right: string): boolean {
   return useSession().rights.includes(right);
 }
 
+/** A person of the operator chooses a partner; all others have one. */
+export function hasPartner({ person }: Pick<CurrentSession, 'person'>): boolean {
+  return person.belongsTo !== 'operator' || readPartner() !== undefined;
+}
+
+/** The rows of the table of payments. The rows of the filters before stay until the new ones are there. */
+export function paymentsQuery(filters: Filters) {
+  return infiniteQueryOptions({
+    queryKey: ['payments', 'list', filters],
+    queryFn: ({ pageParam, signal }) => call<PaymentPage>('GET', listPath(filters, pageParam), { signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export function paymentTotalsQuery(filters: Filters) {
+  return queryOptions({
+    // The order does not change the totals.
+    queryKey: ['payments', 'totals', { ...filters, sort: undefined }],
+    queryFn: ({ signal }) => call<PaymentTotals>('GET', countPath(filters), { signal }),
+  });
+}
+
+const REFRESH_MS = 15_000;
+
+/** The numbers of all days since this one. */
+export function statisticsQuery(from: string | undefined) {
+  return queryOptions({
+    queryKey: ['statistics', from],
+    queryFn: ({ signal }) => call<Statistics>('GET', `/v1/statistics/payments${queryText({ from })}`, { signal }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: keepPreviousData,
+  });
+}
+
+export const attentionQuery = queryOptions({
+  queryKey: ['attention'],
+  queryFn: ({ signal }) => call<Attention>('GET', '/v1/statistics/attention', { signal }),
+  refetchInterval: REFRESH_MS,
+});
+
+/** One list, so that nothing is drawn again for it. */
+const NO_MERCHANTS: readonly Merchant[] = [];
+
 /** The merchants that the person sees, for names and choices. */
 export function useMerchants(): readonly Merchant[] {
-  const isAllowed = useMay('merchants:read');
+  const enabled = useMay('merchants:read');
   const { data } = useQuery({
     queryKey: ['merchants'],
-    enabled: isAllowed,
+    enabled,
     staleTime: 60_000,
     queryFn: ({ signal }) => call<{ merchants: Merchant[] }>('GET', '/v1/merchants?limit=100', { signal }),
   });
-  return data?.merchants ?? [];
+  return data?.merchants ?? NO_MERCHANTS;
 }
 
 /** The assets that payers can pay with now. */

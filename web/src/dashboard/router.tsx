@@ -1,30 +1,51 @@
+import type { QueryClient } from '@tanstack/react-query';
 import {
-  createRootRoute,
+  createRootRouteWithContext,
   createRoute,
   createRouter,
   lazyRouteComponent,
   Navigate,
   Outlet,
 } from '@tanstack/react-router';
+import { dayAt, FIRST_PERIOD, lastDays } from './days.ts';
 import { readFilters, readStatus } from './filters.ts';
-import { PAYOUT_STATUSES, REFUND_STATUSES } from './shapes.ts';
+import { attentionQuery, hasPartner, paymentsQuery, sessionQuery, statisticsQuery } from './queries.ts';
+import { type CurrentSession, PAYOUT_STATUSES, REFUND_STATUSES } from './shapes.ts';
 import { JoinPage } from './ui/join.tsx';
 import { NotFound } from './ui/not-found.tsx';
 import { usePagesSeen } from './ui/pages.ts';
 import { Shell } from './ui/shell.tsx';
 import { SignInPage } from './ui/sign-in.tsx';
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
+interface RouterContext {
+  readonly client: QueryClient;
+  /** The gateway's time. */
+  readonly nowMs: number;
+}
+
+const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound });
 const join = createRoute({ getParentRoute: () => root, path: '/join', component: JoinPage });
 const signIn = createRoute({ getParentRoute: () => root, path: '/sign-in', component: SignInPage });
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell });
 const HomePage = lazyRouteComponent(() => import('./pages/home.tsx'), 'HomePage');
-const home = createRoute({ getParentRoute: () => shell, path: '/', component: FirstPage });
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: FirstPage,
+  loader: ({ context: { client, nowMs } }) =>
+    ahead(client, () => {
+      void client.prefetchQuery(statisticsQuery(lastDays(FIRST_PERIOD, dayAt(nowMs))[0]));
+      void client.prefetchQuery(attentionQuery);
+    }),
+});
 const payments = createRoute({
   getParentRoute: () => shell,
   path: '/payments',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/payments.tsx'), 'PaymentsPage'),
+  loaderDeps: ({ search }) => readFilters({ ...search }),
+  loader: ({ context: { client }, deps }) =>
+    ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(deps))),
 });
 const payment = createRoute({
   getParentRoute: () => shell,
@@ -128,15 +149,27 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
+/**
+ * Asks for the data of a page while its code is loaded and before it is drawn. Only for a person who may read payments, and
+ * has chosen a partner: others are led elsewhere.
+ */
+function ahead(client: QueryClient, ask: () => void): void {
+  const askIfAllowed = (session: CurrentSession) => {
+    if (session.rights.includes('payments:read') && hasPartner(session)) ask();
+  };
+  void client.ensureQueryData(sessionQuery).then(askIfAllowed, () => {});
+}
+
 function FirstPage() {
   const [first] = usePagesSeen();
   if (first?.to === '/') return <HomePage />;
   return <Navigate to={first?.to ?? '/account'} replace />;
 }
 
-export function makeRouter() {
+export function makeRouter(context: RouterContext) {
   return createRouter({
     routeTree,
+    context,
     basepath: '/dashboard',
     defaultPreload: 'intent',
     scrollRestoration: true,

@@ -58,6 +58,10 @@ export interface ListedPayment {
 export interface PaymentPage {
   readonly data: readonly ListedPayment[];
   readonly nextCursor: string | null;
+}
+
+/** A page that was asked for its totals alone. */
+export interface PaymentTotals {
   readonly stats: { readonly totalTransactions: number };
 }
 

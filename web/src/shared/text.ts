@@ -21,9 +21,8 @@ export function shortAccount(account: string): string {
 
 /** Two initials, shown until the image of a name is loaded. */
 export function initialsOf(name: string): string {
-  const words = name.split(/[\s\-_.,]+/).filter((word) => /[\p{L}\p{N}]/u.test(word));
-  const letters = words.slice(0, 2).map((word) => /[\p{L}\p{N}]/u.exec(word)?.[0] ?? '');
-  return letters.join('').toLocaleUpperCase();
+  const letters = name.split(/[\s\-_.,]+/).flatMap((word) => word.match(/[\p{L}\p{N}]/u) ?? []);
+  return letters.slice(0, 2).join('').toLocaleUpperCase();
 }
 
 /**
@@ -35,12 +34,12 @@ export function clamp(text: string, maxChars: number): string {
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/\s+/g, ' ')
     .trim();
-  const chars = charactersOf(one);
-  return chars.length <= maxChars ? one : `${chars.slice(0, maxChars - 1).join('')}…`;
+  // Most texts are short, and a segmenter takes long to make.
+  const chars = one.length > maxChars ? charactersOf(one) : [];
+  return chars.length > maxChars ? `${chars.slice(0, maxChars - 1).join('')}…` : one;
 }
 
 /** Browsers inside wallets are often some years old. Without a segmenter the text is cut between code points. */
 function charactersOf(text: string): readonly string[] {
-  if (typeof Intl.Segmenter !== 'function') return [...text];
-  return Array.from(new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text), ({ segment }) => segment);
+  return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment) : [...text];
 }

@@ -3,34 +3,27 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { formatMajor, latinDigits } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
-import { call, queryText } from '../api.ts';
-import { dayAt, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
-import { useMay } from '../queries.ts';
-import type { Attention, Statistics } from '../shapes.ts';
+import { dayAt, FIRST_PERIOD, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
+import { attentionQuery, statisticsQuery, useMay } from '../queries.ts';
+import type { Statistics } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { BarChart, Shares } from '../ui/charts.tsx';
 import { Notice, PageHead, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { usePageState, useWords } from '../words.ts';
 
-const PERIODS = [30, 90] as const;
-const REFRESH_MS = 15_000;
+const PERIODS = [FIRST_PERIOD, 90] as const;
 
 /** The numbers of today and of the last weeks, and what waits for a person. */
 export function HomePage() {
   const words = useWords();
-  const [days, setDays] = useState<(typeof PERIODS)[number]>(30);
+  const [days, setDays] = useState<(typeof PERIODS)[number]>(FIRST_PERIOD);
   useTitle(words.home);
   const { nowMs } = usePageState();
   // The gateway's day: that of the document first, then that of each answer.
   const [today, setToday] = useState(() => dayAt(nowMs));
   const from = lastDays(days, today)[0];
-  const { data, error } = useQuery({
-    queryKey: ['statistics', from],
-    queryFn: ({ signal }) => call<Statistics>('GET', `/v1/statistics/payments${queryText({ from })}`, { signal }),
-    refetchInterval: REFRESH_MS,
-    placeholderData: (before) => before,
-  });
+  const { data, error } = useQuery(statisticsQuery(from));
   const until = data?.until;
   useEffect(() => {
     if (until !== undefined) setToday(until);
@@ -220,11 +213,7 @@ function assetShares({ assets }: Statistics) {
 function NeedsYou() {
   const words = useWords();
   const mayWebhooks = useMay('webhooks');
-  const { data } = useQuery({
-    queryKey: ['attention'],
-    queryFn: ({ signal }) => call<Attention>('GET', '/v1/statistics/attention', { signal }),
-    refetchInterval: REFRESH_MS,
-  });
+  const { data } = useQuery(attentionQuery);
   const text = (word: keyof Strings, count: number) => fill(words[word], { count: String(count) });
   return (
     <section className="card" aria-labelledby="needs">

@@ -1,15 +1,15 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { formatAmount, latinDigits } from '../../shared/money.ts';
 import { clamp, fill } from '../../shared/text.ts';
-import { call, type Mode, readMode } from '../api.ts';
+import { type Mode, readMode } from '../api.ts';
 import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
-import { type Filters, listPath, readFilters, SORTS } from '../filters.ts';
+import { type Filters, readFilters, SORTS } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
-import { useMerchants } from '../queries.ts';
-import { type ListedPayment, type PaymentPage as PageOfPayments, STATUSES } from '../shapes.ts';
+import { paymentsQuery, paymentTotalsQuery, useMerchants } from '../queries.ts';
+import { type ListedPayment, STATUSES } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { ExportDialog } from '../ui/export-dialog.tsx';
 import { Field, Notice, PageHead, StatusBadge, statusText, useTitle } from '../ui/parts.tsx';
@@ -48,15 +48,10 @@ export function PaymentsPage() {
   const [columns, setColumns] = useState(readColumns);
   const [isExporting, setExporting] = useState(false);
   useTitle(words.payments);
-  const list = useInfiniteQuery({
-    queryKey: ['payments', filters],
-    queryFn: ({ pageParam, signal }) => call<PageOfPayments>('GET', listPath(filters, pageParam), { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    placeholderData: keepPreviousData,
-  });
-  const rows = list.data?.pages.flatMap((page) => page.data) ?? [];
-  const total = list.data?.pages[0]?.stats.totalTransactions;
+  const list = useInfiniteQuery(paymentsQuery(filters));
+  const rows = useMemo(() => list.data?.pages.flatMap((page) => page.data) ?? [], [list.data]);
+  const hasRows = list.data !== undefined && !list.isPlaceholderData;
+  const total = useQuery({ ...paymentTotalsQuery(filters), enabled: hasRows }).data?.stats.totalTransactions;
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
@@ -118,7 +113,7 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
+    overscan: 6,
     scrollMargin: top,
   });
   const shown = virtual.getVirtualItems();
@@ -170,7 +165,8 @@ interface RowProps {
   readonly offset?: number;
 }
 
-function PaymentRow({ row, columns, index, offset }: RowProps) {
+/** A row that has not changed is not drawn again: the page is, with each letter of a search. */
+const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: RowProps) {
   const style = usePageState();
   const amount = row.fiatAmount ?? row.tokenAmount;
   return (
@@ -194,7 +190,7 @@ function PaymentRow({ row, columns, index, offset }: RowProps) {
       ))}
     </tr>
   );
-}
+});
 
 /** The columns of the table. The choice is kept in this browser. */
 function ColumnChoice({
@@ -229,23 +225,32 @@ const SORT_WORDS = {
   smallest: 'sortSmallest',
 } as const satisfies Record<keyof typeof SORTS, keyof Strings>;
 
+function optionsOf(options: readonly (readonly [value: string, text: string])[]): ReactNode {
+  return options.map(([value, text]) => (
+    <option key={value} value={value}>
+      {text}
+    </option>
+  ));
+}
+
 /** Every filter is in the address, so it can be kept and sent to others. */
 function FilterBar({ filters }: { readonly filters: Filters }) {
   const words = useWords();
   const merchants = useMerchants();
   const navigate = useNavigate({ from: '/payments' });
+  // The same elements each time, so that a hundred merchants are not drawn again with each filter.
+  const merchantOptions = useMemo(
+    () => optionsOf(merchants.map(({ id, name }) => [id, clamp(name, 40)] as const)),
+    [merchants],
+  );
   const set = (name: keyof Filters, value: string) =>
     void navigate({ search: (before) => ({ ...before, [name]: value }), replace: true });
-  const select = (name: keyof Filters, label: string, any: string, options: readonly (readonly [string, string])[]) => (
+  const select = (name: keyof Filters, label: string, any: string, options: ReactNode) => (
     <Field label={label}>
       {(id) => (
         <select id={id} value={filters[name] ?? ''} onChange={(event) => set(name, event.target.value)}>
           <option value="">{any}</option>
-          {options.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
+          {options}
         </select>
       )}
     </Field>
@@ -275,29 +280,18 @@ function FilterBar({ filters }: { readonly filters: Filters }) {
         'status',
         words.status,
         words.anyStatus,
-        STATUSES.map((status) => [status, statusText(words, status)] as const),
+        optionsOf(STATUSES.map((status) => [status, statusText(words, status)] as const)),
       )}
-      {merchants.length > 1 &&
-        select(
-          'merchant',
-          words.merchant,
-          words.anyMerchant,
-          merchants.map(({ id, name }) => [id, clamp(name, 40)] as const),
-        )}
-      {select(
-        'token',
-        words.token,
-        words.anyToken,
-        TOKENS.map((token) => [token, token] as const),
-      )}
-      {select('network', words.network, words.anyNetwork, NETWORKS[readMode()])}
+      {merchants.length > 1 && select('merchant', words.merchant, words.anyMerchant, merchantOptions)}
+      {select('token', words.token, words.anyToken, optionsOf(TOKENS.map((token) => [token, token] as const)))}
+      {select('network', words.network, words.anyNetwork, optionsOf(NETWORKS[readMode()]))}
       {day('from', words.from)}
       {day('until', words.until)}
       {select(
         'sort',
         words.order,
         words.sortNewest,
-        Object.keys(SORTS).map((sort) => [sort, words[SORT_WORDS[sort as keyof typeof SORTS]]] as const),
+        optionsOf(Object.keys(SORTS).map((sort) => [sort, words[SORT_WORDS[sort as keyof typeof SORTS]]] as const)),
       )}
       {Object.keys(filters).length > 0 && (
         <button type="button" className="quiet" onClick={() => void navigate({ search: {}, replace: true })}>

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { readPartner } from '../api.ts';
-import { useSession } from '../queries.ts';
+import { hasPartner, useSession } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
 import {
   BackGlyph,
@@ -39,7 +38,7 @@ const PAGES = [
 
 /** The pages that the person sees. Without a partner, a person of the operator sees those of the gateway alone. */
 export function usePagesSeen() {
-  const { rights, person } = useSession();
-  const hasPartner = person.belongsTo !== 'operator' || readPartner() !== undefined;
-  return PAGES.filter(({ right, isOfPartner }) => rights.includes(right) && (hasPartner || !isOfPartner));
+  const session = useSession();
+  const isWithPartner = hasPartner(session);
+  return PAGES.filter(({ right, isOfPartner }) => session.rights.includes(right) && (isWithPartner || !isOfPartner));
 }

@@ -1,0 +1,151 @@
+import { firstIdAt } from '../../domain/ids.ts';
+import { PAYMENT_STATUSES } from '../../domain/payment.ts';
+import type { Reader } from '../plumbing/database.ts';
+import { directionOf, orderOf, type PageOrder, type PaymentPageQuery } from './page-order.ts';
+import {
+  type Fragment,
+  firstRecentId,
+  hasTokens,
+  isAmong,
+  isClosed,
+  isInRange,
+  isOfPartner,
+  isTokenMatch,
+  lifeOf,
+  overduePayments,
+  type PaymentFilter,
+  seenStatus,
+  unionAll,
+} from './payment-filter.ts';
+
+/** After all ids of this millennium. */
+const LAST_ID = firstIdAt('pay_', 2 ** 47);
+const OPEN = 'requires_action';
+const CLOSED = PAYMENT_STATUSES.filter((status) => status !== OPEN);
+
+/**
+ * Ids of a page of all merchants of a partner, with `name` and `icon_url` of the merchants. Closed payments are found
+ * whatever the number of merchants: an index of the partner has a part for each status and token, in the order of the page,
+ * and the first rows of these parts are merged.
+ */
+export function partnerPageIds(db: Reader, query: PaymentPageQuery): Fragment {
+  const isUnfiltered = query.statuses === undefined && !hasTokens(query);
+  if (query.sortBy === 'date' && isUnfiltered) return firstIds(db, query);
+  const order = orderOf(db, query, idOfPart(db));
+  const closed = mergedParts(db, query, order, closedOf(query), isClosed(db));
+  const branches = [closed, ...openOnes(db, query, order), ...overdue(db, query, order)];
+  return db`
+    select p.id, m.name, m.icon_url
+    from (select p.id from (${unionAll(db, branches)}) p ${order.page}) i
+    join payments p on p.id = i.id join merchants m on m.id = p.merchant_id`;
+}
+
+/** If every payment of a partner matches, its first rows are the page. */
+function firstIds(db: Reader, query: PaymentPageQuery): Fragment {
+  const { isNext, page } = orderOf(db, query);
+  return db`
+    select p.id, m.name, m.icon_url
+    from (
+      select p.id, p.merchant_id from payments p
+      where ${isOfPartner(db, query)} and ${isInRange(db, query)} and ${isNext} ${page}
+    ) p join merchants m on m.id = p.merchant_id`;
+}
+
+function closedOf({ statuses = CLOSED }: PaymentFilter): readonly string[] {
+  return CLOSED.filter((status) => statuses.includes(status));
+}
+
+/** The id as `payments_of_partner` has it. */
+const idOfPart = (db: Reader) => db`p.id collate "C"`;
+
+/**
+ * The first rows of each part: one for each of these statuses and each wanted token that its payments have. One look at the
+ * index leads from a token to the next.
+ */
+function mergedParts(
+  db: Reader,
+  query: PaymentPageQuery,
+  { amount, isNext, page }: PageOrder,
+  statuses: readonly string[],
+  isIndexed: Fragment,
+): Fragment {
+  const token = db`coalesce(p.token_asset, '')`;
+  const payments = db`from payments p where ${isOfPartner(db, query)} and p.status = s.status and ${isIndexed}`;
+  return db`(
+    select p.* from unnest(${statuses as string[]}::text[]) as s(status)
+    cross join lateral (
+      with recursive found as (
+        (select ${token} as token ${payments} order by ${token} limit 1)
+        union all
+        select (select ${token} ${payments} and ${token} > found.token order by ${token} limit 1)
+        from found where found.token is not null
+      )
+      select token from found where token is not null and ${isTokenMatch(db, query, db`token`)}
+    ) t
+    cross join lateral (
+      select p.id, ${amount} as amount ${payments} and ${token} = t.token
+        and ${isInRange(db, query, idOfPart(db))} and ${isNext} ${page}
+    ) p
+  )`;
+}
+
+/** Open payments that are seen as open, or all of them if no status is asked for. */
+function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
+  const { statuses, now, sortBy } = query;
+  if (statuses !== undefined && !statuses.includes(OPEN)) return [];
+  const isOpen = db`p.status = 'requires_action' and ${statuses === undefined ? db`true` : db`p.expires_at > ${now}`}`;
+  const ofMerchant = (isWanted: Fragment) => ofEachMerchant(db, query, order, db`${isOpen} and ${isWanted}`);
+  // Only those that were offered to a payer have a token, so they are few.
+  if (hasTokens(query)) return [ofMerchant(db`p.token_asset is not null`)];
+  if (sortBy === 'date') return [ofMerchant(db`true`)];
+  const isLong = db`p.status = 'requires_action' and ${lifeOf(db)} > interval '48 hours'`;
+  return [
+    mergedParts(db, query, order, [OPEN], db`${isLong} and ${isOpen}`),
+    ofMerchant(db`p.id >= ${firstRecentId(query)} and ${lifeOf(db)} <= interval '48 hours'`),
+  ];
+}
+
+/** The first rows of each merchant, by indexes of the merchants. Open payments have no other. */
+function ofEachMerchant(
+  db: Reader,
+  query: PaymentPageQuery,
+  { amount, isNext }: PageOrder,
+  isWanted: Fragment,
+): Fragment {
+  const rows = (end: Fragment) => db`
+    select p.* from merchants m
+    cross join lateral (
+      select p.id, ${amount} as amount from payments p
+      where p.merchant_id = m.id and ${isWanted} and ${isInRange(db, query)}
+        and ${isTokenMatch(db, query, db`p.token_asset`)} and ${isNext} ${end}
+    ) p where ${isAmong(db, query)}`;
+  const { page } = orderOf(db, query);
+  if (query.sortBy === 'amount') return db`(${rows(page)})`;
+  // Merchants with at least one row each fill a page up to the last of these rows, so no row after it is on the page.
+  const firsts = rows(orderOf(db, { ...query, limit: 1 }).page);
+  const bound = db`(select p.id from (${firsts}) p order by p.id ${directionOf(db, query)} offset ${query.limit - 1} limit 1)`;
+  const isBefore =
+    query.sortDir === 'asc' ? db`p.id <= coalesce(${bound}, ${LAST_ID})` : db`p.id >= coalesce(${bound}, '')`;
+  return db`(${rows(db`and ${isBefore} ${page}`)})`;
+}
+
+/**
+ * Overdue payments that the sweeper has not moved yet, which are few. If no status is asked for, only those that are among
+ * no other open payments: by amount, those of a short life and an old id.
+ */
+function overdue(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment[] {
+  const { statuses, now } = query;
+  if (statuses === undefined && (query.sortBy === 'date' || hasTokens(query))) return [];
+  if (statuses !== undefined && !statuses.some((status) => status === 'expired' || status === 'processing')) return [];
+  const isWanted =
+    statuses === undefined
+      ? db`${lifeOf(db)} <= interval '48 hours' and p.id < ${firstRecentId(query)}`
+      : db`${seenStatus(db, now)} = any(${statuses as string[]}::text[])`;
+  return [
+    db`(
+      select p.id, ${amount} as amount from (${overduePayments(db, db`*`, now)}) p
+      where ${isOfPartner(db, query)} and ${isWanted} and ${isInRange(db, query)}
+        and ${isTokenMatch(db, query, db`p.token_asset`)} and ${isNext} ${page}
+    )`,
+  ];
+}
