@@ -1,25 +1,55 @@
 import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../src/store/plumbing/database.ts';
 import type { Reader } from '../src/store/plumbing/statement.ts';
+import { closeConnections, keepConnections, keptProcesses } from './kept-connections.ts';
+import { describeNew, type NewDatabase, restore } from './restored-database.ts';
 
 /** Passes the URL of the test run's PostgreSQL to the processes of the test files. */
 export const TEST_SERVER = 'TILL_TEST_SERVER';
 const TEMPLATE = 'till_template';
+/** Copied files take a third of the time of copied pages where files are in memory. */
+const FROM_TEMPLATE = `template ${TEMPLATE} strategy file_copy`;
 
 export interface TestDatabase {
   readonly url: string;
   drop(): Promise<void>;
 }
 
-/** A fresh, migrated database for the caller. */
-export function createTestDatabase(): Promise<TestDatabase> {
-  // Copied files take a third of the time of copied pages where files are in memory.
-  return create(`template ${TEMPLATE} strategy file_copy`);
+/** Databases that earlier tests have dropped, restored to the state of new ones. */
+const restored: string[] = [];
+let described: NewDatabase | undefined;
+
+/** A migrated database for the caller: a new one, or one that an earlier test of this process has dropped. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = restored.pop() ?? (await create(FROM_TEMPLATE));
+  const url = urlOf(name);
+  keepConnections(url);
+  described ??= await on(url, describeNew);
+  const asNew = described;
+  let dropped: Promise<void> | undefined;
+  const restoreOrDrop = async () => {
+    const kept = await keptProcesses(url);
+    const isRestored = await on(url, (sql) => restore(sql, asNew, kept)).catch(() => false);
+    if (isRestored) restored.push(name);
+    else await drop(name);
+  };
+  return {
+    url,
+    drop() {
+      dropped ??= restoreOrDrop();
+      return dropped;
+    },
+  };
+}
+
+/** A migrated database that no test has used: rows without an order have the same order in each. */
+export function createUnusedDatabase(): Promise<TestDatabase> {
+  return createOnce(FROM_TEMPLATE);
 }
 
 /** An empty database. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
-  return create('');
+  return createOnce('');
 }
 
 export async function makeTemplate(migrate: (url: string) => Promise<void>): Promise<void> {
@@ -27,13 +57,20 @@ export async function makeTemplate(migrate: (url: string) => Promise<void>): Pro
   await migrate(urlOf(TEMPLATE));
 }
 
-async function create(options: string): Promise<TestDatabase> {
+async function createOnce(options: string): Promise<TestDatabase> {
+  const name = await create(options);
+  return { url: urlOf(name), drop: () => drop(name) };
+}
+
+async function create(options: string): Promise<string> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asAdministrator((sql) => sql.unsafe(`create database ${name} ${options}`));
-  return {
-    url: urlOf(name),
-    drop: () => asAdministrator((sql) => sql.unsafe(`drop database if exists ${name} with (force)`)),
-  };
+  return name;
+}
+
+async function drop(name: string): Promise<void> {
+  await closeConnections(urlOf(name));
+  await asAdministrator((sql) => sql.unsafe(`drop database if exists ${name} with (force)`));
 }
 
 /** A separate connection of the test without timeouts: it may hold locks and run any statement. */
@@ -46,10 +83,14 @@ export function connectTo(url: string): TestConnection {
   return Object.assign(db.sql, { end: db.close });
 }
 
-async function asAdministrator(run: (sql: Reader) => Promise<unknown>): Promise<void> {
-  const sql = connectTo(urlOf('postgres'));
+function asAdministrator(run: (sql: Reader) => Promise<unknown>): Promise<unknown> {
+  return on(urlOf('postgres'), run);
+}
+
+async function on<T>(url: string, run: (sql: Reader) => Promise<T>): Promise<T> {
+  const sql = connectTo(url);
   try {
-    await run(sql);
+    return await run(sql);
   } finally {
     await sql.end();
   }

@@ -96,7 +96,6 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await page.goto(`${scene.baseUrl}/docs`);
     const search = page.getByRole('searchbox', { name: 'Search the reference' });
     await search.waitFor();
-    await assertAccessible(page, 'reference', ['.bar', '#contents', '.intro', '#post-v1-payments']);
     await page.keyboard.press('/');
     await page.keyboard.type('referenceid expiresat');
     const shown = page.locator('#contents li a:visible:not(.group)');
@@ -123,6 +122,11 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     assert.equal(await shown.count(), 0);
     await search.press('Escape');
     assert.ok((await shown.count()) > 20);
+    // All endpoints and schemas consist of the same parts, and axe takes many seconds for all of them.
+    await page.evaluate(
+      `for (const each of document.querySelectorAll('main article:not(#post-v1-payments)')) each.remove()`,
+    );
+    await assertAccessible(page, 'reference', ['.bar', '#contents', '.intro', '#post-v1-payments']);
     assert.deepEqual(problems, []);
     await close();
   });

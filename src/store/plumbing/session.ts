@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import pg from 'pg';
 import { ConnectionError, rowsOf, type SentStatement, send } from './connection.ts';
 import { type Run, textOf } from './statement.ts';
@@ -59,7 +60,7 @@ function isConnectionLost(error: unknown): boolean {
   return LOST.has(code) || code?.startsWith('08') === true;
 }
 
-/** The names that statements are prepared under, the same on every connection. */
+/** The names that statements are prepared under, the same on every connection and in every process. */
 export interface StatementNames {
   /** Undefined when so many have a name that this one must do without. */
   of(text: string): string | undefined;
@@ -72,17 +73,23 @@ const MAX_NAMES = 1_000;
 
 export function createStatementNames(): StatementNames {
   const names = new Map<string, string>();
-  let count = 0;
-  const renew = (text: string) => {
-    count += 1;
-    const name = `till_${count}`;
+  let renewals = 0;
+  const set = (text: string, name: string) => {
     names.set(text, name);
     return name;
   };
   return {
-    of: (text) => names.get(text) ?? (names.size < MAX_NAMES ? renew(text) : undefined),
-    renew,
+    of: (text) => names.get(text) ?? (names.size < MAX_NAMES ? set(text, `till_${digestOf(text)}`) : undefined),
+    renew(text) {
+      renewals += 1;
+      set(text, `till_${digestOf(text)}_${renewals}`);
+    },
   };
+}
+
+/** 128 bits, in 22 characters. A name has at most 63. */
+function digestOf(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** For a pooler that gives each transaction another connection, where a prepared statement is not found again. */
