@@ -16,7 +16,7 @@ import type { Config } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 import { openNodeDatabase } from '../src/store/plumbing/node-database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, patient } from './database.ts';
 import { checkResponse } from './openapi.ts';
 import { SHARED_COMPILERS } from './shared-compilers.ts';
 
@@ -51,7 +51,7 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   const config = { ...testConfig(), ...input.config };
   const database = await openNodeDatabase({
     ...config,
-    url,
+    url: own === undefined ? url : patient(url),
     directUrl: config.databaseDirectUrl,
     isPrepared: config.databasePrepare,
     poolSize: 12,

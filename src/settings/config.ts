@@ -57,7 +57,7 @@ export const SETTINGS = {
     'DATABASE_URL',
     secret(databaseUrl()),
     undefined,
-    'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it. It may name several hosts, `host1:5432,host2:5432`: nodes use the primary among them.',
+    'PostgreSQL to use, version 15 or newer. All nodes of one gateway share it. It may name several hosts, `host1:5432,host2:5432`: nodes use the primary among them. Of its parameters, `sslmode`, `sslrootcert` and `connect_timeout` (seconds, 5 by default, 0 for none) have their usual meaning.',
     'an embedded PostgreSQL under `TILL_HOME`',
   ),
   databaseDirectUrl: setting(

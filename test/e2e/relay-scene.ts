@@ -35,7 +35,7 @@ import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { createScene, type Harness, type Payer } from '../chains/harness.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
-import { createTestDatabase } from '../database.ts';
+import { createTestDatabase, patient } from '../database.ts';
 import { TEST_SECRET } from '../gateway.ts';
 
 export type RelayScene = Awaited<ReturnType<typeof openRelayScene>>;
@@ -93,7 +93,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   const { beside } = input;
   const database = beside ? { url: beside.databaseUrl, drop: async () => {} } : await createTestDatabase();
   const url = input.isRunRole ? await openRunRole(systemWorld, database.url) : database.url;
-  const db = openDatabase({ url, poolSize: 8, applicationName: 'till-test' });
+  const db = openDatabase({ url: patient(url), poolSize: 8, applicationName: 'till-test' });
   const log = pino({ level: 'silent' });
   let nowMs = input.isRealTime ? Date.now() : Date.UTC(2026, 2, 1);
   const manual: World = { ...systemWorld, clock: { nowMs: () => nowMs } };

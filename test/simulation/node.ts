@@ -23,6 +23,7 @@ import { payingOutJobs } from '../../src/workers/paying-out.ts';
 import { startPlacing } from '../../src/workers/placing.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
+import { patient } from '../database.ts';
 import { SHARED_COMPILERS } from '../shared-compilers.ts';
 import { viewChain } from './chain-view.ts';
 import type { Driver } from './driver.ts';
@@ -158,7 +159,7 @@ export function startNode(input: SimNodeInput): SimNode {
       },
     };
     // The timeouts of the server would pass in real time.
-    const opened = openDatabase({ url, poolSize: POOL_SIZE, applicationName, statementTimeoutMs: 0 });
+    const opened = openDatabase({ url: patient(url), poolSize: POOL_SIZE, applicationName, statementTimeoutMs: 0 });
     const db = alterDatabase({
       ...opened,
       listen: async (channel, listener) => {

@@ -11,7 +11,7 @@ import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
 import { signerFromKey } from '../chains/signer.ts';
-import { createUnusedDatabase } from '../database.ts';
+import { createUnusedDatabase, patient } from '../database.ts';
 import { depositsOnChain } from './deposits-on-chain.ts';
 import { type Driver, openDriver } from './driver.ts';
 import type { MailServer } from './mail-server.ts';
@@ -163,7 +163,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
   const random = seeded(input.seed);
   const scheduler = createScheduler(random.fork('scheduler'));
   const database = await createUnusedDatabase();
-  const db = openDatabase({ url: database.url, poolSize: 2, applicationName: 'simulation' });
+  const db = openDatabase({ url: patient(database.url), poolSize: 2, applicationName: 'simulation' });
   for (const [name, value] of Object.entries(SERVER_SETTINGS)) {
     await db.sql.unsafe(`alter database ${new URL(database.url).pathname.slice(1)} set ${name} = '${value}'`);
   }

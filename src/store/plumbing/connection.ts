@@ -26,11 +26,12 @@ const NETWORK_MS = 1_000;
 export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
   const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS, isPooled = false } = input;
   // `sslmode` has its usual meaning in PostgreSQL clients: `require` encrypts, `verify-full` also checks.
-  const given = toClientConfig(parse(url, { useLibpqCompat: true }));
+  const parsed = parse(url, { useLibpqCompat: true });
+  const given = toClientConfig(parsed);
   return {
     ...given,
     application_name: applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutOf(parsed),
     keepAlive: true,
     types: { getTypeParser: (oid) => PARSERS.get(oid) ?? asText } as pg.CustomTypesConfig,
     // The server would have ended the statement by now: it hangs, or the network has lost the connection unnoticed.
@@ -38,6 +39,12 @@ export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
     ...NO_PARAMETERS,
     options: isPooled ? undefined : [given.options ?? [], ...optionsOf(parametersOf(input))].flat().join(' '),
   };
+}
+
+/** `connect_timeout` is in seconds, and 0 stands for none. */
+function connectTimeoutOf(parsed: object): number {
+  const seconds = Number('connect_timeout' in parsed ? parsed.connect_timeout : Number.NaN);
+  return seconds >= 0 ? seconds * 1000 : CONNECT_TIMEOUT_MS;
 }
 
 /** Begins a transaction, with the parameters that a connection to a pooler does not have. */

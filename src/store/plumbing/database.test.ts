@@ -9,6 +9,7 @@ import { createEmptyDatabase, type TestDatabase } from '../../../test/database.t
 import { startTcpProxy, type TcpProxy } from '../../../test/tcp-proxy.ts';
 import { until } from '../../../test/until.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
+import { connectionSettings } from './connection.ts';
 import { type Database, databaseFault, isDataFault, openDatabase, savepoint, type Tx } from './database.ts';
 import type { Draft, Fragment, SingleStatement } from './single-statement.ts';
 
@@ -396,6 +397,15 @@ describe('the way to the server', () => {
       await db.close();
     }
   };
+
+  it('waits for a connection as long as its URL says: 5 s by default, for ever with 0', () => {
+    const waitMs = (search: string) =>
+      connectionSettings({ url: `postgres://host/till${search}`, ...APPLICATION }).connectionTimeoutMillis;
+    assert.deepEqual(
+      ['', '?connect_timeout=7', '?connect_timeout=0', '?connect_timeout=soon'].map(waitMs),
+      [5_000, 7_000, 0, 5_000],
+    );
+  });
 
   it('is encrypted with sslmode=require, and also checked with sslmode=verify-full', async () => {
     const certificate = selfSignedCertificate();
