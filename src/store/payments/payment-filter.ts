@@ -140,6 +140,11 @@ export function isOpenWanted({ statuses = PAYMENT_STATUSES }: PaymentFilter): bo
   return statuses.some((status) => SEEN_WHILE_OPEN.has(status));
 }
 
+/** True if of the open payments only overdue ones can match, which are few: a merchant may have any number of others. */
+export function isOverdueAlone({ statuses }: PaymentFilter): boolean {
+  return statuses !== undefined && !statuses.includes('requires_action');
+}
+
 export function hasTokens({ assets, networks }: PaymentFilter): boolean {
   return assets !== undefined || networks !== undefined;
 }

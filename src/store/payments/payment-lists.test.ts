@@ -100,6 +100,16 @@ describe('lists of a merchant with many payments', () => {
     });
   }
 
+  for (const sortBy of ['date', 'amount'] as const) {
+    it(`payments under way, by ${sortBy}: of the open payments only overdue ones are read`, async () => {
+      const plan = await explain(db, listPayments(db.sql, { ...page, sortBy, statuses: ['processing'] }));
+      const scans = paymentScans(plan);
+      const refused = scans.filter((scan) => (scan['Rows Removed by Filter'] ?? 0) > 0);
+      assert.deepEqual(refused.map(wayOf), []);
+      assert.ok(scans.some((scan) => scan['Index Name'] === 'payments_open'));
+    });
+  }
+
   for (const [name, query] of Object.entries(PAGES)) {
     // A search reads the index of each merchant.
     if (query.referencePart !== undefined) continue;

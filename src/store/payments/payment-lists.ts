@@ -12,10 +12,12 @@ import {
   isMatch,
   isOfMerchant,
   isOpenWanted,
+  isOverdueAlone,
   isTokenMatch,
   matchesOfMerchant,
   namedMatches,
   openSources,
+  overduePayments,
   type PaymentName,
   storedStatuses,
   unionAll,
@@ -95,7 +97,11 @@ export function pageIds(db: Reader, query: PaymentPageQuery): Fragment {
 
 function byDate(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
   if (query.referencePart !== undefined) return [found(db, query, order)];
-  return hasTokens(query) ? [byToken(db, query, order), ...open(db, query, order)] : [byStatus(db, query, order)];
+  if (hasTokens(query)) return [byToken(db, query, order), ...open(db, query, order)];
+  const statuses = storedStatuses(query);
+  if (!isOverdueAlone(query)) return [byStatus(db, query, order, statuses)];
+  const closed = statuses.filter((status) => status !== 'requires_action');
+  return [byStatus(db, query, order, closed), ...open(db, query, order)];
 }
 
 function byAmount(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
@@ -125,9 +131,14 @@ function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branch
 }
 
 /** One part of `payments_by_status` for each status. */
-function byStatus(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
+function byStatus(
+  db: Reader,
+  query: PaymentPageQuery,
+  { amount, isNext, page }: PageOrder,
+  statuses: string[],
+): Fragment {
   return db`(
-    select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
+    select p.* from unnest(${statuses}::text[]) as s(status)
     cross join lateral (
       select p.id, ${amount} as amount from payments p
       where ${isOfMerchant(db, query)} and p.status = s.status and ${isMatch(db, query)} and ${isNext} ${page}
@@ -170,9 +181,10 @@ function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: 
 function open(db: Reader, query: PaymentPageQuery, order: PageOrder): readonly Fragment[] {
   const offered = db`payments p where ${isOfMerchant(db, query)} and p.status = 'requires_action'
     and p.token_asset is not null`;
-  const sources = hasTokens(query) ? [offered] : Object.values(openSources(db, query));
+  const overdue = db`(${overduePayments(db, db`*`, query.now)}) p where ${isOfMerchant(db, query)}`;
   if (!isOpenWanted(query)) return [];
-  return sources.map(
+  const others = isOverdueAlone(query) ? [overdue] : Object.values(openSources(db, query));
+  return (hasTokens(query) ? [offered] : others).map(
     (source) => db`(
       select p.id, ${order.amount} as amount from ${source} and ${isMatch(db, query)} and ${order.isNext} ${order.page}
     )`,
