@@ -59,7 +59,8 @@ describe('refunds and payouts on a real chain', () => {
   const account = `${SANDBOX}:${payer.address}`;
 
   before(async () => {
-    evm = await createSandboxEvm({ mining: { intervalMs: 100, idleMs: 100 } });
+    // Each block is a second later than the one before it. With more of them the chain would be ahead of all deadlines.
+    evm = await createSandboxEvm({ mining: { intervalMs: 100, idleMs: 1_000 } });
     const server = createServer(async (request, response) => {
       response.setHeader('content-type', 'application/json').end(await evm.rpc(await text(request)));
     });
