@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import { TRANSFER_AUTHORIZATION } from '../../test/transfer-authorization.ts';
 import type { Payer } from '../paying-payers.ts';
 
 /** The payload of a payer for the facilitator. */
@@ -27,16 +28,7 @@ export function signPeerPayment(input: PeerPaymentInput): PeerPayment {
   const validBefore = input.validBeforeS ?? Math.floor(Date.now() / 1000) + LIFETIME_S;
   const signature = payer.sign({
     domain: { ...domain, chainId, verifyingContract: token },
-    types: {
-      TransferWithAuthorization: [
-        { name: 'from', type: 'address' },
-        { name: 'to', type: 'address' },
-        { name: 'value', type: 'uint256' },
-        { name: 'validAfter', type: 'uint256' },
-        { name: 'validBefore', type: 'uint256' },
-        { name: 'nonce', type: 'bytes32' },
-      ],
-    },
+    types: TRANSFER_AUTHORIZATION,
     primaryType: 'TransferWithAuthorization',
     message: { from: payer.address, to: payTo, value, validAfter: 0n, validBefore: BigInt(validBefore), nonce },
   });

@@ -148,14 +148,20 @@ interface Place {
   readonly gateway: TestGateway;
 }
 
-/** A new payer with funds pays ten dollars to a new account of the shop. */
-async function pay(place: Place, asset: KnownAsset): Promise<Paid> {
-  const { gateway, networkId } = place;
+/** A payment of ten dollars to a new account of a new shop, and a new payer with funds for it. */
+async function openPayment(place: Place, asset: KnownAsset) {
   const payer = privateKeyToAccount(generatePrivateKey());
   const recipient = privateKeyToAccount(generatePrivateKey()).address;
   const shop = await openShopPaidIn(place, asset.id, recipient);
   await fund(place, payer.address, asset);
   const { paymentId: id } = await shop.created();
+  return { payer, recipient, shop, id };
+}
+
+/** The payer signs, or sends a transaction, as the gateway asks. */
+async function pay(place: Place, asset: KnownAsset): Promise<Paid> {
+  const { gateway, networkId } = place;
+  const { payer, recipient, shop, id } = await openPayment(place, asset);
   const wallet = walletOn(gateway, shop.headers);
   const listed = await wallet.options(id, [`${networkId}:${payer.address}`]);
   const option = (listed.json().options as OptionBody[]).find(({ amount }) => amount.unit === `caip19/${asset.id}`);
@@ -176,14 +182,10 @@ async function pay(place: Place, asset: KnownAsset): Promise<Paid> {
   return { asset, recipient, amount: BigInt(option.amount.value), status };
 }
 
-/** A wallet that knows nothing of the gateway sends ten dollars to the address of a payment. */
+/** A wallet that knows nothing of the gateway sends the amount to the address of the payment. */
 async function payByAddress(place: Place, asset: KnownAsset): Promise<Paid> {
   const { gateway, networkId } = place;
-  const payer = privateKeyToAccount(generatePrivateKey());
-  const recipient = privateKeyToAccount(generatePrivateKey()).address;
-  const shop = await openShopPaidIn(place, asset.id, recipient);
-  await fund(place, payer.address, asset);
-  const { paymentId: id } = await shop.created();
+  const { payer, recipient, shop, id } = await openPayment(place, asset);
   const opened = await walletOn(gateway, shop.headers).post(id, 'address', { asset: asset.id });
   assert.equal(opened.statusCode, 200, `${asset.symbol}: ${opened.body}`);
   const { address, amount } = opened.json() as { address: string; amount: { value: string } };
