@@ -34,10 +34,15 @@ function timesIn(locale: string) {
     short: timesBy(locale, minute),
     /** For entries that follow each other within a minute. */
     exact: timesBy(locale, { ...minute, second: '2-digit' }),
+    /** A day of statistics, which has no time zone. */
+    day: timesBy(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
   };
 }
 
 function timesBy(locale: string, options: Intl.DateTimeFormatOptions) {
-  const format = new Intl.DateTimeFormat(locale, options);
-  return (time: string | number) => format.format(new Date(time));
+  let format: Intl.DateTimeFormat | undefined;
+  return (time: string | number) => {
+    format ??= new Intl.DateTimeFormat(locale, options);
+    return format.format(new Date(time));
+  };
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatMajor, latinDigits } from '../../shared/money.ts';
+import { formatMajor, numberFormat } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { dayAt, FIRST_PERIOD, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
 import { attentionQuery, statisticsQuery, useMay } from '../queries.ts';
@@ -10,7 +10,7 @@ import type { Strings } from '../strings/en.ts';
 import { BarChart, Shares } from '../ui/charts.tsx';
 import { Notice, PageHead, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
-import { usePageState, useWords } from '../words.ts';
+import { usePageState, useTimes, useWords } from '../words.ts';
 
 const PERIODS = [FIRST_PERIOD, 90] as const;
 
@@ -51,9 +51,9 @@ export function HomePage() {
 function Overview({ statistics, days }: { readonly statistics: Statistics; readonly days: number }) {
   const words = useWords();
   const style = usePageState();
-  const locale = latinDigits(style.locale);
-  const numbers = new Intl.NumberFormat(locale);
-  const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+  const { locale } = style;
+  const numbers = numberFormat(locale, {});
+  const percent = numberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
   const { today, lastWeek } = todayAndLastWeek(statistics);
   const currencies = statistics.volume.map(({ currency }) => currency);
   const [chosen, setChosen] = useState<string>();
@@ -119,7 +119,7 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
           </section>
           <section className="card" aria-labelledby="funnel">
             <h2 id="funnel">{words.funnel}</h2>
-            <Shares shares={stepShares(words, statistics)} number={numbers} />
+            <Shares shares={stepShares(words, statistics)} />
           </section>
         </div>
         <div>
@@ -127,7 +127,7 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
           <section className="card" aria-labelledby="assets">
             <h2 id="assets">{words.tokensAndNetworks}</h2>
             {statistics.assets.length === 0 && <p className="soft">{words.noVolume}</p>}
-            <Shares shares={assetShares(statistics)} number={numbers} />
+            <Shares shares={assetShares(statistics)} />
           </section>
         </div>
       </div>
@@ -160,13 +160,13 @@ interface VolumeProps {
 function VolumeChart({ statistics, days, currency }: VolumeProps) {
   const words = useWords();
   const style = usePageState();
-  const short = new Intl.DateTimeFormat(latinDigits(style.locale), { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const { day: dayText } = useTimes();
   const byDay = new Map(statistics.days.map((each) => [each.day, each]));
   const bars = lastDays(days, statistics.until).map((day) => {
     const amount = volumeIn(byDay.get(day)?.volume ?? [], currency);
     return {
       key: day,
-      label: short.format(new Date(`${day}T00:00:00Z`)),
+      label: dayText(`${day}T00:00:00Z`),
       size: Math.max(Number(amount), 0),
       text: formatMajor(amount, currency, style),
     };
@@ -267,5 +267,5 @@ function durationText(seconds: number, locale: string): string {
   const [value, unit] =
     seconds < 100 ? [seconds, 'second'] : seconds < 6_000 ? [seconds / 60, 'minute'] : [seconds / 3_600, 'hour'];
   const style = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 1 } as const;
-  return new Intl.NumberFormat(locale, style).format(value as number);
+  return numberFormat(locale, style).format(value as number);
 }

@@ -1,8 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
-import { formatAmount, latinDigits } from '../../shared/money.ts';
+import { formatAmount, numberFormat } from '../../shared/money.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { type Mode, readMode } from '../api.ts';
 import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
@@ -14,6 +14,7 @@ import type { Strings } from '../strings/en.ts';
 import { ExportDialog } from '../ui/export-dialog.tsx';
 import { Field, Notice, PageHead, StatusBadge, statusText, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
+import { usePlainLinks } from '../ui/use-plain-links.ts';
 import { usePrinting } from '../ui/use-printing.ts';
 import { usePageState, useWords } from '../words.ts';
 
@@ -44,7 +45,7 @@ export function PaymentsPage() {
   // Other parts of the address are no filters.
   const filters = readFilters({ ...useSearch({ from: '/shell/payments' }) });
   const isLive = useLivePayments();
-  const numbers = new Intl.NumberFormat(latinDigits(usePageState().locale));
+  const numbers = numberFormat(usePageState().locale, {});
   const [columns, setColumns] = useState(readColumns);
   const [isExporting, setExporting] = useState(false);
   useTitle(words.payments);
@@ -90,6 +91,8 @@ export function PaymentsPage() {
 }
 
 const ROW_HEIGHT = 52;
+/** The place of the first row on the page, until it is measured: without it more rows are drawn than the screen shows. */
+const USUAL_TOP = 290;
 
 interface RowsProps {
   readonly rows: readonly ListedPayment[];
@@ -108,15 +111,16 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
   const words = useWords();
   const isPrinting = usePrinting();
   const table = useRef<HTMLTableSectionElement>(null);
-  const [top, setTop] = useState(0);
+  const [top, setTop] = useState(USUAL_TOP);
   useEffect(() => setTop(table.current?.offsetTop ?? 0), []);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 6,
+    overscan: 2,
     scrollMargin: top,
   });
   const shown = virtual.getVirtualItems();
+  const links = usePlainLinks();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= rows.length - 20) onEnd();
@@ -145,7 +149,7 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
           ))}
         </tbody>
       ) : (
-        <tbody ref={table} className="rows" style={{ height: virtual.getTotalSize() }}>
+        <tbody ref={table} className="rows" style={{ height: virtual.getTotalSize() }} {...links}>
           {shown.map(({ index, start }) => {
             const row = rows[index];
             if (row === undefined) return null;
@@ -173,12 +177,12 @@ const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: Row
     <tr
       className="row"
       aria-rowindex={index + 1}
-      style={{ height: ROW_HEIGHT, ...(offset !== undefined && { transform: `translateY(${offset}px)` }) }}
+      style={{ height: ROW_HEIGHT, ...(offset !== undefined && { top: offset }) }}
     >
       <td className="col-amount amount">
-        <Link to="/payments/$merchantId/$paymentId" params={{ merchantId: row.merchant.id, paymentId: row.paymentId }}>
+        <a href={`/dashboard/payments/${row.merchant.id}/${row.paymentId}`}>
           {amount === undefined ? '—' : formatAmount(amount, style)}
-        </Link>
+        </a>
       </td>
       <td className="col-status">
         <StatusBadge status={row.status} refund={row.refund} refunds={row.refunds} amount={amount} />

@@ -1,4 +1,5 @@
-import { useWords } from '../words.ts';
+import { numberFormat } from '../../shared/money.ts';
+import { usePageState, useWords } from '../words.ts';
 
 export interface Bar {
   readonly key: string;
@@ -80,12 +81,10 @@ export interface Share {
 }
 
 /** Names with bars of their shares, the numbers written out. */
-export function Shares({ shares, number }: { readonly shares: readonly Share[]; readonly number: Intl.NumberFormat }) {
-  const percent = new Intl.NumberFormat(number.resolvedOptions().locale, {
-    style: 'percent',
-    maximumFractionDigits: 0,
-    numberingSystem: 'latn',
-  });
+export function Shares({ shares }: { readonly shares: readonly Share[] }) {
+  const { locale } = usePageState();
+  const number = numberFormat(locale, {});
+  const percent = numberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
   return (
     <ul className="shares">
       {shares.map(({ key, name, note, count, share }) => (

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { latinDigits } from '../../shared/money.ts';
+import { numberFormat } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { saveFile } from '../export-file.ts';
 import { type ExportChoice, exportPath, type Filters } from '../filters.ts';
@@ -27,7 +27,7 @@ interface ExportProps {
 /** Saves the payments of the present filters as a file, and shows how far it is. */
 export function ExportDialog({ filters, total, onClose }: ExportProps) {
   const words = useWords();
-  const numbers = new Intl.NumberFormat(latinDigits(usePageState().locale));
+  const numbers = numberFormat(usePageState().locale, {});
   const [choice, setChoice] = useState<ExportChoice>({ content: 'payments', format: 'csv' });
   const [lines, setLines] = useState<number>();
   const [problem, setProblem] = useState<string>();

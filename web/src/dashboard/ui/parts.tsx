@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Amount } from '../../shared/money.ts';
 import { sumOf } from '../refunded.ts';
@@ -73,8 +73,10 @@ export function EndpointBadge({ status }: Pick<Endpoint, 'status'>) {
 
 export function Time({ at, isExact = false }: { readonly at: string; readonly isExact?: boolean }) {
   const times = useTimes();
+  // A table has many times, and few of them are pointed at.
+  const explain = (event: PointerEvent) => void event.currentTarget.setAttribute('title', times.full(at));
   return (
-    <time dateTime={at} title={times.full(at)}>
+    <time dateTime={at} onPointerEnter={explain}>
       {isExact ? times.exact(at) : times.short(at)}
     </time>
   );
