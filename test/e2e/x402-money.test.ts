@@ -44,6 +44,16 @@ describe('an accepted x402 authorization', () => {
     assert.equal((await scene.payment(deposit.id)).buyerAccount, `${scene.network}:${payer}`);
   });
 
+  it('is not in the books before its money arrives', async () => {
+    const node = await open();
+    const first = await scene.deposit();
+    await scene.authorize(first);
+    await node.turn(4);
+    await scene.authorize(await scene.deposit());
+    await scene.seal();
+    assert.deepEqual(await scene.problems(), []);
+  });
+
   it('is held for a merchant without a destination, once', async () => {
     const node = await open();
     const deposit = await scene.deposit({ isHeld: true });

@@ -132,7 +132,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   // A connection that breaks fails the next question to it.
   for (const client of [observer, ear]) client.on('error', () => {});
   await ear.query('listen till_outbox; listen till_events; listen till_webhooks');
-  const names = new Set<string>();
+  const names = new Map<string, Participant>();
   const sent = new Set<Sent>();
   /** By process. */
   const transactions = new Map<number, OpenTransaction>();
@@ -162,6 +162,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
         onEnd();
       };
       sent.add(statement as Sent);
+      if (mayRelease(client.processID, text)) holdBack();
       send.call(client, { ...query, text }).then(
         (result) => {
           const hasAppended = follow(client.processID, text) && result.command !== 'ROLLBACK';
@@ -206,10 +207,16 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
         }
         await nextTurn();
       }
-      const open = [...sent].filter(({ isDone }) => !isDone);
+      const open = [...sent].filter((each) => !each.isDone && !heldBack.includes(each));
       if (open.length > 0 && (mayHaveMoved || open.some((each) => !parked.has(each)))) {
         mayHaveMoved = false;
         if (!(await areParked(open))) continue;
+      }
+      const next = heldBack.shift();
+      if (next !== undefined) {
+        process.kill(next.pid, 'SIGCONT');
+        mayHaveMoved = true;
+        continue;
       }
       if (hasNotified) {
         hasNotified = false;
@@ -224,6 +231,26 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
   }
 
   const parked = new Set<Sent>();
+  /** Statements that wait for locks, and whose processes are stopped until the ones before them go on or wait again. */
+  const heldBack: Sent[] = [];
+
+  /** True if the statement may end a transaction, and so release locks. */
+  function mayRelease(pid: number, text: string): boolean {
+    return text !== 'begin' && (text === 'commit' || text === 'rollback' || !transactions.has(pid));
+  }
+
+  /**
+   * Lets statements that wait for locks go on one after the other: the server would wake them in no fixed order. Those of a
+   * participant that is cut off end at once.
+   */
+  function holdBack(cutOff?: Participant): void {
+    const waiting = [...parked].filter((each) => each.by !== cutOff && !heldBack.includes(each));
+    waiting.sort((a, b) => a.order - b.order);
+    for (const each of waiting.slice(heldBack.length === 0 ? 1 : 0)) {
+      process.kill(each.pid, 'SIGSTOP');
+      heldBack.push(each);
+    }
+  }
 
   /** Gives the answer to the node, at once or as a later step. */
   function hand(statement: Sent): void {
@@ -273,7 +300,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
 
   return {
     adopt(applicationName, by) {
-      names.add(applicationName);
+      names.set(applicationName, by);
       clients.set(applicationName, new Set());
       drivers.set(applicationName, (client, query, send) => gate(by, client, query, send));
     },
@@ -287,6 +314,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
       }
     },
     async cut(applicationName) {
+      holdBack(names.get(applicationName));
       const of = [applicationName];
       await observer.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', of);
       for (let left = 1; left > 0; ) {
@@ -306,7 +334,8 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     },
     onNotification: (listener) => void heard.push(listener),
     async close() {
-      for (const name of names) {
+      for (const { pid } of heldBack) process.kill(pid, 'SIGCONT');
+      for (const name of names.keys()) {
         drivers.delete(name);
         clients.delete(name);
       }

@@ -23,4 +23,9 @@ export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
   { plan: planOf(5), why: 'links, zombies and endpoints out of reach', isLong: true },
   { plan: planOf(7), why: 'three nodes, all ways to pay, crashes and zombies', isLong: true },
   { plan: planOf(8), why: 'three nodes, x402, cut connections and forged payments', isLong: true },
+  {
+    plan: shortPlanOf(509),
+    why: 'a stranger is faster than our transaction, and the books knew of no authorization under way',
+    isLong: true,
+  },
 ];

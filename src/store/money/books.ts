@@ -138,7 +138,10 @@ export async function findWrongInFlight(db: Reader, network: string) {
       where b.network = ${network} and l.account = 'in_flight' group by b.asset
     ), open as (
       select asset, sum(amount) as units from items
-      where network = ${network} and state in ('due', 'sent') and purpose = 'payment' group by asset
+      where network = ${network} and state in ('due', 'sent') and purpose = 'payment'
+        -- Authorizations to a deposit address are booked when their money arrives there.
+        and method not in ('deposit-vrs', 'deposit-bytes')
+      group by asset
     )
     select coalesce(b.asset, o.asset) as asset, coalesce(b.units, 0)::text as booked, coalesce(o.units, 0)::text as items
     from booked b full join open o on o.asset = b.asset
