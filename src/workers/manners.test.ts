@@ -29,12 +29,16 @@ describe('deliveries beside payments', () => {
           if (manners.waitMs() === 0) {
             const allowed = manners.allowance();
             attempted += allowed;
-            if (Number.isFinite(allowed)) manners.use(allowed);
+            manners.use(Number.isFinite(allowed) ? allowed : 10);
           }
           nowMs += 10;
           busyMs += 10 * scene.share;
         }
         return attempted;
+      },
+      /** No delivery is due for a time. */
+      rest(forMs: number): void {
+        for (const endMs = nowMs + forMs; nowMs < endMs; nowMs += 50) manners.allowance();
       },
     };
   }
@@ -64,6 +68,15 @@ describe('deliveries beside payments', () => {
       assert.ok(attempted >= 500 && attempted <= 700, `${attempted} in ten seconds`);
     });
   }
+
+  it('begin slowly after a pause: the first payments may be a flood', () => {
+    const { run, rest } = createScene();
+    assert.equal(run(1_000), Number.POSITIVE_INFINITY);
+    rest(200);
+    const attempted = run(100);
+    assert.ok(attempted >= 16 && attempted <= 100, `${attempted} in a tenth of a second`);
+    assert.equal(run(1_000), Number.POSITIVE_INFINITY);
+  });
 
   it('leave a part of the event loop to payments, and use the rest', () => {
     const { scene, run, manners } = createScene();

@@ -26,6 +26,8 @@ const WINDOW_MS = 100;
 const LEAST_PER_SECOND = 64;
 /** More than a node can attempt. */
 const MOST_PER_SECOND = 6_400;
+/** The rate after a pause: the first deliveries may come with a flood of payments, which is not noticed yet. */
+const FIRST_PER_SECOND = 400;
 /** Changes of the rate after a window. */
 const WAITING_FACTOR = 1 / 8;
 const FULL_FACTOR = 1 / 2;
@@ -46,6 +48,7 @@ export function createManners({
   let lookedAtMs = clock.nowMs();
   let busyBeforeMs = busyMs();
   let isBusy = false;
+  let used = 0;
 
   /** Measures the last window, if it is over, and adapts the allowance to it. */
   function look(): void {
@@ -59,14 +62,21 @@ export function createManners({
       lookedAtMs = nowMs;
       busyBeforeMs += activeMs;
       adapt(hasWaited ? WAITING_FACTOR : isFull ? FULL_FACTOR : FREE_FACTOR);
+      if (used === 0) limit(FIRST_PER_SECOND);
+      used = 0;
     }
     refill(bucket, nowMs);
     bucket.tokens = Math.min(bucket.tokens, Math.max(PER_ROUND, bucket.perSecond * KEPT_S));
   }
 
   function adapt(factor: number): void {
-    bucket.perSecond = Math.min(MOST_PER_SECOND, Math.max(LEAST_PER_SECOND, bucket.perSecond * factor));
-    if (factor < 1) bucket.tokens = Math.min(bucket.tokens, PER_ROUND);
+    if (factor < 1) limit(bucket.perSecond * factor);
+    else bucket.perSecond = Math.min(MOST_PER_SECOND, bucket.perSecond * factor);
+  }
+
+  function limit(perSecond: number): void {
+    bucket.perSecond = Math.max(LEAST_PER_SECOND, Math.min(bucket.perSecond, perSecond));
+    bucket.tokens = Math.min(bucket.tokens, PER_ROUND);
   }
 
   function isLimited(): boolean {
@@ -81,6 +91,7 @@ export function createManners({
     },
     allowance: () => (isLimited() ? Math.max(0, Math.floor(bucket.tokens)) : Number.POSITIVE_INFINITY),
     use(deliveries) {
+      used += deliveries;
       bucket.tokens -= deliveries;
     },
     waitMs() {
