@@ -70,6 +70,7 @@ const STOPPED_WHILE_FROZEN: Readonly<Record<string, Verdict>> = {
   'PUT /v1/merchants/{merchantId}/settlements/crypto/{id}': '403 forbidden',
   'DELETE /v1/merchants/{merchantId}/settlements/crypto/{id}': '403 forbidden',
   'POST /v1/refunds': '403 forbidden',
+  'POST /v1/late-money/{id}/return': '403 forbidden',
 };
 
 const NO_KEY = {
@@ -146,8 +147,8 @@ function personVerdictOf(route: GuardedRoute, caller: PeopleCaller): Verdict {
 
 /** The refusal of an object that is not the named merchant's. Routes about the merchant alone name none. */
 function foreignObject({ method, path, merchant }: GuardedRoute): Verdict {
-  const isOurs = path === '/v1/refunds/{id}' || path.startsWith('/v1/payment-links');
-  if (merchant === 'path' || isOurs) return path.endsWith('/{id}') ? '404 invalid_params' : 'own';
+  const isOurs = ['/v1/refunds/{id}', '/v1/late-money/', '/v1/payment-links'].some((own) => path.startsWith(own));
+  if (merchant === 'path' || isOurs) return path.includes('/{id}') ? '404 invalid_params' : 'own';
   const namesPayment = path.includes('{id}') || (method === 'POST' && path === '/v1/refunds');
   return namesPayment ? '404 payment_not_found' : 'own';
 }

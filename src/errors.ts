@@ -58,11 +58,14 @@ export const CATALOGUE = {
   invalid_state: {
     statuses: [400, 409],
     isReplayed: true,
-    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a 101st API key in force, a second person with an e-mail address, the last owner or passkey, and a person or merchant that was changed meanwhile.',
+    when: 'The state of the resource does not allow it, or the merchant of a payment is suspended or frozen; 409 for a second settlement destination of one asset, a 21st webhook endpoint, deliveries of a disabled one, a second return of late money, a 101st API key in force, a second person with an e-mail address, the last owner or passkey, and a person or merchant that was changed meanwhile.',
   },
   payment_expired: { statuses: [410], when: 'The payment has expired.' },
   quote_expired: { statuses: [400], when: 'The option is no longer in force: ask for options again.' },
-  sanctioned_user: { statuses: [400], when: 'The paying account is on the screening list.' },
+  sanctioned_user: {
+    statuses: [400],
+    when: 'The paying account is on the screening list, or the destination of late money is.',
+  },
   executor_not_found: { statuses: [409], when: "The option's network has no relayer any more, or is frozen." },
   payment_not_succeeded: {
     statuses: [400],

@@ -121,11 +121,19 @@ export interface Payment {
   }[] | null;
   /** As given. */
   metadata: Record<string, string> | null;
-  /** Only in events of type `payment.late_money`: the money that the payment did not need. */
+  /** Only in events of type `payment.late_money` and `payment.late_money_updated`: the money that the payment did not need. */
   lateMoney?: {
+    /** Its own route shows it. Missing in older events. */
+    id?: string;
     /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
     reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
     amount: Amount;
+    /** Only of `payment.late_money_updated`, like the other two. */
+    status?: 'unclaimed' | 'requested' | 'returning' | 'returned';
+    /** The account that gets it back, CAIP-10. */
+    destination?: string | null;
+    /** Why the last return did not happen, such as `vetoed` or `recipient_screened`. Another one can be requested. */
+    problem?: string | null;
   };
 }
 
@@ -408,6 +416,77 @@ export interface RefundQuery {
 /** One page. */
 export interface RefundPage {
   refunds: Refund[];
+  /** Pass it as `cursor` for the next page; null at the end. */
+  nextCursor: string | null;
+}
+
+/** The late money. */
+export interface LateMoney {
+  id: string;
+  paymentId: string;
+  merchantId: string;
+  /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+  reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
+  /** `unclaimed`: nobody has asked for its return. `requested`: the return cools off or waits. `returning`: it is being sent. `returned`: it has arrived, at final depth. */
+  status: 'unclaimed' | 'requested' | 'returning' | 'returned';
+  /** CAIP-2. */
+  network: string;
+  /** CAIP-19. */
+  asset: string;
+  /** All of it. It is returned whole. */
+  amount: Amount;
+  /** The part of it that the operator took as a fee, or will take. */
+  fee: Amount;
+  /** The account that sent it, CAIP-10. Null at a deposit address, where the sender may be an exchange. */
+  sender: string | null;
+  /** The transaction by which it came. Null at a deposit address. */
+  txId: string | null;
+  /** The account that gets it back, CAIP-10. */
+  destination: string | null;
+  /** The transaction of its return, once it is final. */
+  returnTxId: string | null;
+  /** Why the last return did not happen, such as `vetoed` or `recipient_screened`. Another one can be requested. */
+  problem: string | null;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  requestedAt: string | null;
+  /** What the return waits for at this moment. */
+  waitingFor: {
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
+    /** CAIP-19. */
+    asset: string;
+    /** The amount that is missing; of all others, the amount that waits. */
+    amount: Amount;
+    /** ISO 8601, UTC, with milliseconds. */
+    since: string;
+    /** Only of `cooling_off`. */
+    until?: string;
+  } | null;
+}
+
+export interface NewReturn {
+  /** The account that gets the money, CAIP-10, on the network of the money. */
+  destination: string;
+}
+
+export interface LateMoneyQuery {
+  /** Only of this merchant. */
+  merchantId?: string | undefined;
+  /** Only of this payment. */
+  paymentId?: string | undefined;
+  /** Only in these states. May be repeated, or hold several with commas between them. */
+  status?: 'unclaimed' | 'requested' | 'returning' | 'returned' | readonly ('unclaimed' | 'requested' | 'returning' | 'returned')[] | undefined;
+  /** Opaque: the `nextCursor` of the page before, with the same filters. */
+  cursor?: string | undefined;
+  /** Size of the page. */
+  limit?: number | undefined;
+}
+
+/** One page. */
+export interface LateMoneyPage {
+  lateMoney: LateMoney[];
   /** Pass it as `cursor` for the next page; null at the end. */
   nextCursor: string | null;
 }
@@ -797,7 +876,7 @@ export interface NewWebhookEndpoint {
   /** The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine. */
   url: string;
   /** The types to deliver. `payment.*` stands for all types that begin so, `*` for all. */
-  events: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[];
+  events: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[];
   /** Only events of these merchants. Null: all merchants that the key may act for. */
   merchantIds?: readonly string[] | null | undefined;
   /** A note of your own. */
@@ -810,7 +889,7 @@ export interface WebhookEndpointChange {
   /** The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine. */
   url?: string | undefined;
   /** The types to deliver. `payment.*` stands for all types that begin so, `*` for all. */
-  events?: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[] | undefined;
+  events?: readonly ('*' | 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*')[] | undefined;
   /** Only events of these merchants. Null: all merchants that the key may act for. */
   merchantIds?: readonly string[] | null | undefined;
   /** A note of your own. */
@@ -872,9 +951,9 @@ export interface DeliveryQuery {
   limit?: number | undefined;
 }
 
-export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
+export type EventType = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test';
 
-export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
+export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated' | 'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed' | 'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out' | 'merchant.created' | 'merchant.updated' | 'settlement_destination.pending' | 'settlement_destination.changed' | 'settlement_destination.vetoed' | 'webhook_endpoint.disabled' | 'webhook_endpoint.test' | 'payment.*' | 'refund.*' | 'payment_link.*' | 'merchant.*' | 'settlement_destination.*' | 'webhook_endpoint.*';
 
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
@@ -973,7 +1052,7 @@ export interface EventOf<Type extends EventType, Data> {
 
 /** An event. Its `type` tells what `data` is. */
 export type TillEvent =
-  | EventOf<'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money', Payment>
+  | EventOf<'payment.created' | 'payment.processing' | 'payment.requires_action' | 'payment.succeeded' | 'payment.failed' | 'payment.expired' | 'payment.cancelled' | 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated', Payment>
   | EventOf<'refund.created' | 'refund.processing' | 'refund.succeeded' | 'refund.failed', RefundData>
   | EventOf<'payment_link.created' | 'payment_link.updated' | 'payment_link.sold_out', PaymentLink>
   | EventOf<'merchant.created' | 'merchant.updated', MerchantData>

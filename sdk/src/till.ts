@@ -1,5 +1,6 @@
 import { connect, type TillOptions } from './connection.ts';
 import { eventsOf } from './events.ts';
+import { lateMoneyOf } from './late-money.ts';
 import { merchantsOf } from './merchants.ts';
 import { paymentLinksOf } from './payment-links.ts';
 import { paymentsOf } from './payments.ts';
@@ -29,6 +30,7 @@ export function createTill(options: TillOptions) {
   return {
     payments: paymentsOf(connection),
     refunds: refundsOf(connection),
+    lateMoney: lateMoneyOf(connection),
     paymentLinks: paymentLinksOf(connection),
     receipts: receiptsOf(connection),
     merchants: merchantsOf(connection),

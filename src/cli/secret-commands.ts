@@ -1,6 +1,7 @@
 import { rewrapMailLinks } from '../actions/mail/rewrap-links.ts';
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
+import { isOwnReturn, renewReturnMacs } from '../actions/outgoing/stray/return-rows.ts';
 import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
@@ -47,6 +48,7 @@ const rotate = databaseCommand({
       freezes: await renewFreezeHead(tx, keys, { isLost }),
       outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
       refunds: await renewRefundMacs(tx, keys, { isTrusted: (row) => isLost || isOwnRefund(keys, row), now }),
+      returns: await renewReturnMacs(tx, keys, { isTrusted: (row) => isLost || isOwnReturn(keys, row), now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
       deposits: await renewDepositMacs(tx, keys, (row) => isLost || isOwnDeposit(keys, row)),
       history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),

@@ -1,12 +1,13 @@
 import { returnStray } from '../actions/outgoing/stray/return-stray.ts';
 import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
+import { vetoReturn } from '../actions/outgoing/stray/veto-return.ts';
 import { type Fate, type SearchReport, searchStrays } from '../actions/watch/deposits/search-strays.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { depositMinimumOn } from '../settings/chains.ts';
 import { listStrays, type Stray } from '../store/money/strays.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
-import { id } from './kinds.ts';
+import { id, text as words } from './kinds.ts';
 import { listing } from './listing.ts';
 import { account } from './money-kinds.ts';
 import { flag, optional, required } from './options.ts';
@@ -21,7 +22,9 @@ const list = databaseCommand({
   options: { all: flag('Include strays that were returned or made a float.') },
   examples: ['strays list', 'strays list --all --json'],
   run: async ({ db }, { all }) => {
-    const states = all ? (['unclaimed', 'float', 'returning', 'returned'] as const) : (['unclaimed'] as const);
+    const states = all
+      ? (['unclaimed', 'requested', 'float', 'returning', 'returned'] as const)
+      : (['unclaimed', 'requested'] as const);
     return listing(await listStrays(db.sql, { states, limit: MAX_LISTED }), {
       columns: [
         { title: 'id', cell: (stray) => stray.id },
@@ -34,6 +37,7 @@ const list = databaseCommand({
         { title: 'to', cell: (stray) => stray.account },
         { title: 'transaction', cell: (stray) => stray.transactionHash ?? `in block ${stray.blockNumber}` },
         { title: 'state', cell: (stray) => stray.state },
+        { title: 'requested for', cell: (stray) => stray.recipient },
         { title: 'seen', cell: (stray) => stray.seenAt },
       ],
       empty: 'No stray money.',
@@ -63,6 +67,18 @@ const giveBack = databaseCommand({
       );
       return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
     }),
+});
+
+const veto = databaseCommand({
+  name: 'strays veto',
+  summary: 'End the return of late money that a partner has requested and that is not on its way.',
+  positionals: { id: required(id, 'The stray, as shown by strays list.') },
+  options: { reason: required(words, 'Why. It is kept in the audit log.') },
+  examples: ['strays veto stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "requested by a stolen key"'],
+  run: async (deps, { id: strayId, reason }) => {
+    const stray = await vetoReturn(deps, { id: strayId, reason, actor: operatorOf(deps.config) });
+    return { json: stray, text: `The return of ${stray.id} is vetoed.` };
+  },
 });
 
 const search = databaseCommand({
@@ -122,4 +138,4 @@ function fateText(
   }
 }
 
-export const strayCommands: readonly Command[] = [list, giveBack, search];
+export const strayCommands: readonly Command[] = [list, giveBack, veto, search];

@@ -107,6 +107,15 @@ const RECIPES = {
   'payment.settled': paid,
   'payment.reorged': (scene) => rehearsed(scene, 'reorg'),
   'payment.late_money': (scene) => rehearsed(scene, 'double'),
+  'payment.late_money_updated': async (scene) => {
+    const id = await rehearsed(scene, 'double');
+    await arrived(scene, 'payment.late_money', id);
+    const { lateMoney } = await scene.call('GET', `/v1/late-money?paymentId=${id}`);
+    const destination = `${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.payer}`;
+    await scene.call('POST', `/v1/late-money/${lateMoney[0].id}/return`, { destination });
+    scene.steps.push(`asked for the return of ${lateMoney[0].id} to ${destination}`);
+    return id;
+  },
   'refund.created': (scene) => refunded(scene),
   'refund.processing': (scene) => refunded(scene),
   'refund.succeeded': (scene) => refunded(scene),

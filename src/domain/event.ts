@@ -20,6 +20,10 @@ export const EVENT_TYPES = {
     'payment',
     'Money arrived that the payment did not need: too late, too much, or in a wrong token. The payer should get it back.',
   ),
+  'payment.late_money_updated': of(
+    'payment',
+    'The return of late money was requested, is on its way, has arrived, or did not happen.',
+  ),
   'refund.created': of('refund', 'A refund was requested.'),
   'refund.processing': of('refund', 'The refund waits for funds, or is being sent.'),
   'refund.succeeded': of('refund', 'The refund has arrived, at final depth.'),

@@ -26,6 +26,7 @@ import { brandingRoutes } from './routes/branding.ts';
 import { eventRoutes } from './routes/events.ts';
 import { exportRoutes } from './routes/exports.ts';
 import { gatewayRoutes } from './routes/gateway.ts';
+import { lateMoneyRoutes } from './routes/late-money.ts';
 import { merchantRoutes } from './routes/merchants.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { passkeyRoutes } from './routes/passkeys.ts';
@@ -94,6 +95,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   await app.register(receiptRoutes, deps);
   await app.register(timelineRoutes, deps);
   await app.register(refundRoutes, deps);
+  await app.register(lateMoneyRoutes, deps);
   await app.register(paymentLinkRoutes, deps);
   await app.register(payoutRoutes, deps);
   await app.register(eventRoutes, deps);

@@ -1,4 +1,5 @@
 import { DESK_SAMPLES } from './desk-samples.ts';
+import { lateSamples } from './late-samples.ts';
 import { LINK_SAMPLES } from './link-samples.ts';
 import { PEOPLE_SAMPLES } from './people-samples.ts';
 import { SAMPLE_ORIGIN, type Sample } from './sample.ts';
@@ -283,6 +284,8 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   },
   'get /v1/refunds': { answer: { refunds: [REFUND], nextCursor: null } },
   'get /v1/refunds/{id}': { params: { id: REFUND.refundId }, answer: REFUND },
+
+  ...lateSamples({ paymentId: PAYMENT_ID, merchantId: MERCHANT_ID, payer: PAYER, asset: USDC, amount: usdc }),
 
   'get /v1/gateway/payment/{id}': {
     params: { id: PAYMENT_ID },

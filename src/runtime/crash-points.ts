@@ -35,6 +35,7 @@ export const CRASH_POINTS = {
   'refund.signed': 'The signature of a merchant’s account is stored, and its item is due. The request has no answer.',
   'mail.sent': 'The server has taken a mail, and the result is not stored. It is sent again at the end of the claim.',
   'refund.covered': 'The order of a refund is stored and its floats are charged. No terms exist.',
+  'return.begun': 'The return of late money is ordered and its floats are charged. No terms exist.',
   'outgoing.planned': 'The terms of an outgoing transfer are stored and not signed. The same terms are signed later.',
   'outgoing.signed': 'An outgoing transfer is signed and not stored. The same terms give the same item again.',
   'outgoing.stored': 'The item of an outgoing transfer is due.',

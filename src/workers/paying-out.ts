@@ -4,6 +4,7 @@ import type { LimitDeps } from '../actions/outgoing/limit-outgoing.ts';
 import { payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
 import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';
+import { beginReturns } from '../actions/outgoing/stray/begin-returns.ts';
 import { recordStrays } from '../actions/outgoing/stray/record-strays.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
@@ -25,6 +26,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
   };
   return [
     { name: 'cover-refunds', everyMs: 500, run: () => coverRefunds(deps) },
+    { name: 'begin-returns', everyMs: 500, run: () => beginReturns(deps) },
     { name: 'return-fees', everyMs: 5_000, run: () => returnFees(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
     ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, (connected) => beginOutgoing(outgoing, connected)),

@@ -47,6 +47,7 @@ interface Scene {
   readonly merchantId: string;
   readonly paymentId: string;
   readonly refundId: string;
+  readonly lateId: string;
   readonly settlementId: string;
   readonly linkId: string;
   /** The creation of the payment. */
@@ -152,6 +153,7 @@ describe('authorisation', () => {
     const settlementId = registered.json().settlements[0].id;
     const eventId = await findEvent();
     const refundId = await newRefund(paymentId, merchantId);
+    const lateId = await newLateMoney(paymentId, merchantId);
     const link = await gateway.call({
       method: 'POST',
       url: '/v1/payment-links',
@@ -166,6 +168,7 @@ describe('authorisation', () => {
       paymentId,
       eventId,
       refundId,
+      lateId,
       endpointId: await newEndpoint(eventId),
     };
     return { ...own, ...(await newCashier()), keyId: await newKey() };
@@ -178,6 +181,16 @@ describe('authorisation', () => {
         from_held, from_merchant, from_operator, account, requested_at, updated_at)
       values (${id}, ${paymentId}, ${merchantId}, 'eip155:1', ${ASSET}, 'eip3009-vrs', ${ACCOUNT}, 1, 1, 0, 'failed',
         1, 0, 0, ${ACCOUNT}, now(), now())`;
+    return id;
+  }
+
+  async function newLateMoney(paymentId: string, merchantId: string): Promise<string> {
+    const id = paymentId.replace('pay_', 'stry_');
+    await gateway.db.sql`
+      insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, account, amount, fee,
+        is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
+      values (${id}, 'eip155:1', ${id}, 0, 1, 'late_payment', ${ASSET}, ${ACCOUNT}, 1, 0, true, ${paymentId},
+        ${merchantId}, true, 'unclaimed', 'late', now(), now())`;
     return id;
   }
 
@@ -224,6 +237,7 @@ describe('authorisation', () => {
       ['/settlements/', scene.settlementId],
       ['/events/', scene.eventId],
       ['/refunds/', scene.refundId],
+      ['/late-money/', scene.lateId],
       ['/payment-links/', scene.linkId],
       ['/refund/', scene.refundId],
       ['/webhook-endpoints/', scene.endpointId],
@@ -247,6 +261,7 @@ describe('authorisation', () => {
       'POST /v1/payment-links': LINK,
       'PATCH /v1/payment-links/{id}': { stock: 3 },
       'POST /v1/refunds': { paymentId: scene.paymentId },
+      'POST /v1/late-money/{id}/return': { destination: ACCOUNT },
       'POST /v1/test/clock': { advanceMs: 1 },
       'POST /v1/people': { name: 'New', email: `${freshKey()}@shop.example`, role: 'cashier' },
       'PATCH /v1/people/{id}': { name: 'Another name' },
@@ -349,6 +364,7 @@ describe('authorisation', () => {
       'POST /v1/gateway/payment/{id}/receipt-email',
       'POST /v1/gateway/refund/{id}/actions',
       'POST /v1/gateway/refund/{id}/confirm',
+      'POST /v1/late-money/{id}/return',
       'POST /v1/refunds',
     ]);
   });

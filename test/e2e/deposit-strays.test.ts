@@ -4,6 +4,7 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { searchStrays } from '../../src/actions/watch/deposits/search-strays.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
+import type { LateMoney } from '../../src/domain/late-money.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
@@ -30,7 +31,11 @@ describe('stray money at a deposit address', () => {
   const lateMoney = async (id: string) =>
     (await listEvents(scene.db.sql, id))
       .filter(({ type }) => type === 'payment.late_money')
-      .map(({ data }) => data.lateMoney);
+      .map(({ data }) => {
+        const { id: strayId, ...money } = data.lateMoney as LateMoney;
+        assert.match(strayId ?? '', /^stry_/);
+        return money;
+      });
 
   /** Nothing is in the books that is not on the chain, and the other way round. */
   async function isReconciled(of = scene) {

@@ -58,6 +58,10 @@ describe('rehearsals in a running sandbox', () => {
     ['payment.requires_action', ['payment.created', 'payment.processing']],
     ['payment.reorged', ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']],
     ['payment.late_money', ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled']],
+    [
+      'payment.late_money_updated',
+      ['payment.created', 'payment.processing', 'payment.succeeded', 'payment.settled', 'payment.late_money'],
+    ],
     ['merchant.created', []],
     ['merchant.updated', ['merchant.created']],
     ['webhook_endpoint.test', []],

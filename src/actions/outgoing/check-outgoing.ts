@@ -15,26 +15,16 @@ import { findStrays } from '../../store/money/strays.ts';
 import type { CommandDeps } from '../command.ts';
 import { hear } from '../evidence.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { type Check, GOOD, refused, UNCLEAR } from './check.ts';
 import { isOrdered } from './order-outgoing.ts';
 import { isOwnRefund } from './refund/refund-rows.ts';
+import { checkReturn } from './stray/check-return.ts';
 import { isGasMoney } from './stray/stray-entries.ts';
-
-/** The result of a check. While too few endpoints can be asked it is unclear. */
-export type Check = { readonly is: 'good' } | { readonly is: 'unclear' } | Refused;
-
-interface Refused {
-  readonly is: 'refused';
-  readonly problem: string;
-}
 
 /** The Collector's report that an item was carried out. */
 type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 
 type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps;
-
-const GOOD = { is: 'good' } as const;
-const UNCLEAR = { is: 'unclear' } as const;
-const refused = (problem: string): Refused => ({ is: 'refused', problem });
 
 /**
  * Checks a transfer before it is signed. Write access to the database must not be enough to spend money: the order
@@ -45,7 +35,7 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   if (!isOrdered(deps, outgoing)) return refused('its row was not written by this gateway, or was changed');
   const isBooked = await isSetAside(deps, outgoing);
   if (!isBooked) return refused('the books have not set this amount aside for it, or have paid it before');
-  if (outgoing.purpose === 'return') return checkReturn(deps, outgoing);
+  if (outgoing.purpose === 'return') return checkReturn(deps, connected, outgoing);
   if (outgoing.purpose === 'payout') {
     const isPayable = await isHeld(deps, outgoing);
     if (!isPayable) return refused('it differs from the amount that is held');
@@ -98,18 +88,6 @@ function isRefund(refund: Refund | undefined, outgoing: Outgoing): boolean {
     refund.amount === outgoing.amount &&
     refund.merchantId === outgoing.merchantId
   );
-}
-
-async function checkReturn({ db }: CheckDeps, outgoing: Outgoing): Promise<Check> {
-  // A float is given back by an order of the operator alone.
-  if (outgoing.floatOwner !== null) return GOOD;
-  const [stray] = await findStrays(db.sql, [outgoing.id]);
-  const isSame =
-    stray?.state === 'returning' &&
-    stray.network === outgoing.network &&
-    stray.asset === outgoing.asset &&
-    stray.amount === outgoing.amount;
-  return isSame ? GOOD : refused('it differs from the stray that it returns');
 }
 
 /** The net amount arrived at the account that pays it out. */

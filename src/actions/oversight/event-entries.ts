@@ -1,7 +1,7 @@
 import { amountText } from '../../chains/amount-text.ts';
 import { storedUnit } from '../../chains/units.ts';
 import { EVENT_TYPES } from '../../domain/event.ts';
-import type { LateMoney } from '../../domain/late-money.ts';
+import type { LateMoney, LateState } from '../../domain/late-money.ts';
 import { formatForPeople } from '../../domain/money.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -40,8 +40,7 @@ function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expir
 function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Record<string, unknown>>): string {
   const { transaction, block, fork } = evidence;
   const { lateMoney } = data as { lateMoney?: LateMoney };
-  if (lateMoney !== undefined)
-    return ` ${amountText(lateMoney.asset, lateMoney.amount)}: ${LATE_TEXTS[lateMoney.reason]}.`;
+  if (lateMoney !== undefined) return lateText(lateMoney);
   if (transaction !== undefined)
     return ` Transaction ${transaction}${block === undefined ? '' : ` in block ${block}`}.`;
   if (fork !== undefined) return ` Block ${fork} is the last one that stayed.`;
@@ -49,6 +48,20 @@ function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Re
   if (asset === undefined || amount === undefined || recipient === undefined) return '';
   return ` ${amountText(String(asset), String(amount))} to ${recipient}.`;
 }
+
+/** The reason of money that arrived; of a change, the state of its return. */
+function lateText({ asset, amount, reason, status, destination, problem }: LateMoney): string {
+  const money = amountText(asset, amount);
+  if (status === undefined) return ` ${money}: ${LATE_TEXTS[reason]}.`;
+  if (status === 'unclaimed') return ` ${money}: it was not returned${problem == null ? '' : ` (${problem})`}.`;
+  return ` ${money} to ${destination}: ${STATUS_TEXTS[status]}.`;
+}
+
+const STATUS_TEXTS: Readonly<Record<Exclude<LateState, 'unclaimed'>, string>> = {
+  requested: 'its return was requested',
+  returning: 'it is on its way',
+  returned: 'it has arrived',
+};
 
 const LATE_TEXTS: Readonly<Record<LateMoney['reason'], string>> = {
   late: 'it came too late, or was too little',

@@ -222,12 +222,12 @@ async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
 
 /** Something that happened to a payment without moving it. */
 export interface PaymentNote {
-  readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money';
+  readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
   /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
-  /** Of `payment.late_money`. */
+  /** Of both events of late money. */
   readonly lateMoney?: LateMoney;
 }
 

@@ -33,6 +33,9 @@ export const ORDER_OF_USE: readonly string[] = [
   'post /v1/refunds',
   'get /v1/refunds/{id}',
   'get /v1/refunds',
+  'get /v1/late-money',
+  'get /v1/late-money/{id}',
+  'post /v1/late-money/{id}/return',
 
   'get /v1/payouts',
 

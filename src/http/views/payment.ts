@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { tokenUnitId } from '../../chains/units.ts';
-import { LATE_REASONS, type LateMoney } from '../../domain/late-money.ts';
+import type { LateMoney } from '../../domain/late-money.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
 import type { WaitingRefund } from '../../domain/refund.ts';
 import type { PaymentDetails } from '../../store/payments/payment-details.ts';
@@ -10,6 +10,7 @@ import { gatewayUrl } from '../entry/payment-id.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
+import { LateMoneyOfEvent, viewLateMoneyOfEvent } from './late-money.ts';
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
 import { PaymentRefunds, type RefundRow, viewRefunds } from './refund.ts';
 
@@ -42,7 +43,7 @@ export function viewDetails(origin: Origin, { payment, details, settlement, refu
     ...viewRefunds(origin, payment, refunds),
     ...viewOrder(origin, details),
     metadata: details.metadata ?? null,
-    ...(lateMoney !== undefined && { lateMoney: viewLateMoney(origin, lateMoney) }),
+    ...(lateMoney !== undefined && { lateMoney: viewLateMoneyOfEvent(origin, lateMoney) }),
   };
 }
 
@@ -54,10 +55,6 @@ export interface ShownDetails {
   /** Of an event about it. */
   readonly lateMoney?: LateMoney | undefined;
   readonly nowMs: number;
-}
-
-function viewLateMoney(origin: Origin, { reason, asset, amount }: LateMoney) {
-  return { reason, amount: viewToken(origin, asset, amount) };
 }
 
 function viewSettlement({ asset, transactionHash }: PaymentSettlement) {
@@ -113,18 +110,7 @@ export const DetailsBody = Type.Object(
     ...PaymentRefunds,
     ...OrderBody,
     metadata: MetadataBody,
-    lateMoney: Type.Optional(
-      Type.Object(
-        {
-          reason: enumOf(
-            LATE_REASONS,
-            '`late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else.',
-          ),
-          amount: AmountBody,
-        },
-        { description: 'Only in events of type `payment.late_money`: the money that the payment did not need.' },
-      ),
-    ),
+    lateMoney: LateMoneyOfEvent,
   },
   { description: 'The payment.' },
 );

@@ -96,7 +96,7 @@ const WholeRefundBody = Type.Object(
   { description: 'Only if one refund gives back the whole payment. `refunds` has all of them.' },
 );
 
-const WaitBody = Type.Object({
+export const WaitBody = Type.Object({
   what: enumOf(
     REFUND_WAITS,
     '`float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s.',

@@ -148,6 +148,18 @@ function transferColumns(db: Reader) {
 const readTransfer = (row: TransferRow): DepositTransfer => ({ ...row, blockNumber: Number(row.blockNumber) });
 
 /** Sums of the transfers of a deposit address in the asked asset, up to a block. */
+/** True if a sender on the screening list has sent some of this money to a deposit address of the payment. */
+export async function hasScreenedTransfer(
+  db: Reader,
+  { paymentId, network, asset }: { paymentId: string; network: string; asset: string },
+): Promise<boolean> {
+  const [row] = await db<{ isThere: boolean }[]>`
+    select exists (
+      select from deposits d join deposit_transfers t on t.commitment = d.commitment
+      where d.payment_id = ${paymentId} and t.network = ${network} and t.asset = ${asset} and t.is_screened) as "isThere"`;
+  return row?.isThere ?? false;
+}
+
 export interface TransferSums {
   /** In time, of senders that count. */
   readonly counted: bigint;

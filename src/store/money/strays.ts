@@ -1,3 +1,4 @@
+import type { LateReason } from '../../domain/late-money.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** Money that came without being asked for. */
@@ -22,23 +23,46 @@ export interface Stray {
   readonly merchantId: string | null;
   /** True if it is on the intermediate account, among money of other owners. */
   readonly isBooked: boolean;
-  readonly state: 'unclaimed' | 'float' | 'returning' | 'returned';
+  /** Requested: a partner has named a recipient, and the return is not on its way. */
+  readonly state: 'unclaimed' | 'requested' | 'float' | 'returning' | 'returned';
   readonly seenAt: Date;
+  /** Why the payment did not need it. Null without a payment. */
+  readonly reason: LateReason | null;
+  /** The account that a partner has named. Null if nobody has asked, and if an operator returns it. */
+  readonly recipient: string | null;
+  readonly requestedAt: Date | null;
+  /** The requested return cools off until then. */
+  readonly sendAfter: Date | null;
+  /** Why the last return did not happen. */
+  readonly problem: string | null;
+  /** The proof that the gateway wrote the request. */
+  readonly mac: string | null;
 }
 
-export type NewStray = Omit<Stray, 'state' | 'seenAt'> & { readonly state: 'unclaimed' | 'float' };
+export type NewStray = Omit<Stray, 'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem'> & {
+  readonly state: 'unclaimed' | 'float';
+  readonly reason?: LateReason;
+};
+
+/** A partner's request to return a stray. */
+export interface StrayRequest {
+  readonly recipient: string;
+  readonly sendAfter: Date;
+  readonly mac: string;
+}
 
 /** Stores new strays, and returns their ids: each log of the chain is at most one stray. */
 export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   const inserted = await tx<{ id: string }[]>`
     insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
-      fee, is_held, payment_id, merchant_id, is_booked, state, seen_at, updated_at)
+      fee, is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
     select s.id, s.network, s."transactionHash", s."logIndex", s."blockNumber", s.source, s.asset, s.sender, s.account,
-      s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state, ${at}::timestamptz, ${at}::timestamptz
+      s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state,
+      s.reason, ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(strays as never)}) as s(
       id text, network text, "transactionHash" text, "logIndex" int, "blockNumber" bigint, source text, asset text,
       sender text, account text, amount numeric, fee numeric, "isHeld" boolean, "paymentId" text, "merchantId" text,
-      "isBooked" boolean, state text)
+      "isBooked" boolean, state text, reason text)
     on conflict do nothing
     returning id`;
   return inserted.map(({ id }) => id);
@@ -54,6 +78,50 @@ export async function moveStray(
   return count === 1;
 }
 
+/** Stores a partner's request; false when the stray is not unclaimed. */
+export async function requestStray(tx: Tx, id: string, request: StrayRequest, at: Date): Promise<boolean> {
+  const { recipient, sendAfter, mac } = request;
+  const { count } = await tx`
+    update strays
+    set state = 'requested', recipient = ${recipient}, requested_at = ${at}, send_after = ${sendAfter}, problem = null,
+      mac = ${mac}, updated_at = ${at}
+    where id = ${id} and state = 'unclaimed'`;
+  return count === 1;
+}
+
+/** Puts a stray back to unclaimed, without its request; false when it is not in that state. */
+export async function releaseStray(
+  tx: Tx,
+  { id, from, problem, at }: { id: string; from: 'requested' | 'returning'; problem: string; at: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update strays
+    set state = 'unclaimed', recipient = null, requested_at = null, send_after = null, mac = null, problem = ${problem},
+      updated_at = ${at}
+    where id = ${id} and state = ${from}`;
+  return count === 1;
+}
+
+/** A page of the requests that may still be signed, also by a deep reorg. */
+export function lockOpenRequests(
+  tx: Tx,
+  { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
+): Promise<Stray[]> {
+  return tx<Stray[]>`
+    select ${strayColumns(tx)} from strays s
+    where s.id > ${after} and s.recipient is not null and (s.state <> 'returned' or s.updated_at > ${paidSince})
+    order by s.id limit ${limit} for update`;
+}
+
+export async function setRequestMacs(
+  tx: Tx,
+  macs: readonly { readonly id: string; readonly mac: string }[],
+): Promise<void> {
+  await tx`
+    update strays s set mac = m.mac
+    from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where s.id = m.id`;
+}
+
 /** Sets strays to their known later state, and returns those strays. */
 export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
@@ -65,12 +133,12 @@ export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): 
 }
 
 export async function lockStray(tx: Tx, id: string): Promise<Stray | undefined> {
-  const [row] = await tx<Stray[]>`select ${strayColumns(tx)} from strays where id = ${id} for update`;
+  const [row] = await tx<Stray[]>`select ${strayColumns(tx)} from strays s where s.id = ${id} for update`;
   return row;
 }
 
 export function findStrays(db: Reader, ids: readonly string[]): Promise<Stray[]> {
-  return db<Stray[]>`select ${strayColumns(db)} from strays where id = any(${ids as string[]}::text[])`;
+  return db<Stray[]>`select ${strayColumns(db)} from strays s where s.id = any(${ids as string[]}::text[])`;
 }
 
 /** The newest first. */
@@ -79,8 +147,8 @@ export function listStrays(
   { states, limit }: { states: readonly Stray['state'][]; limit: number },
 ): Promise<Stray[]> {
   return db<Stray[]>`
-    select ${strayColumns(db)} from strays where state = any(${states as string[]}::text[])
-    order by seen_at desc, id limit ${limit}`;
+    select ${strayColumns(db)} from strays s where s.state = any(${states as string[]}::text[])
+    order by s.seen_at desc, s.id limit ${limit}`;
 }
 
 /** Which blocks of a network were searched for strays. */
@@ -103,8 +171,10 @@ export async function putStrayCursor(tx: Tx, network: string, blockNumber: numbe
     on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
 }
 
-function strayColumns(db: Reader) {
-  return db`id, network, transaction_hash as "transactionHash", log_index as "logIndex",
-    block_number::int as "blockNumber", source, asset, sender, account, amount, fee, is_held as "isHeld",
-    payment_id as "paymentId", merchant_id as "merchantId", is_booked as "isBooked", state, seen_at as "seenAt"`;
+/** The columns of the stray `s`. */
+export function strayColumns(db: Reader) {
+  return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
+    s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",
+    s.payment_id as "paymentId", s.merchant_id as "merchantId", s.is_booked as "isBooked", s.state, s.seen_at as "seenAt",
+    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac`;
 }

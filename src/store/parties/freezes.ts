@@ -116,19 +116,30 @@ export function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) =>
 }
 
 /**
- * The condition that freezes stop the transfer `o` out of our accounts. Operators order returns, so only the freeze of a
- * network stops them.
+ * The condition that freezes stop the transfer `o` out of our accounts. Returns that operators order are stopped by the freeze
+ * of a network alone. Returns that partners request are stopped like refunds.
  */
 export function isOutgoingStopped(db: Reader) {
+  const isOperators = db`(o.purpose = 'return'
+    and not exists (select from strays s where s.id = o.id and s.recipient is not null))`;
   return db`(exists (
       select from freezes f
       where f.scope = 'network' and f.subject = o.network
-        or f.scope = 'restored' and f.subject = o.network and o.purpose <> 'return'
+        or f.scope = 'restored' and f.subject = o.network and not ${isOperators}
         or f.scope = 'payouts' and o.purpose = 'payout'
-        or f.scope = 'refunds' and o.purpose = 'refund')
-    or o.purpose <> 'return'
+        or f.scope = 'refunds' and o.purpose <> 'payout' and not ${isOperators})
+    or not ${isOperators}
       and exists (select from merchants m where m.id = o.merchant_id and ${isMerchantStopped(db)})
       and not exists (select from refunds r where r.id = o.id and r.is_operators))`;
+}
+
+/** The condition that freezes stop the requested return of the stray `s`. Those that operators order are not requested. */
+export function isReturnStopped(db: Reader) {
+  return db`(s.recipient is not null and (
+    exists (
+      select from freezes f
+      where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = s.network)
+    or exists (select from merchants m where m.id = s.merchant_id and ${isMerchantStopped(db)})))`;
 }
 
 /** The condition that freezes stop the refund `r`. */

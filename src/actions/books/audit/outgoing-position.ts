@@ -10,7 +10,7 @@ import {
 } from '../../../domain/books.ts';
 import type { ComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
+import { coverOfStray } from '../../outgoing/stray/send-stray.ts';
 import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../../outgoing/stray/stray-entries.ts';
 
 /** The position that a completed payout, refund or return must have in the books. */

@@ -14,7 +14,7 @@ import {
   takeForRefund,
 } from '../../../store/money/payouts.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
-import { lockStray, moveStray } from '../../../store/money/strays.ts';
+import { moveStray, releaseStray } from '../../../store/money/strays.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
@@ -23,7 +23,9 @@ import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { outgoingMac } from '../../outgoing/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
-import { coverOfStray } from '../../outgoing/stray/return-stray.ts';
+import { noteReturn } from '../../outgoing/stray/note-return.ts';
+import { lockStrayOfPayment } from '../../outgoing/stray/return-stray.ts';
+import { coverOfStray, partsOf } from '../../outgoing/stray/send-stray.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
@@ -164,26 +166,28 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
 }
 
 async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
-  const stray = await lockStray(tx, id);
+  const stray = await lockStrayOfPayment(tx, id);
   if (stray === undefined) throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
   if (stray.state === 'float') throw new Unplaced('returned a stray that is a float here');
   if (stray.asset !== event.asset || stray.amount !== event.amount.toString()) {
     throw new Unplaced('does not match its stray');
   }
-  if (stray.state === 'unclaimed') {
+  // A request that was made since the backup may name another account.
+  if (stray.state === 'requested') await releaseStray(tx, { id, from: 'requested', problem: 'returned_before', at });
+  if (stray.state === 'unclaimed' || stray.state === 'requested') {
     const { network, asset } = stray;
-    const { merchantId: owner, merchant, operator } = coverOfStray(stray);
-    const parts = [
-      { owner, units: merchant },
-      { owner: OPERATOR_FLOAT, units: operator },
-    ];
+    const parts = partsOf(coverOfStray(stray));
     await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
   await moveStray(tx, { id, from: 'returning', to: 'returned', at });
   for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: id });
   if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
-  return { merchantId: stray.merchantId, floatOwner: null, isChanged: stray.state !== 'returned' };
+  const isChanged = stray.state !== 'returned';
+  const { recipient } = event;
+  const evidence = evidenceOf(event);
+  if (isChanged) await noteReturn(tx, stray, { status: 'returned', recipient, actor: 'operator', evidence }, at);
+  return { merchantId: stray.merchantId, floatOwner: null, isChanged };
 }
 
 /** Corrects the books to the chain. Returns true if they differed. */

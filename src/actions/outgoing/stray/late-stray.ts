@@ -13,16 +13,17 @@ export interface LateMoney {
   readonly actor: string;
 }
 
-/** Records a payment that arrived after its end as a stray, to be given back by `till strays return`. */
+/** Records a payment that arrived after its end as a stray, to be returned by a partner, or by `till strays return`. */
 export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
   const { subject, commitment } = item;
   // The payment first: every transaction locks it before its items and strays.
   const [payment] = await lockPayments(tx, [subject]);
-  const strays = await insertStrays(tx, [lateStray(item, event, payment?.merchantId ?? null)], at);
-  if (strays.length === 0) return;
-  const evidence = { stray: strays[0], commitment, transaction: event.transactionHash, block: event.blockNumber };
-  const isPaid = payment?.status === 'succeeded';
-  const lateMoney = { reason: isPaid ? 'overpaid' : 'late', asset: item.asset, amount: item.amount } as const;
+  const reason = payment?.status === 'succeeded' ? 'overpaid' : 'late';
+  const stray = { ...lateStray(item, event, payment?.merchantId ?? null), reason } as const;
+  const { id, asset, amount } = stray;
+  if ((await insertStrays(tx, [stray], at)).length === 0) return;
+  const evidence = { stray: id, commitment, transaction: event.transactionHash, block: event.blockNumber };
+  const lateMoney = { id, reason, asset, amount } as const;
   await notePayments(tx, [subject], { type: 'payment.late_money', actor, evidence, lateMoney }, at);
 }
 

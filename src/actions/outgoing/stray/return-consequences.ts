@@ -1,13 +1,15 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import { floatReturnEntry, OPERATOR_FLOAT, strayCoveredEntry } from '../../../domain/books.ts';
+import { floatReturnEntry, strayCoveredEntry } from '../../../domain/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
-import { lockStray, moveStray, type Stray } from '../../../store/money/strays.ts';
+import { moveStray, type Stray } from '../../../store/money/strays.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import type { ArrivalProof, Consequences } from '../consequences.ts';
-import { coverOfStray } from './return-stray.ts';
+import { endReturn, noteReturn } from './note-return.ts';
+import { lockStrayOfPayment } from './return-stray.ts';
+import { coverOfStray, partsOf } from './send-stray.ts';
 import { aboutStray, strayReturnEntries } from './stray-entries.ts';
 
 /** Floats and strays that are given back. */
@@ -19,10 +21,12 @@ export const RETURN: Consequences = {
       for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: stray.id });
       // The alert about a late payment has the payment as its subject.
       if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
+      const { recipient } = outgoing;
+      await noteReturn(tx, stray, { status: 'returned', recipient, actor: 'watcher', evidence: { ...proof } }, at);
     }
     await recordEntries(tx, returnEntries('done', outgoing, stray, BigInt(outgoing.amount), proof), at);
   },
-  async failed(tx, outgoing, { problem }, at) {
+  async failed(tx, outgoing, { problem, evidence }, at) {
     const { id, network, asset, floatOwner } = outgoing;
     const units = BigInt(outgoing.amount);
     const stray = await strayOf(tx, outgoing);
@@ -31,13 +35,20 @@ export const RETURN: Consequences = {
       const change = { owner: floatOwner, network, asset, units, kind: 'restored', subject: id } as const;
       await changeFloats(tx, [change], at);
     }
-    if (stray !== undefined) await uncover(tx, stray, at);
+    if (stray !== undefined) {
+      const end = { problem, actor: 'watcher', evidence: { problem, ...evidence } };
+      if (stray.state === 'returning') await endReturn(tx, stray, end, at);
+      await uncover(tx, stray, at);
+    }
     const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). The money is still on its account.`;
     await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
   },
   async undone(tx, outgoing, at) {
     const stray = await strayOf(tx, outgoing);
-    if (stray !== undefined) await moveStray(tx, { id: stray.id, from: 'returned', to: 'returning', at });
+    if (stray !== undefined) {
+      await moveStray(tx, { id: stray.id, from: 'returned', to: 'returning', at });
+      await noteReturn(tx, stray, { status: 'returning', recipient: outgoing.recipient, actor: 'watcher' }, at);
+    }
     await recordEntries(tx, returnEntries('done', outgoing, stray, -BigInt(outgoing.amount)), at);
   },
 };
@@ -45,22 +56,22 @@ export const RETURN: Consequences = {
 /** Undefined for a float. */
 async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | undefined> {
   if (floatOwner !== null) return undefined;
-  const stray = await lockStray(tx, id);
+  const stray = await lockStrayOfPayment(tx, id);
   if (stray === undefined) throw new Error('The returned money is neither a stray nor a float.');
   return stray;
 }
 
-/** Puts the stray back to unclaimed and gives floats back the part they had added. */
+/** Gives floats back the part that they had added. */
 async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
   const { id, network, asset } = stray;
-  await moveStray(tx, { id, from: 'returning', to: 'unclaimed', at });
-  const { merchantId, merchant, operator } = coverOfStray(stray);
+  const cover = coverOfStray(stray);
+  const { merchantId, merchant, operator } = cover;
   const back = { network, asset, kind: 'restored', subject: id } as const;
-  const changes = [
-    { ...back, owner: merchantId, units: merchant },
-    { ...back, owner: OPERATOR_FLOAT, units: operator },
-  ];
-  await changeFloats(tx, changes, at);
+  await changeFloats(
+    tx,
+    partsOf(cover).map((part) => ({ ...back, ...part })),
+    at,
+  );
   if (merchant + operator === 0n) return;
   const about = { ...aboutStray(stray), merchantId };
   await recordEntries(tx, [strayCoveredEntry(about, { merchantFloat: -merchant, operatorFloat: -operator })], at);

@@ -1,7 +1,7 @@
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isNamed, leastPaid } from '../../../domain/deposit.ts';
 import { depositedEntry } from '../../../domain/deposit-entries.ts';
-import type { LateMoney } from '../../../domain/late-money.ts';
+import type { LateReason } from '../../../domain/late-money.ts';
 import type { PaymentEvent } from '../../../domain/payment.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { strayId } from '../../../domain/stray.ts';
@@ -183,15 +183,16 @@ async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDepos
     await putTold(tx, deposit, extra);
     const units = extra - row.told;
     const amount = units.toString();
-    const stray = await insertStray(tx, { deposit, block: seen.block, units, before: row.told }, at);
-    const evidence = { stray, commitment, network, block: seen.block, asset, amount, total: extra.toString() };
-    const lateMoney = { reason: reasonOf(deposit, isPaid), asset, amount };
+    const reason = reasonOf(deposit, isPaid);
+    const id = await insertStray(tx, { deposit, block: seen.block, units, before: row.told, reason }, at);
+    const evidence = { stray: id, commitment, network, block: seen.block, asset, amount, total: extra.toString() };
+    const lateMoney = { id, reason, asset, amount };
     await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence, lateMoney }, at);
   });
 }
 
 /**
- * The money can be returned by `till strays return`, to an account that somebody names. It was swept to the merchant or will
+ * The money can be returned to an account that the partner names, or by `till strays return`. It was swept to the merchant or will
  * be, so floats pay for its return.
  */
 async function insertStray(
@@ -201,7 +202,14 @@ async function insertStray(
     block,
     units,
     before,
-  }: { readonly deposit: OpenDeposit; readonly block: number; readonly units: bigint; readonly before: bigint },
+    reason,
+  }: {
+    readonly deposit: OpenDeposit;
+    readonly block: number;
+    readonly units: bigint;
+    readonly before: bigint;
+    readonly reason: LateReason;
+  },
   at: Date,
 ): Promise<string> {
   const { commitment, network, asset, paymentId, merchantId, item } = deposit;
@@ -224,12 +232,13 @@ async function insertStray(
     merchantId,
     isBooked: true,
     state: 'unclaimed',
+    reason,
   } as const;
   await insertStrays(tx, [stray], at);
   return id;
 }
 
-function reasonOf({ isStray, network, item }: OpenDeposit, isPaid: boolean): LateMoney['reason'] {
+function reasonOf({ isStray, network, item }: OpenDeposit, isPaid: boolean): LateReason {
   if (isStray) return network === item.network ? 'wrong_token' : 'wrong_network';
   return isPaid ? 'overpaid' : 'late';
 }

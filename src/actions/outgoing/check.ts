@@ -1,0 +1,11 @@
+/** The result of a check. While too few endpoints can be asked it is unclear. */
+export type Check = { readonly is: 'good' } | { readonly is: 'unclear' } | Refused;
+
+interface Refused {
+  readonly is: 'refused';
+  readonly problem: string;
+}
+
+export const GOOD = { is: 'good' } as const;
+export const UNCLEAR = { is: 'unclear' } as const;
+export const refused = (problem: string): Refused => ({ is: 'refused', problem });

@@ -1,0 +1,64 @@
+import { amountText } from '../../../chains/amount-text.ts';
+import type { Chains } from '../../../chains/chains.ts';
+import type { Screening } from '../../../screening/screening.ts';
+import { findReturnable, lockReturnable } from '../../../store/money/late-money.ts';
+import type { Stray } from '../../../store/money/strays.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { shareFreezes } from '../../parties/freeze-heads.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { listNaming, SCREENED } from '../refund/screen-refund.ts';
+import { endReturn } from './note-return.ts';
+import { isOwnReturn } from './return-rows.ts';
+import { sendStray } from './send-stray.ts';
+
+const MAX_BEGUN = 200;
+const ACTOR = 'payer-out';
+
+type BeginDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
+
+/** Sends requested returns that have cooled off and that floats cover. Returns true if there are more. */
+export async function beginReturns(deps: BeginDeps): Promise<boolean> {
+  const networks = deps.chains.list().map(({ chain }) => chain.network.chainId);
+  const now = new Date(deps.world.clock.nowMs());
+  const found = await findReturnable(deps.db.sql, { networks, limit: MAX_BEGUN, now });
+  for (const money of found) {
+    await command(deps, (tx, at) => begin(tx, deps, money, at));
+    deps.world.crashPoint?.('return.begun');
+  }
+  return found.length === MAX_BEGUN;
+}
+
+async function begin(
+  tx: Tx,
+  deps: BeginDeps,
+  { id, paymentId }: { readonly id: string; readonly paymentId: string },
+  at: Date,
+): Promise<void> {
+  await shareFreezes(tx, deps);
+  await lockPayments(tx, [paymentId]);
+  const stray = await lockReturnable(tx, { id, now: at });
+  if (stray === undefined || stray.recipient === null) return;
+  const { network, recipient } = stray;
+  if (!isOwnReturn(deps, stray)) {
+    await refuse(tx, stray, 'request_changed', 'its request was not written by this gateway, or was changed', at);
+    return;
+  }
+  const list = listNaming(deps.screening, { network, recipient });
+  if (list !== undefined) {
+    await refuse(tx, stray, SCREENED, `${recipient} is on the screening list ${list.version} of ${list.date}`, at);
+    return;
+  }
+  // Another transaction may have used the floats since. Then it waits, and nothing moves.
+  await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
+}
+
+/** Ends the request. The partner can make another one. */
+async function refuse(tx: Tx, stray: Stray, problem: string, reason: string, at: Date): Promise<void> {
+  const { id, asset, amount } = stray;
+  await endReturn(tx, stray, { problem, actor: ACTOR, evidence: { problem } }, at);
+  const message = `${amountText(asset, amount)} of late money is not returned: ${reason}.`;
+  await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
+}

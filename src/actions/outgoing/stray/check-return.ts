@@ -1,0 +1,155 @@
+import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSmall } from '../../../chains/finality.ts';
+import { idBytes } from '../../../domain/ids.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
+import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
+import { findMerchantsOf } from '../../../store/events/events.ts';
+import { sumReturned } from '../../../store/money/late-money.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { findStrays, type Stray } from '../../../store/money/strays.ts';
+import type { CommandDeps } from '../../command.ts';
+import { hear } from '../../evidence.ts';
+import { isOwnDeposit } from '../../paying/deposit-rows.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { type Check, GOOD, refused, UNCLEAR } from '../check.ts';
+import { isOwnReturn } from './return-rows.ts';
+
+type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps;
+
+/** The largest sweeps are proved by their receipts. More of them, all smaller, do not count. */
+const MAX_PROVED = 50;
+
+/**
+ * Checks the return of a float or a stray before it is signed. An operator has looked at the money. Nobody has looked at money
+ * that a partner has returned, so the chain must show it.
+ */
+export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
+  // A float is given back by an order of the operator alone.
+  if (outgoing.floatOwner !== null) return GOOD;
+  const [stray] = await findStrays(deps.db.sql, [outgoing.id]);
+  const isSame =
+    stray?.state === 'returning' &&
+    stray.network === outgoing.network &&
+    stray.asset === outgoing.asset &&
+    stray.amount === outgoing.amount;
+  if (!isSame) return refused('it differs from the stray that it returns');
+  if (stray.recipient === null) return GOOD;
+  if (stray.recipient !== outgoing.recipient || !isOwnReturn(deps, stray)) {
+    return refused('it differs from the return that was requested');
+  }
+  const { paymentId } = stray;
+  const merchants = paymentId === null ? [] : await findMerchantsOf(deps.db.sql, paymentId);
+  if (paymentId === null || merchants.some((merchant) => merchant !== outgoing.merchantId)) {
+    return refused('its payment belongs to another merchant');
+  }
+  const money = { stray, paymentId, paying: await findPayingItem(deps.db.sql, paymentId) };
+  return stray.transactionHash === null ? checkDeposits(deps, connected, money) : checkLate(connected, money);
+}
+
+/** Late money of a payment, and the item that paid the payment, if any did. */
+interface Late {
+  readonly stray: Stray;
+  readonly paymentId: string;
+  readonly paying: StoredItem | undefined;
+}
+
+/** The receipt must show the late payment with these terms, and it must not be the one that paid. */
+async function checkLate({ chain }: ConnectedChain, { stray, paymentId, paying }: Late): Promise<Check> {
+  const { transactionHash, logIndex, asset, amount, fee, account } = stray;
+  const isIt = (told: ChainEvent) =>
+    told.type === 'paid' &&
+    told.logIndex === logIndex &&
+    told.asset === asset &&
+    told.amount === BigInt(amount) &&
+    told.fee === BigInt(fee) &&
+    told.commitment !== paying?.commitment &&
+    told.recipient.toLowerCase() === account.toLowerCase() &&
+    told.subject.replace(/^0x/, '') === Buffer.from(idBytes(paymentId)).toString('hex');
+  const { finding } = await hear(chain, async (witness) => {
+    const receipt = await witness.receipt(transactionHash ?? '');
+    return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
+  });
+  if (!isEnough(chain, finding, stray)) return UNCLEAR;
+  return finding.value === 'shown' ? GOOD : refused('the chain shows no late payment with these terms');
+}
+
+/**
+ * Sweeps of the payment's deposit addresses, and the money that lies there, must add up to all that was returned of this
+ * asset, and to the price if they paid it.
+ */
+async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray, paymentId, paying }: Late) {
+  const { sql } = deps.db;
+  const { network, asset, isHeld } = stray;
+  const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
+  if (isHeld || !deposits.some((deposit) => isFeeOf(deposit, stray))) {
+    return refused('its fee is not that of a deposit address of the payment');
+  }
+  const isPaying = deposits.some(
+    ({ commitment, asset: asked }) => commitment === paying?.commitment && asked === asset,
+  );
+  const needed = isPaying && paying?.network === network ? BigInt(paying.amount) : 0n;
+  const returned = await sumReturned(sql, { paymentId, network, asset });
+  const sweeps = await largestSweeps(deps, deposits, { network, asset });
+  const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
+  if (block === undefined) return UNCLEAR;
+  const { finding } = await hear(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
+  const isShown = isEnough(chain, finding, stray) && BigInt(finding.value) >= needed + returned;
+  // The chain may have been read further than the endpoints of this node show.
+  return isShown ? GOOD : UNCLEAR;
+}
+
+/** The operator's float pays the fee, so the fee must be the share of the address. */
+function isFeeOf({ item }: OpenDeposit, { amount, fee }: Stray): boolean {
+  return BigInt(fee) === (BigInt(amount) * BigInt(item.fee)) / BigInt(item.amount);
+}
+
+async function largestSweeps(
+  { db }: CheckDeps,
+  deposits: readonly OpenDeposit[],
+  { network, asset }: { readonly network: string; readonly asset: string },
+): Promise<readonly string[]> {
+  const lists = await Promise.all(
+    deposits.map(({ commitment }) => listDecidedSweeps(db.sql, { network, commitment, asset })),
+  );
+  const sweeps = lists
+    .flat()
+    .map(({ transactionHash, fields }) => ({ transactionHash, units: BigInt(fields.amount ?? '0') }));
+  const largest = sweeps.toSorted((a, b) => Number(b.units > a.units) - Number(a.units > b.units));
+  return [...new Set(largest.map(({ transactionHash }) => transactionHash))].slice(0, MAX_PROVED);
+}
+
+async function arrivedBy(
+  witness: Witness,
+  ask: {
+    readonly deposits: readonly OpenDeposit[];
+    readonly sweeps: readonly string[];
+    readonly asset: string;
+    readonly block: number;
+  },
+): Promise<string | undefined> {
+  const { deposits, sweeps, asset, block } = ask;
+  const own = new Set(deposits.map(({ commitment }) => commitment));
+  const receipts = await Promise.all(sweeps.map((hash) => witness.receipt(hash)));
+  if (receipts.some((receipt) => receipt === undefined)) return undefined;
+  const swept = receipts
+    .flatMap((receipt) => receipt?.events ?? [])
+    .filter((told) => told.type === 'swept' && told.asset === asset && own.has(told.commitment))
+    .reduce((sum, told) => sum + (told.type === 'swept' ? told.amount : 0n), 0n);
+  const addresses = [...new Set(deposits.map(({ address }) => address))];
+  const held = await Promise.all(addresses.map((address) => witness.holding(address, asset, block)));
+  return held.reduce((sum, units) => sum + units, swept).toString();
+}
+
+type Finding = Awaited<ReturnType<typeof hear<string>>>['finding'];
+
+/** One endpoint alone is believed up to an amount. */
+function isEnough(
+  { network }: Chain,
+  finding: Finding,
+  money: Pick<Stray, 'asset' | 'amount'>,
+): finding is Extract<Finding, { readonly is: 'agreed' | 'alone' }> {
+  return finding.is === 'agreed' || (finding.is === 'alone' && isSmall(network, money));
+}

@@ -1,0 +1,39 @@
+import type { LateState } from '../../../domain/late-money.ts';
+import { releaseStray, type Stray } from '../../../store/money/strays.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { notePayments } from '../../paying/move-payment.ts';
+
+interface Note {
+  readonly status: LateState;
+  /** The address that gets the money. Null if it is nobody's again. */
+  readonly recipient: string | null;
+  readonly problem?: string;
+  readonly actor: string;
+  readonly evidence?: Readonly<Record<string, unknown>>;
+}
+
+/** Tells the partner of a change of late money, by an event of its payment. The payment is locked before the stray. */
+export async function noteReturn(tx: Tx, stray: Stray, note: Note, at: Date): Promise<void> {
+  const { id, network, asset, amount, paymentId, reason } = stray;
+  if (paymentId === null) return;
+  const { status, recipient, problem = null, actor, evidence } = note;
+  const destination = recipient === null ? null : `${network}:${recipient}`;
+  const lateMoney = { id, reason: reason ?? 'late', asset, amount, status, destination, problem };
+  const type = 'payment.late_money_updated';
+  await notePayments(tx, [paymentId], { type, actor, evidence: { stray: id, ...evidence }, lateMoney }, at);
+}
+
+/** Ends a return that did not happen: the locked stray is unclaimed again, and another account can be named. */
+export async function endReturn(
+  tx: Tx,
+  stray: Stray,
+  end: Required<Pick<Note, 'problem'>> & Pick<Note, 'actor' | 'evidence'>,
+  at: Date,
+): Promise<void> {
+  const { id, state } = stray;
+  if (state !== 'requested' && state !== 'returning') throw new Error(`A stray that is ${state} has no return to end.`);
+  if (!(await releaseStray(tx, { id, from: state, problem: end.problem, at }))) {
+    throw new Error('A locked stray was moved by another transaction.');
+  }
+  await noteReturn(tx, stray, { status: 'unclaimed', recipient: null, ...end }, at);
+}

@@ -1,0 +1,123 @@
+import { findAsset } from '../../../chains/assets.ts';
+import type { Chains } from '../../../chains/chains.ts';
+import { destinationProblem } from '../../../chains/destinations.ts';
+import type { Account } from '../../../domain/caip.ts';
+import { ApiError, validationError } from '../../../errors.ts';
+import type { Screening } from '../../../screening/screening.ts';
+import { hasScreenedTransfer } from '../../../store/chain/deposit-transfers.ts';
+import { findDepositAddresses } from '../../../store/chain/deposits.ts';
+import { findLateMoney, type ShownStray } from '../../../store/money/late-money.ts';
+import { requestStray, type Stray } from '../../../store/money/strays.ts';
+import { findStopped } from '../../../store/parties/freezes.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
+import { listNaming } from '../refund/screen-refund.ts';
+import { noteReturn } from './note-return.ts';
+import { ownAccounts } from './record-strays.ts';
+import { returnMac } from './return-rows.ts';
+import { lockStrayOfPayment } from './return-stray.ts';
+import { coverOfStray, partsOf } from './send-stray.ts';
+
+export interface RequestReturnInput {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly destination: Account;
+  readonly actor: string;
+  /** The return is not sent before. */
+  readonly coolingOffMs: number;
+}
+
+type RequestDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
+
+/**
+ * Accepts a partner's request to return late money to an account that the partner names. It cools off like a refund to
+ * another account than the payer's. Floats must cover it now; a worker takes from them when it sends the money.
+ */
+export function requestReturn(
+  deps: RequestDeps,
+  input: RequestReturnInput,
+  request: IdempotentRequest | undefined,
+  answer: (money: ShownStray) => Answer,
+) {
+  return idempotentCommand(deps, request, async (tx, now) => {
+    const { id, merchantId, actor } = input;
+    const stray = await lockStrayOfPayment(tx, id);
+    if (stray === undefined || stray.paymentId === null || stray.merchantId !== merchantId) throw lateMoneyNotFound();
+    if ((await findStopped(tx, [merchantId])).size > 0) throw leftToOperator('the merchant is suspended or frozen');
+    if (stray.state !== 'unclaimed') {
+      throw new ApiError('invalid_state', `Its return was requested before: it is ${stray.state}.`, { status: 409 });
+    }
+    const recipient = await recipientOf(tx, deps, stray, input.destination);
+    await refuseScreened(tx, deps, stray, recipient);
+    await refuseUncovered(tx, stray);
+    const sendAfter = new Date(now.getTime() + input.coolingOffMs);
+    const terms = { ...stray, recipient, sendAfter };
+    const isStored = await requestStray(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
+    if (!isStored) throw new Error('A locked stray was moved by another transaction.');
+    const { asset, amount } = stray;
+    const detail = { before: null, after: { asset, amount, recipient, sendAfter: sendAfter.toISOString() } };
+    await appendAudit(tx, { at: now, actor, action: 'stray.return_requested', subject: id, detail });
+    const evidence = { sendAfter: sendAfter.toISOString() };
+    await noteReturn(tx, stray, { status: 'requested', recipient, actor, evidence }, now);
+    const shown = await findLateMoney(tx, { id, merchantId, now });
+    if (shown === undefined) throw new Error('Late money that was just requested is missing.');
+    return answer(shown);
+  });
+}
+
+/** The address of the destination, or a refusal: it must be able to keep the money, and must not be ours. */
+async function recipientOf(
+  tx: Tx,
+  { chains }: RequestDeps,
+  { network, asset }: Stray,
+  destination: Account,
+): Promise<string> {
+  const { chainId, address } = destination;
+  if (chainId !== network) throw wrong(`must be an account on ${network}, where the money is`);
+  const problem = destinationProblem(chains, destination, asset);
+  if (problem !== undefined) throw wrong(problem);
+  const connected = chains.find(network);
+  if (connected === undefined || findAsset(asset)?.pay === undefined) {
+    throw new ApiError('invalid_state', `The gateway cannot send ${asset} now.`);
+  }
+  const isOurs = [...ownAccounts(connected), connected.feeAccount].includes(address);
+  const deposits = await findDepositAddresses(tx, { network, addresses: [address] });
+  if (isOurs) throw wrong("must not be the operator's own account");
+  if (deposits.has(address)) throw wrong('must not be a deposit address');
+  return address;
+}
+
+/** Money of a screened sender stays where it is, and no screened account gets any. */
+async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, recipient: string): Promise<void> {
+  const { network, asset, sender, paymentId } = stray;
+  if (listNaming(screening, { network, recipient }) !== undefined) {
+    throw new ApiError('sanctioned_user', 'The destination is on the screening list.');
+  }
+  const isSenderListed =
+    sender === null
+      ? await hasScreenedTransfer(tx, { paymentId: paymentId ?? '', network, asset })
+      : listNaming(screening, { network, recipient: sender }) !== undefined;
+  if (isSenderListed) throw leftToOperator('its sender is on the screening list');
+}
+
+async function refuseUncovered(tx: Tx, stray: Stray): Promise<void> {
+  const missing = await lackOfFloats(tx, stray.asset, partsOf(coverOfStray(stray)));
+  if (missing.length === 0) return;
+  const message = `There is too little to return it: ${lackText(stray.asset, missing)}. Nothing was moved.`;
+  throw new ApiError('invalid_state', message);
+}
+
+export function lateMoneyNotFound(): ApiError {
+  return new ApiError('invalid_params', 'The late money was not found.', { status: 404 });
+}
+
+function leftToOperator(reason: string): ApiError {
+  return new ApiError('forbidden', `Only the operator can return it: ${reason}.`);
+}
+
+function wrong(message: string): ApiError {
+  return validationError([{ field: 'destination', message }]);
+}

@@ -1,0 +1,124 @@
+import { OPERATOR_FLOAT } from '../../domain/books.ts';
+import type { LateState } from '../../domain/late-money.ts';
+import { isReturnStopped } from '../parties/freezes.ts';
+import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+import { type Stray, strayColumns } from './strays.ts';
+
+/** Late money: strays of payments, as partners see them and have them returned. */
+
+/** A stray of a payment, with the facts that its return may wait for. */
+export interface ShownStray extends Stray {
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly state: LateState;
+  /** The account that its return went to, and the transaction, of a return on its way or done. */
+  readonly sentTo: string | null;
+  readonly returnHash: string | null;
+  readonly updatedAt: Date;
+  readonly isStopped: boolean;
+  readonly isSigned: boolean;
+  readonly isCooling: boolean;
+  /** The units that floats lack for its return. */
+  readonly lack: string;
+}
+
+export interface LateMoneyQuery {
+  readonly states: readonly LateState[];
+  readonly of: MerchantPlace;
+  readonly merchantId?: string | undefined;
+  readonly paymentId?: string | undefined;
+  /** Only money after this. */
+  readonly after?: { readonly seenAt: Date; readonly id: string } | undefined;
+  readonly limit: number;
+  readonly now: Date;
+}
+
+/** The newest first. Each merchant gives its newest, by its index; the newest of these are shown. */
+export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownStray[]> {
+  const { states, of, merchantId, paymentId, after, limit, now } = query;
+  const isWanted = db`s.payment_id is not null and s.state = any(${states as string[]}::text[])
+    and ${paymentId === undefined ? db`true` : db`s.payment_id = ${paymentId}`}
+    and ${after === undefined ? db`true` : db`(s.seen_at, s.id) < (${after.seenAt}, ${after.id})`}`;
+  return db<ShownStray[]>`
+    select ${shownColumns(db, now)} from ${withWaits(db)}
+    where s.id in (
+      select newest.id from merchants w cross join lateral (
+        select s.id, s.seen_at from strays s where s.merchant_id = w.id and ${isWanted}
+        order by s.seen_at desc, s.id desc limit ${limit}
+      ) newest
+      where ${isMerchantIn(db, of)} and ${merchantId === undefined ? db`true` : db`w.id = ${merchantId}`}
+      order by newest.seen_at desc, newest.id desc limit ${limit})
+    order by s.seen_at desc, s.id desc limit ${limit}`;
+}
+
+export async function findLateMoney(
+  db: Reader,
+  { id, merchantId, now }: { readonly id: string; readonly merchantId: string; readonly now: Date },
+): Promise<ShownStray | undefined> {
+  const [row] = await db<ShownStray[]>`
+    select ${shownColumns(db, now)} from ${withWaits(db)}
+    where s.id = ${id} and s.merchant_id = ${merchantId} and s.payment_id is not null`;
+  return row;
+}
+
+/**
+ * Requested returns that can be sent now, the oldest first: no freeze stops them, they have cooled off, and the floats cover
+ * them.
+ */
+export function findReturnable(
+  db: Reader,
+  { networks, limit, now }: { networks: readonly string[]; limit: number; now: Date },
+) {
+  return db<{ id: string; paymentId: string }[]>`
+    select s.id, s.payment_id as "paymentId" from ${withWaits(db)}
+    where s.state = 'requested' and s.payment_id is not null and s.network = any(${networks as string[]}::text[])
+      and not ${isReturnStopped(db)} and not ${isCooling(db, now)} and ${lackOf(db)} = 0
+    order by s.requested_at limit ${limit}`;
+}
+
+/** Undefined when it is not requested, another transaction has locked it, a freeze stops it, or it cools off. */
+export async function lockReturnable(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Stray | undefined> {
+  const [row] = await tx<Stray[]>`
+    select ${strayColumns(tx)} from strays s
+    where s.id = ${id} and s.state = 'requested' and not ${isReturnStopped(tx)} and not ${isCooling(tx, now)}
+    for update skip locked`;
+  return row;
+}
+
+/** The units of an asset that were returned or are being returned, of money at the deposit addresses of a payment. */
+export async function sumReturned(
+  db: Reader,
+  { paymentId, network, asset }: { paymentId: string; network: string; asset: string },
+): Promise<bigint> {
+  const [row] = await db<{ total: string }[]>`
+    select coalesce(sum(amount), 0)::text as total from strays
+    where payment_id = ${paymentId} and network = ${network} and asset = ${asset} and transaction_hash is null
+      and state in ('returning', 'returned')`;
+  return BigInt(row?.total ?? '0');
+}
+
+function withWaits(db: Reader) {
+  return db`strays s
+    left join floats m on m.owner = s.merchant_id and m.asset = s.asset
+    left join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = s.asset
+    left join lateral (
+      select g.recipient as sent_to, g.transaction_hash as return_hash, g.is_due from outgoing g
+      where g.id = s.id and s.state in ('returning', 'returned')) g on true`;
+}
+
+/** The units that floats lack: the fee is the operator's, and the rest the merchant's unless it is held. */
+function lackOf(db: Reader) {
+  return db`(greatest(case when s.is_held then 0 else s.amount - s.fee end - coalesce(m.units, 0), 0)
+    + greatest(s.fee - coalesce(f.units, 0), 0))`;
+}
+
+function isCooling(db: Reader, now: Date) {
+  return db`(s.send_after > ${now}) is true`;
+}
+
+function shownColumns(db: Reader, now: Date) {
+  return db`${strayColumns(db)}, s.updated_at as "updatedAt", g.sent_to as "sentTo", g.return_hash as "returnHash",
+    ${isReturnStopped(db)} as "isStopped", coalesce(g.is_due, false) as "isSigned", ${isCooling(db, now)} as "isCooling",
+    ${lackOf(db)}::text as lack`;
+}
