@@ -7,6 +7,7 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { type RequestRefundInput, requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
+import { beginReturns } from '../../src/actions/outgoing/stray/begin-returns.ts';
 import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
 import { putDestinations, writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
@@ -49,6 +50,7 @@ export async function openRefundScene(input: SceneInput = {}) {
 
   const payOut = async () => {
     await coverRefunds(scene);
+    await beginReturns(scene);
     await payOutHeld(scene);
     await beginOutgoing(scene, connected);
     await recordStrays(scene, connected);
@@ -165,6 +167,14 @@ export async function openRefundScene(input: SceneInput = {}) {
         await tx`
           update payouts set state = 'held', amount = case when state = 'held' then amount else 0 end + ${held}::numeric
           where payment_id = ${paymentId} and state in ('held', 'refunding', 'refunded') and ${held}::numeric > 0`;
+      });
+    },
+    /** The same for the return of late money. */
+    async forgetReturn(id: string) {
+      await forgetTransfer(id, async (tx) => {
+        await tx`
+          update strays set state = 'unclaimed', recipient = null, requested_at = null, send_after = null, mac = null
+          where id = ${id}`;
       });
     },
     /** The same for the payout of so many units. */

@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { command } from '../../src/actions/command.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginReturns } from '../../src/actions/outgoing/stray/begin-returns.ts';
+import { requestReturn } from '../../src/actions/outgoing/stray/request-return.ts';
+import { isOwnReturn, renewReturnMacs } from '../../src/actions/outgoing/stray/return-rows.ts';
+import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { vetoReturn } from '../../src/actions/outgoing/stray/veto-return.ts';
+import { putFreeze } from '../../src/actions/parties/freeze.ts';
+import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { parseAccount } from '../../src/domain/caip.ts';
+import type { LateMoney } from '../../src/domain/late-money.ts';
+import { listEvents } from '../../src/store/events/events.ts';
+import { findLateMoney } from '../../src/store/money/late-money.ts';
+import { findStrays, listStrays, type Stray } from '../../src/store/money/strays.ts';
+import { lockFreezes } from '../../src/store/parties/freezes.ts';
+import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
+import type { SceneInput, TestNode } from './relay-scene.ts';
+
+const HOUR_MS = 3_600_000;
+const STATES = ['unclaimed', 'requested', 'float', 'returning', 'returned'] as const;
+
+describe('late money that a partner gives back', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  const open = async (input: SceneInput = {}) => {
+    scene = await openRefundScene(input);
+    node = await scene.newNode();
+    await scene.live(node, 1);
+  };
+  beforeEach(() => open());
+  afterEach(() => scene.close());
+
+  /** A payment that was paid after its end: 1,000 units, 10 of them the fee. */
+  async function paidLate(isHeld: boolean): Promise<Stray> {
+    const late = await scene.accept({ isHeld });
+    const failed = { type: 'failed', failureCode: null } as const;
+    await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
+    await scene.live(node, 3);
+    return strayOf(late.id);
+  }
+
+  /** The sender of a transfer to the address of a cancelled payment is unknown. */
+  async function sentLate(token = DOLLAR): Promise<Stray> {
+    const { id, send } = await scene.deposit();
+    const cancelled = { type: 'cancelled', by: 'merchant' } as const;
+    await scene.movePayment({ paymentId: id, event: cancelled, actor: 'test', evidence: {} });
+    send(1_000n, { token });
+    await scene.live(node, 4);
+    return strayOf(id);
+  }
+
+  async function strayOf(paymentId: string): Promise<Stray> {
+    const all = await listStrays(scene.db.sql, { states: STATES, limit: 50 });
+    const found = all.find((stray) => stray.paymentId === paymentId);
+    assert.ok(found, 'the money is known');
+    return found;
+  }
+
+  const stray = async (id: string) => (await findStrays(scene.db.sql, [id]))[0] as Stray;
+  const account = (address: string, network = scene.network) => {
+    const parsed = parseAccount(`${network}:${address}`);
+    assert.ok(parsed.ok);
+    return parsed.value;
+  };
+  const request = (id: string, address: string, more: { coolingOffMs?: number; network?: string } = {}) =>
+    requestReturn(
+      scene,
+      {
+        id,
+        merchantId: scene.merchantId,
+        destination: account(address, more.network),
+        actor: 'key:test',
+        coolingOffMs: more.coolingOffMs ?? 0,
+      },
+      undefined,
+      ({ state }) => ({ status: 200, body: state }),
+    );
+  const told = async (paymentId: string | null) =>
+    (await listEvents(scene.db.sql, paymentId ?? ''))
+      .filter(({ type }) => type === 'payment.late_money_updated')
+      .map(({ data }) => {
+        const { status, destination, problem } = data.lateMoney as LateMoney;
+        return `${status} ${destination?.split(':').at(-1) ?? '-'} ${problem ?? '-'}`;
+      });
+  const freeze = (scope: 'merchant' | 'refunds', subject: string) =>
+    command(scene, async (tx, since) => {
+      await lockFreezes(tx);
+      await putFreeze(tx, scene, { scope, subject, reason: 'test', actor: 'test', since });
+    });
+
+  for (const isHeld of [true, false]) {
+    it(`arrives whole, from ${isHeld ? 'the held amount' : 'floats'}, and the books agree at each step`, async () => {
+      const { id, paymentId } = await paidLate(isHeld);
+      await scene.fill(node, OPERATOR_FLOAT, 10n);
+      if (!isHeld) await scene.fill(node, scene.merchantId, 990n);
+      const friend = scene.payers.newAccount();
+      assert.equal((await request(id, friend)).body, 'requested');
+      assert.deepEqual(await scene.differences(), []);
+      await beginReturns(scene);
+      assert.equal((await stray(id)).state, 'returning');
+      assert.deepEqual(await scene.differences(), []);
+      await beginReturns(scene);
+      await scene.live(node);
+      assert.equal((await stray(id)).state, 'returned');
+      assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
+      assert.deepEqual(await told(paymentId), [
+        `requested ${friend} -`,
+        `returning ${friend} -`,
+        `returned ${friend} -`,
+      ]);
+      assert.equal((await scene.floats())[OPERATOR_FLOAT], '0');
+      assert.deepEqual(await scene.alerts(), []);
+      assert.deepEqual(await scene.differences(), []);
+      const report = await rebuild(scene, scene.connected, { from: 0 });
+      assert.deepEqual([report?.rebuilt, report?.unplaced], [[], []]);
+      await assert.rejects(request(id, friend), { code: 'invalid_state', status: 409 });
+    });
+  }
+
+  for (const token of [DOLLAR, TETHER]) {
+    const what = token === DOLLAR ? 'late' : 'a wrong token';
+    it(`arrives from a deposit address: ${what}, of a sender whom nobody knows`, async () => {
+      await scene.close();
+      await open({ watching: { sweepFrom: () => 0n } });
+      const money = await sentLate(token);
+      assert.deepEqual([money.reason, money.sender], [token === DOLLAR ? 'late' : 'wrong_token', null]);
+      await assert.rejects(request(money.id, scene.payers.newAccount()), /the float of mrch_test lacks 0\.00099 USD/);
+      await scene.fill(node, OPERATOR_FLOAT, 10n, token);
+      await scene.fill(node, scene.merchantId, 990n, token);
+      const friend = scene.payers.newAccount();
+      await request(money.id, friend);
+      await scene.live(node, 6);
+      assert.equal((await stray(money.id)).state, 'returned');
+      assert.equal(scene.control.balanceOf(friend, token), 1_000n);
+      assert.deepEqual(await scene.differences(), []);
+    });
+  }
+
+  it('names the floats that lack, and moves nothing', async () => {
+    const { id, paymentId } = await paidLate(false);
+    const friend = scene.payers.newAccount();
+    await assert.rejects(request(id, friend), {
+      code: 'invalid_state',
+      message: `There is too little to return it: the float of mrch_test lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. Nothing was moved.`,
+    });
+    assert.equal((await stray(id)).state, 'unclaimed');
+    assert.deepEqual(await told(paymentId), []);
+  });
+
+  it('waits when others have used the float since, and goes on with the next one', async () => {
+    const first = await paidLate(false);
+    const second = await paidLate(false);
+    await scene.fill(node, OPERATOR_FLOAT, 20n);
+    await scene.fill(node, scene.merchantId, 990n);
+    for (const { id } of [first, second]) await request(id, scene.payers.newAccount());
+    await scene.live(node);
+    assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['returned', 'requested']);
+    const ask = { id: second.id, merchantId: scene.merchantId, now: new Date(scene.nowMs()) };
+    assert.equal((await findLateMoney(scene.db.sql, ask))?.lack, '990');
+    await scene.fill(node, scene.merchantId, 990n);
+    await scene.live(node);
+    assert.equal((await stray(second.id)).state, 'returned');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('cools off, can be vetoed, and can then be given to another account', async () => {
+    const { id, paymentId } = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const [thief, friend] = [scene.payers.newAccount(), scene.payers.newAccount()];
+    await request(id, thief, { coolingOffMs: HOUR_MS });
+    await scene.live(node, 2);
+    assert.equal((await stray(id)).state, 'requested');
+    await assert.rejects(returnStray(scene, { id, to: undefined, actor: 'operator' }), /see till strays veto/);
+    await vetoReturn(scene, { id, reason: 'a stolen key', actor: 'operator' });
+    await assert.rejects(vetoReturn(scene, { id, reason: 'again', actor: 'operator' }), /its state is unclaimed/);
+    const { state, recipient, problem, mac } = await stray(id);
+    assert.deepEqual([state, recipient, problem, mac], ['unclaimed', null, 'vetoed', null]);
+    await request(id, friend, { coolingOffMs: HOUR_MS });
+    scene.pass(HOUR_MS);
+    await scene.live(node);
+    assert.deepEqual([scene.control.balanceOf(thief, DOLLAR), scene.control.balanceOf(friend, DOLLAR)], [0n, 1_000n]);
+    assert.deepEqual(await told(paymentId), [
+      `requested ${thief} -`,
+      'unclaimed - vetoed',
+      `requested ${friend} -`,
+      `returning ${friend} -`,
+      `returned ${friend} -`,
+    ]);
+    await assert.rejects(vetoReturn(scene, { id, reason: 'late', actor: 'operator' }), /its state is returned/);
+    await assert.rejects(vetoReturn(scene, { id: 'stry_none', reason: 'x', actor: 'operator' }), /no stray/);
+  });
+
+  it('is requested once of ten at once', async () => {
+    const { id } = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const accounts = Array.from({ length: 10 }, () => scene.payers.newAccount());
+    const answers = await Promise.allSettled(accounts.map((each) => request(id, each)));
+    const codes = answers.map((answer) => (answer.status === 'fulfilled' ? 'taken' : answer.reason.code));
+    assert.deepEqual(codes.sort(), [...Array(9).fill('invalid_state'), 'taken']);
+    await Promise.all([beginReturns(scene), beginReturns(scene)]);
+    await scene.live(node);
+    const sum = accounts.reduce((total, each) => total + scene.control.balanceOf(each, DOLLAR), 0n);
+    assert.equal(sum, 1_000n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('goes to no account of ours, no other network and no contract', async () => {
+    const { id } = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const wrong = async (address: string, message: RegExp, network?: string) =>
+      assert.rejects(request(id, address, network === undefined ? {} : { network }), message);
+    await wrong(scene.intermediate, /operator's own account/);
+    await wrong(scene.signers[0]?.address ?? '', /operator's own account/);
+    await wrong(scene.connected.feeAccount, /operator's own account/);
+    await wrong((await scene.deposit()).address, /must not be a deposit address/);
+    await wrong(DOLLAR.slice(DOLLAR.lastIndexOf(':') + 1), /contract of a token/);
+    await wrong(scene.payers.newAccount(), /must be an account on/, 'eip155:1');
+    assert.equal((await stray(id)).state, 'unclaimed');
+  });
+
+  it('stops with its merchant, before it is requested, while it waits, and before it is signed', async () => {
+    const first = await paidLate(true);
+    const second = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 20n);
+    const friend = scene.payers.newAccount();
+    await request(first.id, friend);
+    await beginReturns(scene);
+    await request(second.id, friend);
+    await freeze('merchant', scene.merchantId);
+    await assert.rejects(request(second.id, friend), { code: 'forbidden' });
+    await scene.live(node);
+    assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['returning', 'requested']);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 0n);
+    const ask = { id: second.id, merchantId: scene.merchantId, now: new Date(scene.nowMs()) };
+    assert.equal((await findLateMoney(scene.db.sql, ask))?.isStopped, true);
+  });
+
+  it('stops with a freeze of all refunds; a return that the operator orders does not', async () => {
+    const [first, second] = [await paidLate(true), await paidLate(true)];
+    await scene.fill(node, OPERATOR_FLOAT, 20n);
+    const friend = scene.payers.newAccount();
+    await request(first.id, friend);
+    await freeze('refunds', '');
+    await returnStray(scene, { id: second.id, to: account(friend), actor: 'operator' });
+    await scene.live(node);
+    assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['requested', 'returned']);
+    assert.deepEqual(await told(second.paymentId), [`returning ${friend} -`, `returned ${friend} -`]);
+  });
+
+  it('is neither sent to a screened account, nor returned for a screened sender', async () => {
+    await scene.close();
+    const hits = new Set<string>();
+    const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+    const decide = (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list });
+    await open({ screening: { decide } });
+    const { id, paymentId, sender } = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    const friend = scene.payers.newAccount();
+    hits.add(`${scene.network}:${friend}`);
+    await assert.rejects(request(id, friend), { code: 'sanctioned_user' });
+    hits.clear();
+    hits.add(`${scene.network}:${sender}`);
+    await assert.rejects(request(id, friend), { code: 'forbidden', message: /its sender is on the screening list/ });
+    hits.clear();
+    await request(id, friend);
+    hits.add(`${scene.network}:${friend}`);
+    await beginReturns(scene);
+    const { state, problem } = await stray(id);
+    assert.deepEqual([state, problem], ['unclaimed', 'recipient_screened']);
+    assert.deepEqual((await told(paymentId)).at(-1), 'unclaimed - recipient_screened');
+    assert.ok((await scene.alerts()).includes(`return_failed ${id}`));
+    // The list changes while it is on its way, and has no signature.
+    hits.clear();
+    await request(id, friend);
+    await beginReturns(scene);
+    hits.add(`${scene.network}:${friend}`);
+    await beginOutgoing(scene, scene.connected);
+    assert.equal((await stray(id)).state, 'unclaimed');
+    assert.deepEqual(await scene.floats(), { operator: '10' });
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('that cannot be received is unclaimed again, with its floats, and can go elsewhere', async () => {
+    const { id, paymentId } = await paidLate(false);
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    await scene.fill(node, scene.merchantId, 990n);
+    const [vault, friend] = [scene.payers.newAccount(), scene.payers.newAccount()];
+    scene.control.setBlacklisted(vault, DOLLAR);
+    await request(id, vault);
+    await scene.live(node, 2);
+    scene.pass(3_700_000);
+    await scene.live(node, 3);
+    assert.equal((await stray(id)).state, 'unclaimed');
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990', operator: '10' });
+    assert.match((await told(paymentId)).at(-1) ?? '', /^unclaimed - \w+/);
+    await request(id, friend);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  describe('in a database that somebody else writes to', () => {
+    it('is not sent to an account that was put into its request', async () => {
+      const { id } = await paidLate(true);
+      await scene.fill(node, OPERATOR_FLOAT, 10n);
+      const thief = scene.payers.newAccount();
+      await request(id, scene.payers.newAccount(), { coolingOffMs: HOUR_MS });
+      for (const change of [`recipient = '${thief}'`, "send_after = '2020-01-01'"]) {
+        await scene.db.sql.unsafe(`update strays set ${change} where id = '${id}'`);
+      }
+      await scene.live(node);
+      assert.deepEqual([(await stray(id)).state, (await stray(id)).problem], ['unclaimed', 'request_changed']);
+      assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
+    });
+
+    it('is not signed if the chain does not show it', async () => {
+      const { id } = await paidLate(true);
+      const thief = scene.payers.newAccount();
+      await scene.fill(node, OPERATOR_FLOAT, 1_000n);
+      await scene.db.sql`update strays set amount = 1500, fee = 0 where id = ${id}`;
+      await request(id, thief);
+      await scene.live(node);
+      assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
+      assert.ok((await scene.alerts()).includes(`outgoing_refused ${id}`));
+    });
+
+    it('at a deposit address is not signed for more than has arrived', async () => {
+      await scene.close();
+      await open({ watching: { sweepFrom: () => 0n } });
+      const { id } = await sentLate();
+      const thief = scene.payers.newAccount();
+      await scene.fill(node, OPERATOR_FLOAT, 1_000n);
+      await scene.fill(node, scene.merchantId, 5_000n);
+      await scene.db.sql`update strays set amount = 2000, fee = 20 where id = ${id}`;
+      await request(id, thief);
+      await scene.live(node);
+      assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
+    });
+  });
+
+  it('keeps its request when the master secret is rotated', async () => {
+    const { id } = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 10n);
+    await request(id, scene.payers.newAccount());
+    const [old] = scene.rowKeys;
+    const rowKeys = [new Uint8Array(32).fill(9), old] as const;
+    const isTrusted = (each: Stray) => isOwnReturn({ rowKeys }, each);
+    assert.equal(await command(scene, (tx, now) => renewReturnMacs(tx, { rowKeys }, { isTrusted, now })), 1);
+    assert.ok(isOwnReturn({ rowKeys: [rowKeys[0]] }, await stray(id)));
+  });
+
+  it('was returned before a restore: it is neither sent again nor forgotten', async () => {
+    const { id } = await paidLate(true);
+    await scene.fill(node, OPERATOR_FLOAT, 20n);
+    const [friend, other] = [scene.payers.newAccount(), scene.payers.newAccount()];
+    await request(id, friend);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
+    await scene.forgetReturn(id);
+    // The partner asks again, for another account, before anybody has rebuilt the database.
+    await request(id, other);
+    const report = await rebuild(scene, scene.connected, { from: 0 });
+    assert.deepEqual([report?.rebuilt, report?.unplaced], [[id], []]);
+    await scene.live(node);
+    const { state } = await stray(id);
+    assert.deepEqual([state, scene.control.balanceOf(other, DOLLAR)], ['returned', 0n]);
+    assert.deepEqual(await scene.differences(), []);
+  });
+});
