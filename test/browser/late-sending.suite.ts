@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
-import { runTill } from '../../src/cli/till.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
@@ -13,6 +12,7 @@ const WITHIN = { withinMs: 60_000 };
 const LIFE_MS = 15 * 60_000;
 
 interface LateMoney {
+  readonly id: string;
   readonly reason: string;
   readonly amount: { readonly unit: string; readonly value: string };
 }
@@ -47,17 +47,6 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
     return events.filter(({ data }) => data.id === paymentId).map(({ data }) => data.lateMoney);
   };
 
-  const till = async (...argv: string[]) => {
-    const said = { stdout: '', stderr: '' };
-    const exitCode = await runTill([...argv, '--json'], {
-      env: { DATABASE_URL: scene.databaseUrl, RPC_URLS: `eip155:31337=${scene.rpcUrl}`, TILL_HOME: scene.home },
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
-    });
-    assert.equal(exitCode, 0, `${argv.join(' ')}: ${said.stderr}`);
-    return JSON.parse(said.stdout);
-  };
-
   it('ends without a payment, names the money, and gives it back to an account that the shop names', async () => {
     const [little, late] = [await scene.visit(), await scene.visit()];
     const pay = await openExchange();
@@ -87,13 +76,18 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
     await pay(addresses[1], TEN_TOKENS);
     await until('the late money is named', () => isNamed(second.paymentId, TEN_TOKENS.toString()), WITHIN);
     assert.equal(await scene.statusOf(second.paymentId), 'expired');
-    const strays: { id: string; paymentId: string; amount: string }[] = await till('strays', 'list');
-    const stray = strays.find(({ paymentId }) => paymentId === second.paymentId);
-    assert.equal(stray?.amount, TEN_TOKENS.toString());
+    const path = `/v1/late-money?paymentId=${second.paymentId}`;
+    const [money] = (await scene.call<{ lateMoney: LateMoney[] }>('GET', path)).lateMoney;
+    assert.equal(money?.id, (await lateMoney(second.paymentId))[0]?.id);
     const { address: payer } = await scene.createWallet({});
-    await till('strays', 'return', stray?.id ?? '', '--to', `eip155:31337:${payer}`);
-    const isBack = async () => (await scene.balanceOf('USDC', payer)) === TEN_TOKENS;
+    const destination = `eip155:31337:${payer}`;
+    await scene.call('POST', `/v1/late-money/${money?.id}/return`, { destination });
+    const isBack = async () => {
+      const { status } = await scene.call<{ status: string }>('GET', `/v1/late-money/${money?.id}`);
+      return status === 'returned';
+    };
     await until('the money is back', isBack, WITHIN);
+    assert.equal(await scene.balanceOf('USDC', payer), TEN_TOKENS);
     for (const visit of [little, late]) {
       // Between the jump of the clock and the reload the page may ask for its address once more.
       assert.deepEqual(

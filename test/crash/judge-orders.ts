@@ -1,7 +1,7 @@
 import { decodeEventLog, encodeEventTopics, type Hex, parseAbi } from 'viem';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { until } from '../until.ts';
-import type { Order } from './load.ts';
+import { MORE_UNITS, type Order } from './load.ts';
 import type { CrashScene } from './scene.ts';
 import { TOKEN } from './settings.ts';
 
@@ -28,7 +28,7 @@ interface Log {
 }
 
 /**
- * Compares every order with the transfers of its payer and with its events: one transfer to pay and one to be refunded, by
+ * Compares every order with the transfers of its payer and with its events: one transfer to pay, one to be refunded and one to return late money, by
  * the transactions that the API named, one event of its success, which the receiver of webhooks got, no gap between its
  * events, and the receipt that was asked for.
  */
@@ -46,7 +46,8 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
   const lost: string[] = [];
   const doubled: string[] = [];
   const misreported: string[] = [];
-  for (const { number, id, units, paidBy, refundedBy, mailedTo, misreports, isOver } of orders) {
+  for (const order of orders) {
+    const { number, id, units, paidBy, refundedBy, returnedBy, mailedTo, misreports, isOver } = order;
     const name = `order ${number} (${id ?? 'without a payment'})`;
     misreported.push(...misreports.map((text) => `${name}: ${text}`));
     if (!isOver && misreports.length === 0) lost.push(`${name} has not ended`);
@@ -61,6 +62,7 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
     for (const [what, hashes, named] of [
       ['payment', paid.get(units) ?? [], paidBy],
       ['refund', refunded.get(units) ?? [], refundedBy],
+      ['return', refunded.get(units + MORE_UNITS) ?? [], returnedBy],
     ] as const) {
       if (hashes.length > 1) doubled.push(`${name}: ${hashes.length} transfers for the ${what}`);
       if (named === undefined) continue;

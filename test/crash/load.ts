@@ -17,6 +17,8 @@ export interface Order {
   /** The transactions that the API named as final. */
   paidBy?: string;
   refundedBy?: string;
+  /** Of an order by address: the transaction by which money came back that was sent once more. */
+  returnedBy?: string;
   /** The address that a receipt was asked for. */
   mailedTo?: string;
   /** Contradictions between two answers, and refusals of correct requests. */
@@ -65,6 +67,8 @@ const SHOPPERS = 8;
 const MAX_OPEN = 300;
 const FIRST_CENTS = 1_000;
 const UNITS_PER_CENT = 10_000n;
+/** Late money is a little more than the price, so that its transfers are found by their amount, too. */
+export const MORE_UNITS = 1n;
 const ASK_EVERY_MS = 40;
 /** A request without an answer is repeated, as clients do. */
 const ANSWER_WITHIN_MS = 2_000;
@@ -142,7 +146,8 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
     order.id = id;
     const path = `/v1/gateway/payment/${id}`;
     const hasAddress = order.way === 'address' || order.way === 'x402';
-    if (order.way === 'address') await transfer(ask, path, order.units);
+    const address = order.way === 'address' ? await askForAddress(ask, path) : undefined;
+    if (address !== undefined) await scene.wallet?.transfer(address, order.units);
     else if (order.way === 'x402') await authorize(ask, id, order.units);
     else await ask('POST', `${path}/confirm`, { body: await sign(ask, path) });
     await succeed(ask, path, order.way);
@@ -163,6 +168,7 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
       if (refund?.status === 'failed') throw new Error('a refund was called failed');
       if (refund?.status === 'refunded') {
         order.refundedBy = refund.txId ?? '';
+        if (address !== undefined) order.returnedBy = await returnLate(ask, order, address);
         return;
       }
       await pause(askEveryMs);
@@ -182,10 +188,29 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
     }
   }
 
-  /** Sends the amount to the address of the payment, from a wallet that knows nothing of it. */
-  async function transfer(ask: Ask, path: string, units: bigint): Promise<void> {
+  /** The address of the payment, to which a wallet sends that knows nothing of it. */
+  async function askForAddress(ask: Ask, path: string): Promise<string> {
     const { body } = await ask('POST', `${path}/address`, { body: { asset } });
-    await scene.wallet?.transfer(String(body.address).slice(scene.network.length + 1), units);
+    return String(body.address).slice(scene.network.length + 1);
+  }
+
+  /** Sends more to the address when everything is over, and has it returned. Returns the transaction of the return. */
+  async function returnLate(ask: Ask, { id, units }: Order, address: string): Promise<string> {
+    await scene.wallet?.transfer(address, units + MORE_UNITS);
+    let lateId: string | undefined;
+    while (lateId === undefined) {
+      const { body } = await ask('GET', `/v1/late-money?paymentId=${id}`);
+      lateId = (body.lateMoney as { id: string }[])[0]?.id;
+      if (lateId === undefined) await pause(askEveryMs);
+    }
+    const destination = `${scene.network}:${payer.address}`;
+    await ask('POST', `/v1/late-money/${lateId}/return`, { body: { destination }, purpose: 'return' });
+    for (;;) {
+      const { body } = await ask('GET', `/v1/late-money/${lateId}`);
+      if (body.status === 'unclaimed') throw new Error('a requested return was called unclaimed');
+      if (body.status === 'returned') return String(body.returnTxId);
+      await pause(askEveryMs);
+    }
   }
 
   /** Pays as a program does. Once it has signed, no answer may ask it to pay again. */

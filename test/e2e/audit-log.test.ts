@@ -92,6 +92,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'float add': 'float.added',
   'float return': 'float.returned',
   'strays return': 'stray.returned',
+  'strays veto': 'stray.vetoed',
   'strays search': 'stray.swept',
   'refunds create': 'refund.requested',
   'refunds approve': 'refund.approved',
@@ -251,6 +252,13 @@ describe('the audit log', () => {
       return opened.then(() => true).catch(() => false);
     };
     await until('the node knows that the network is open again', isOpen, WITHIN);
+    const late = async () =>
+      (await sandbox.call<Json>('GET', `/v1/late-money?paymentId=${sent.paymentId}`)).lateMoney as Json[];
+    await until('the swept money is named', async () => (await late()).length === 1, WITHIN);
+    const [money] = await late();
+    await sandbox.call('POST', `/v1/late-money/${money.id}/return`, { destination: to });
+    const { entry: vetoed } = await change('strays veto', money.id, '--reason', 'audit');
+    assert.equal((vetoed.detail as Json).before.recipient, payer.address);
     const refundId = await failedRefund();
     const { entry: approved } = await change('refunds approve', refundId);
     assert.deepEqual(approved.detail, { before: { isOperators: false }, after: { isOperators: true } });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTill, type Till, webhooks } from '../../sdk/src/till.ts';
+import { payWith } from '../e2e/sandbox-payer.ts';
 import { until } from '../until.ts';
 import type { Sandbox } from '../wallet-sdk/sandbox.ts';
 
@@ -54,6 +55,18 @@ async function newEndpoint(till: Till, hasDelivery: boolean) {
   return { endpointId, deliveryId };
 }
 
+/** Late money: the sandbox pays the payment once more. */
+async function newLateMoney(sandbox: Sandbox, till: Till) {
+  const amount = { unit: 'iso4217/USD', value: '1000' };
+  const order = { amount, referenceId: 'TWICE', metadata: { sandbox: 'double' } };
+  const { paymentId } = await till.payments.create(order);
+  const payer = await sandbox.createWallet({ USDC: 10_000_000n });
+  await payWith(sandbox, payer, paymentId, 'USDC');
+  const find = async () => (await till.lateMoney.list({ paymentId }).page()).lateMoney[0];
+  await until('the money is named', async () => (await find()) !== undefined, { withinMs: 60_000 });
+  return { lateId: (await find())?.id, payerAccount: `eip155:31337:${payer.address}` };
+}
+
 /** The names that examples may use: a payment that waits, one that has succeeded, and so on. */
 async function scopeOf(sandbox: Sandbox, paidId: string, example: string) {
   const { baseUrl, apiKey } = sandbox;
@@ -78,6 +91,7 @@ async function scopeOf(sandbox: Sandbox, paidId: string, example: string) {
     destinationId: uses('destinationId') && (await register())[0]?.id,
     linkId: uses('linkId') && (await till.paymentLinks.create({ description: 'Example', amount: order.amount })).id,
     eventId: uses('eventId') && (await till.events.page({ limit: 1 })).events[0]?.id,
+    ...(uses('lateId') && (await newLateMoney(sandbox, till))),
     ...(uses('endpointId') && (await newEndpoint(till, uses('deliveryId')))),
     request: new Request('http://shop.example/hook', { method: 'POST', body, headers }),
     console: { log: () => {} },
