@@ -70,6 +70,8 @@ const UNITS_PER_CENT = 10_000n;
 /** Late money is a little more than the price, so that its transfers are found by their amount, too. */
 export const MORE_UNITS = 1n;
 const ASK_EVERY_MS = 40;
+/** Lists have a limit of their own. */
+const LIST_EVERY_MS = 2_000;
 /** A request without an answer is repeated, as clients do. */
 const ANSWER_WITHIN_MS = 2_000;
 /** Less than the life of a payment, so that an order which only its expiry repairs is lost. */
@@ -201,7 +203,7 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
     while (lateId === undefined) {
       const { body } = await ask('GET', `/v1/late-money?paymentId=${id}`);
       lateId = (body.lateMoney as { id: string }[])[0]?.id;
-      if (lateId === undefined) await pause(askEveryMs);
+      if (lateId === undefined) await pause(LIST_EVERY_MS);
     }
     const destination = `${scene.network}:${payer.address}`;
     await ask('POST', `/v1/late-money/${lateId}/return`, { body: { destination }, purpose: 'return' });
@@ -282,8 +284,8 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
         const answer = await send(url, { method, headers, body, withinMs: answerWithinMs });
         const problem = typeof answer === 'string' ? answer : answer.status >= 500 ? `${answer.status}` : undefined;
         onSent?.({ fromMs, toMs: performance.now(), problem: problem && `${method} ${path}: ${problem}` });
-        // 409: the first request with this key was cut off, and its transaction has yet to end.
-        if (typeof answer !== 'string' && answer.status < 500 && answer.status !== 409) {
+        // 409: the first request with this key was cut off, and its transaction has yet to end. 429: a list took too long.
+        if (typeof answer !== 'string' && answer.status < 500 && ![409, 429].includes(answer.status)) {
           if (answer.status < 400 || answer.status === 402) return answer;
           throw new Error(`${method} ${path} was answered ${answer.status} ${JSON.stringify(answer.body)}`);
         }

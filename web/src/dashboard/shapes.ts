@@ -23,6 +23,23 @@ export interface Refund extends WholeRefund {
   readonly requestedAt: string;
 }
 
+/** Money that a payment did not need. */
+export interface LateMoney {
+  readonly id: string;
+  readonly status: 'unclaimed' | 'requested' | 'returning' | 'returned';
+  readonly asset: string;
+  readonly amount: Amount;
+  readonly destination: string | null;
+  readonly returnTxId: string | null;
+  readonly createdAt: string;
+  readonly waitingFor: {
+    readonly what: string;
+    readonly amount: Amount;
+    readonly since: string;
+    readonly until?: string;
+  } | null;
+}
+
 /** Parts of the receipt, all as text. */
 export interface Receipt {
   readonly receipt: {

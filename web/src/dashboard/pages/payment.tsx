@@ -12,6 +12,7 @@ import { plainText } from '../plain-text.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import { leftToRefund } from '../refunded.ts';
 import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
+import { LateMoneyList } from '../ui/late-money.tsx';
 import { MoneyFlow, useReceipt } from '../ui/money-flow.tsx';
 import { Code, Dialog, Notice, RefundBadge, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
 import { PaymentDeliveries } from '../ui/payment-deliveries.tsx';
@@ -100,6 +101,7 @@ function Payment({ payment, amount, timeline }: PaymentProps) {
           {receipt !== undefined && <MoneyFlow payment={payment} receipt={receipt} />}
           <Facts payment={payment} receipt={receipt} />
           <Refunds payment={payment} />
+          <LateMoneyList payment={payment} />
           <PaymentDeliveries payment={payment} />
         </div>
       </div>

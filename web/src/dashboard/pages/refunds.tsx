@@ -1,7 +1,7 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
-import { clamp, fill, shortAccount } from '../../shared/text.ts';
+import { clamp, shortAccount } from '../../shared/text.ts';
 import { queryText } from '../api.ts';
 import { useLivePayments } from '../follow.ts';
 import { useMay, useMerchants } from '../queries.ts';
@@ -9,7 +9,7 @@ import { type ListedRefund, REFUND_STATUSES, type RefundPage } from '../shapes.t
 import type { Strings } from '../strings/en.ts';
 import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
-import { Code, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { Code, Notice, PageHead, Time, useTitle, waitText } from '../ui/parts.tsx';
 import { StatusFilter } from '../ui/status-filter.tsx';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
@@ -96,14 +96,6 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
   );
 }
 
-const WAIT_WORDS = {
-  float: 'waitFloat',
-  merchant_signature: 'waitSignature',
-  network: 'waitNetwork',
-  unfreeze: 'waitUnfreeze',
-  cooling_off: 'waitCoolingOff',
-} as const satisfies Record<string, keyof Strings>;
-
 /** The reason why the refund is not sent, and the way to end it. */
 function RefundWait({ refund: { refundId, waitingFor } }: { readonly refund: ListedRefund }) {
   const words = useWords();
@@ -111,15 +103,15 @@ function RefundWait({ refund: { refundId, waitingFor } }: { readonly refund: Lis
   const style = usePageState();
   const isOperator = useMay('operator:read');
   if (waitingFor == null) return null;
-  const word = WAIT_WORDS[waitingFor.what as keyof typeof WAIT_WORDS];
-  if (word === undefined) return null;
-  const amount = formatAmount(waitingFor.amount, style);
-  const time = times.full(waitingFor.until ?? waitingFor.since);
+  const text = waitText(words, waitingFor, {
+    amount: formatAmount(waitingFor.amount, style),
+    time: times.full(waitingFor.until ?? waitingFor.since),
+  });
+  if (text === undefined) return null;
   return (
     <>
       <Notice kind="warm">
-        {fill(words[word], { amount, time })}{' '}
-        {waitingFor.signUrl !== undefined && <a href={waitingFor.signUrl}>{words.signRefund}</a>}
+        {text} {waitingFor.signUrl !== undefined && <a href={waitingFor.signUrl}>{words.signRefund}</a>}
       </Notice>
       {(waitingFor.what === 'float' || waitingFor.what === 'merchant_signature') && isOperator && (
         <Code text={`npm run till -- refunds cover ${refundId}`} label={words.command} />

@@ -7,10 +7,11 @@ import { useAssets } from '../queries.ts';
 import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { useWords } from '../words.ts';
+import { AccountField, accountIn } from './account-field.tsx';
 import { currentIn, Difference } from './difference.tsx';
 import { Form } from './form.tsx';
 import { MerchantFields } from './merchant-fields.tsx';
-import { Dialog, Field, FormEnd, Notice } from './parts.tsx';
+import { Dialog, Field, FormEnd } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
 interface DialogProps {
@@ -165,50 +166,5 @@ export function ChangeDestinationDialog({
         <FormEnd label={words.save} isRunning={isRunning} problem={problem} onCancel={onClose} />
       </Form>
     </Dialog>
-  );
-}
-
-/** CAIP-10: the address on the chain of the asset, unless the person has named the chain. */
-function accountIn(form: FormData, asset: string): string {
-  const text = String(form.get('account')).trim();
-  return text.includes(':') ? text : `${asset.split('/')[0]}:${text}`;
-}
-
-/** An address, shown again in groups of four to compare it with, and a remark if it has no checksum. */
-function AccountField({ label }: { readonly label: string }) {
-  const words = useWords();
-  const [text, setText] = useState('');
-  const digits = /(?:^|:)0x([0-9a-fA-F]{40})$/.exec(text.trim())?.[1];
-  const hasChecksum = digits !== undefined && digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  const hasLetters = digits !== undefined && /[a-fA-F]/.test(digits);
-  return (
-    <>
-      <Field label={label}>
-        {(id) => (
-          <input
-            id={id}
-            name="account"
-            required
-            maxLength={128}
-            dir="ltr"
-            autoComplete="off"
-            spellCheck={false}
-            placeholder="0x…"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-          />
-        )}
-      </Field>
-      {digits !== undefined && (
-        <p className="grouped" dir="ltr">
-          <code>0x</code>
-          {(digits.match(/.{4}/g) ?? []).map((group, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the groups of one address, in their order
-            <code key={index}>{group}</code>
-          ))}
-        </p>
-      )}
-      {hasLetters && !hasChecksum && <Notice kind="warm">{words.noChecksum}</Notice>}
-    </>
   );
 }

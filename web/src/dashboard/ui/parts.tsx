@@ -1,6 +1,7 @@
 import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Amount } from '../../shared/money.ts';
+import { fill } from '../../shared/text.ts';
 import { sumOf } from '../refunded.ts';
 import type { Endpoint, MerchantRow, PaymentStatus, Refund, WholeRefund } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
@@ -47,6 +48,24 @@ export function RefundBadge({ status }: WholeRefund) {
   if (status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
   const isDone = status === 'refunded';
   return <span className="badge badge-refund">{isDone ? words.statusRefunded : words.statusRefunding}</span>;
+}
+
+const WAIT_WORDS: Readonly<Record<string, keyof Strings>> = {
+  float: 'waitFloat',
+  merchant_signature: 'waitSignature',
+  network: 'waitNetwork',
+  unfreeze: 'waitUnfreeze',
+  cooling_off: 'waitCoolingOff',
+};
+
+/** The reason why a refund or a return is not sent. Undefined for a reason that this page does not know. */
+export function waitText(
+  words: Strings,
+  { what }: { readonly what: string },
+  values: { readonly amount: string; readonly time: string },
+): string | undefined {
+  const word = WAIT_WORDS[what];
+  return word === undefined ? undefined : fill(words[word], values);
 }
 
 const MERCHANT_WORDS = {

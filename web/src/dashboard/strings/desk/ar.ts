@@ -122,4 +122,11 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   themeLight: 'المظهر الفاتح',
   themeDark: 'المظهر الداكن',
   saved: 'تم الحفظ.',
+  lateMoney: 'أموال متأخرة',
+  lateReturned: 'أُعيدت',
+  giveBack: 'إعادة',
+  giveBackTitle: 'إعادة {amount}',
+  giveBackText:
+    'اطلب من الدافع حسابًا: قد يكون المرسل منصة تداول لا يمكنها استلامها. تُرسل بعد فترة الانتظار. قارن كل حرف.',
+  giveBackAccount: 'حساب الدافع على {network}',
 };

@@ -130,4 +130,11 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   themeLight: 'Helles Design',
   themeDark: 'Dunkles Design',
   saved: 'Gespeichert.',
+  lateMoney: 'Verspätetes Geld',
+  lateReturned: 'Zurückgegeben',
+  giveBack: 'Zurückgeben',
+  giveBackTitle: '{amount} zurückgeben',
+  giveBackText:
+    'Fragen Sie den Zahler nach einem Konto: Der Absender kann eine Börse sein, die es nicht annehmen kann. Gesendet wird nach der Wartezeit. Vergleichen Sie jedes Zeichen.',
+  giveBackAccount: 'Konto des Zahlers in {network}',
 };

@@ -126,4 +126,11 @@ export const desk = {
   themeLight: 'Light theme',
   themeDark: 'Dark theme',
   saved: 'Saved.',
+  lateMoney: 'Late money',
+  lateReturned: 'Returned',
+  giveBack: 'Give back',
+  giveBackTitle: 'Give back {amount}',
+  giveBackText:
+    'Ask the payer for an account: the sender may be an exchange, which cannot receive it. It is sent after the cooling-off period. Compare every character.',
+  giveBackAccount: 'Account of the payer on {network}',
 };

@@ -127,4 +127,11 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   themeLight: 'Tema claro',
   themeDark: 'Tema oscuro',
   saved: 'Guardado.',
+  lateMoney: 'Dinero tardío',
+  lateReturned: 'Devuelto',
+  giveBack: 'Devolver',
+  giveBackTitle: 'Devolver {amount}',
+  giveBackText:
+    'Pida una cuenta al pagador: el remitente puede ser un exchange, que no puede recibirlo. Se envía tras el periodo de espera. Compare cada carácter.',
+  giveBackAccount: 'Cuenta del pagador en {network}',
 };

@@ -129,4 +129,11 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   themeLight: 'Thème clair',
   themeDark: 'Thème sombre',
   saved: 'Enregistré.',
+  lateMoney: 'Argent en retard',
+  lateReturned: 'Rendu',
+  giveBack: 'Rendre',
+  giveBackTitle: 'Rendre {amount}',
+  giveBackText:
+    'Demandez un compte au payeur : l’expéditeur peut être une plateforme d’échange, qui ne peut pas le recevoir. L’envoi a lieu après le délai d’attente. Comparez chaque caractère.',
+  giveBackAccount: 'Compte du payeur sur {network}',
 };

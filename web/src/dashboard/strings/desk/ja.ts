@@ -124,4 +124,11 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   themeLight: 'ライトテーマ',
   themeDark: 'ダークテーマ',
   saved: '保存しました。',
+  lateMoney: '余分な入金',
+  lateReturned: '返却済み',
+  giveBack: '返却する',
+  giveBackTitle: '{amount} を返却',
+  giveBackText:
+    '支払者にアカウントを確認してください。送金元は受け取れない取引所かもしれません。待機期間の後に送金されます。一文字ずつ確認してください。',
+  giveBackAccount: '支払者のアカウント（{network}）',
 };

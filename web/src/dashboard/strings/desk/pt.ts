@@ -127,4 +127,11 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   themeLight: 'Tema claro',
   themeDark: 'Tema escuro',
   saved: 'Guardado.',
+  lateMoney: 'Dinheiro tardio',
+  lateReturned: 'Devolvido',
+  giveBack: 'Devolver',
+  giveBackTitle: 'Devolver {amount}',
+  giveBackText:
+    'Peça uma conta ao pagador: o remetente pode ser uma corretora, que não o pode receber. É enviado após o período de espera. Compare cada carácter.',
+  giveBackAccount: 'Conta do pagador em {network}',
 };

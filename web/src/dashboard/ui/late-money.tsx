@@ -1,0 +1,118 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { formatAmount } from '../../shared/money.ts';
+import { chainOf, transactionPath } from '../../shared/networks.ts';
+import { fill, shortAccount } from '../../shared/text.ts';
+import { call } from '../api.ts';
+import { useMay } from '../queries.ts';
+import type { LateMoney, PaymentDetails } from '../shapes.ts';
+import type { Strings } from '../strings/en.ts';
+import { usePageState, useTimes, useWords } from '../words.ts';
+import { AccountField, accountIn } from './account-field.tsx';
+import { Form } from './form.tsx';
+import { Dialog, FormEnd, Time, waitText } from './parts.tsx';
+import { useChange } from './use-change.ts';
+
+const STATUS_WORDS = {
+  unclaimed: ['statusRequiresAction', 'badge-requires_action'],
+  requested: ['refundRequested', 'badge-processing'],
+  returning: ['refundSending', 'badge-processing'],
+  returned: ['lateReturned', 'badge-refund'],
+} as const satisfies Record<LateMoney['status'], readonly [keyof Strings, string]>;
+
+/** Money that the payment did not need, and the way to give it back. Without some there is nothing to show. */
+export function LateMoneyList({ payment }: { readonly payment: PaymentDetails }) {
+  const words = useWords();
+  const { id, merchantId } = payment;
+  const { data } = useQuery({
+    queryKey: ['payments', 'late', id],
+    queryFn: ({ signal }) =>
+      call<{ lateMoney: readonly LateMoney[] }>('GET', `/v1/late-money?paymentId=${id}`, { merchantId, signal }),
+  });
+  if (data === undefined || data.lateMoney.length === 0) return null;
+  return (
+    <section aria-labelledby="late-money">
+      <h2 id="late-money">{words.lateMoney}</h2>
+      <ul className="plain-list">
+        {data.lateMoney.map((money) => (
+          <LateRow key={money.id} money={money} merchantId={merchantId} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface LateProps {
+  readonly money: LateMoney;
+  readonly merchantId: string;
+}
+
+function LateRow({ money, merchantId }: LateProps) {
+  const words = useWords();
+  const style = usePageState();
+  const times = useTimes();
+  const [isAsked, setAsked] = useState(false);
+  const mayRefund = useMay('refunds:write');
+  const mayRedirect = useMay('destinations:write');
+  const { status, amount, destination, returnTxId, waitingFor, createdAt } = money;
+  const [word, badge] = STATUS_WORDS[status];
+  const transaction = returnTxId === null ? null : transactionPath(chainOf(amount.unit), returnTxId);
+  const wait =
+    waitingFor === null
+      ? undefined
+      : waitText(words, waitingFor, {
+          amount: formatAmount(waitingFor.amount, style),
+          time: times.full(waitingFor.until ?? waitingFor.since),
+        });
+  return (
+    <li>
+      <span className="cut">
+        {formatAmount(amount, style)}
+        {wait !== undefined && <span className="soft small agent">{wait}</span>}
+        {destination !== null && (
+          <span className="soft small agent" dir="ltr">
+            {transaction === null ? shortAccount(destination) : <a href={transaction}>{shortAccount(destination)}</a>}
+          </span>
+        )}
+      </span>
+      {status === 'unclaimed' && mayRefund && mayRedirect ? (
+        <button type="button" className="quiet small" onClick={() => setAsked(true)}>
+          {words.giveBack}
+        </button>
+      ) : (
+        <span className={`badge ${badge}`}>{words[word]}</span>
+      )}
+      <span className="soft small">
+        <Time at={createdAt} />
+      </span>
+      {isAsked && <GiveBackDialog money={money} merchantId={merchantId} onClose={() => setAsked(false)} />}
+    </li>
+  );
+}
+
+/** Returns late money to an account that the payer has named. */
+function GiveBackDialog({ money, merchantId, onClose }: LateProps & { readonly onClose: () => void }) {
+  const words = useWords();
+  const style = usePageState();
+  const client = useQueryClient();
+  const { isRunning, problem, run } = useChange();
+  // A repeated request is the same return. A changed one is another.
+  const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
+  const [network = ''] = money.asset.split('/');
+  const give = (form: FormData) =>
+    run(async () => {
+      const body = { destination: accountIn(form, money.asset) };
+      await call('POST', `/v1/late-money/${money.id}/return`, { merchantId, idempotencyKey, body });
+      await client.invalidateQueries({ queryKey: ['payments'] });
+      onClose();
+    });
+  return (
+    <Dialog title={fill(words.giveBackTitle, { amount: formatAmount(money.amount, style) })} onClose={onClose}>
+      <Form onSend={give} onChange={() => setKey(crypto.randomUUID())}>
+        <p>{words.giveBackText}</p>
+        <AccountField label={fill(words.giveBackAccount, { network })} />
+        <FormEnd label={words.giveBack} isRunning={isRunning} problem={problem} onCancel={onClose} />
+      </Form>
+    </Dialog>
+  );
+}
