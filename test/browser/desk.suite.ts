@@ -91,6 +91,30 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await assertAccessible(page, 'payouts');
   });
 
+  it('give late money back to an account that the payer has named', async () => {
+    const { page } = visit;
+    const dialog = page.getByRole('dialog');
+    const order = { referenceId: 'TWICE-1', metadata: { sandbox: 'double' } };
+    const { paymentId } = await scene.createPayment(...TEN_DOLLARS, order);
+    await payWith(scene, await scene.createWallet({ USDC: TEN_TOKENS }), paymentId, 'USDC');
+    await page.goto(`${origin}/dashboard/payments/${scene.merchantId}/${paymentId}`);
+    await page.getByRole('heading', { name: en.lateMoney }).waitFor({ timeout: 60_000 });
+    await page.getByText(/ETH on Till Sandbox: it is more than was asked/).waitFor();
+    await page.getByRole('button', { name: en.giveBack }).click();
+    const account = dialog.getByLabel(en.giveBackAccount.replace('{network}', 'eip155:31337'));
+    await account.fill('somewhere');
+    await dialog.getByRole('button', { name: en.giveBack, exact: true }).click();
+    await dialog.getByRole('alert').waitFor();
+    const { address } = await scene.createWallet({});
+    await account.fill(address);
+    await assertAccessible(page, 'late money');
+    await dialog.getByRole('button', { name: en.giveBack, exact: true }).click();
+    await page.getByText(en.lateReturned, { exact: true }).waitFor({ timeout: 60_000 });
+    const path = `/v1/late-money?paymentId=${paymentId}`;
+    const [money] = (await scene.call<{ lateMoney: { status: string; destination: string }[] }>('GET', path)).lateMoney;
+    assert.deepEqual([money?.status, money?.destination], ['returned', `eip155:31337:${address}`]);
+  });
+
   it('show an edit that somebody else made first, suspend a merchant, and add its first destination', async () => {
     const { page } = visit;
     const dialog = page.getByRole('dialog');
