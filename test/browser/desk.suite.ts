@@ -3,12 +3,18 @@ import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
+import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { withAuthenticator } from './authenticator.ts';
 import { operatorLink } from './operator-link.ts';
 import { type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
 const HOSTILE = 'K \u202e"><img src=x onerror=alert(1)>';
+
+interface Late {
+  readonly status: string;
+  readonly destination: string | null;
+}
 
 /** The pages of keys, events, refunds, payouts, merchants and the gateway, for the owner who is signed in. */
 export function deskSuite(opened: () => { readonly scene: Scene; readonly visit: Visit }): void {
@@ -97,8 +103,11 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     const order = { referenceId: 'TWICE-1', metadata: { sandbox: 'double' } };
     const { paymentId } = await scene.createPayment(...TEN_DOLLARS, order);
     await payWith(scene, await scene.createWallet({ USDC: TEN_TOKENS }), paymentId, 'USDC');
+    const late = async () =>
+      (await scene.call<{ lateMoney: Late[] }>('GET', `/v1/late-money?paymentId=${paymentId}`)).lateMoney;
+    await until('the money is named', async () => (await late()).length === 1, { withinMs: 60_000 });
     await page.goto(`${origin}/dashboard/payments/${scene.merchantId}/${paymentId}`);
-    await page.getByRole('heading', { name: en.lateMoney }).waitFor({ timeout: 60_000 });
+    await page.getByRole('heading', { name: en.lateMoney }).waitFor();
     await page.getByText(/ETH on Till Sandbox: it is more than was asked/).waitFor();
     await page.getByRole('button', { name: en.giveBack }).click();
     const account = dialog.getByLabel(en.giveBackAccount.replace('{network}', 'eip155:31337'));
@@ -110,8 +119,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await assertAccessible(page, 'late money');
     await dialog.getByRole('button', { name: en.giveBack, exact: true }).click();
     await page.getByText(en.lateReturned, { exact: true }).waitFor({ timeout: 60_000 });
-    const path = `/v1/late-money?paymentId=${paymentId}`;
-    const [money] = (await scene.call<{ lateMoney: { status: string; destination: string }[] }>('GET', path)).lateMoney;
+    const [money] = await late();
     assert.deepEqual([money?.status, money?.destination], ['returned', `eip155:31337:${address}`]);
   });
 
