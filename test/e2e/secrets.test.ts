@@ -137,6 +137,7 @@ describe('the secrets of a gateway', () => {
               freezes: 0,
               outgoing: 0,
               refunds: 0,
+              returns: 0,
               people: 0,
               passkeys: 0,
               webhooks: 0,
