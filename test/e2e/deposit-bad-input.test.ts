@@ -166,7 +166,11 @@ describe('a deposit address that gets what it did not ask for', () => {
     // A payment made before stays payable to its end.
     assert.equal(await scene.status(orphan.id), 'succeeded');
     for (const { id } of [cancelled, failed]) {
-      assert.partialDeepStrictEqual((await late(id))[0]?.data.lateMoney, { reason: 'late', asset: USDC, amount: '1000' });
+      assert.partialDeepStrictEqual((await late(id))[0]?.data.lateMoney, {
+        reason: 'late',
+        asset: USDC,
+        amount: '1000',
+      });
     }
     await isReconciled();
   });
@@ -211,7 +215,11 @@ describe('a deposit address that gets what it did not ask for', () => {
       // Parts of a unit of the fee stay with the merchant.
       const got = scene.control.balanceOf(item.recipient, USDC);
       assert.ok(got === 1_060n || got === 1_059n, `${got}`);
-      assert.partialDeepStrictEqual((await late(id))[0]?.data.lateMoney, { reason: 'overpaid', asset: USDC, amount: '70' });
+      assert.partialDeepStrictEqual((await late(id))[0]?.data.lateMoney, {
+        reason: 'overpaid',
+        asset: USDC,
+        amount: '70',
+      });
       await isReconciled();
       if (order === 'before') await scene.close();
     }
