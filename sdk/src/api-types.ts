@@ -451,7 +451,7 @@ export interface LateMoney {
   createdAt: string;
   /** ISO 8601, UTC, with milliseconds. */
   requestedAt: string | null;
-  /** What the return waits for at this moment. */
+  /** The wait of the return at this moment; null if it waits for nothing. */
   waitingFor: {
     /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
     what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';

@@ -103,7 +103,7 @@ export const LateMoneyBody = Type.Object(
     waitingFor: Type.Unsafe<Static<typeof WaitBody> | null>({
       ...WaitBody,
       type: ['object', 'null'],
-      description: 'What the return waits for at this moment.',
+      description: 'The wait of the return at this moment; null if it waits for nothing.',
     }),
   },
   { description: 'The late money.' },

@@ -133,7 +133,7 @@ export function isOutgoingStopped(db: Reader) {
       and not exists (select from refunds r where r.id = o.id and r.is_operators))`;
 }
 
-/** The condition that freezes stop the requested return of the stray `s`. Those that operators order are not requested. */
+/** The condition that freezes stop the return of the stray `s` that a partner has requested. */
 export function isReturnStopped(db: Reader) {
   return db`(s.recipient is not null and (
     exists (
