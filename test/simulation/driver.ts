@@ -298,6 +298,12 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     for (const listener of heard) listener(channel, payload);
   });
 
+  const letGo = () => {
+    for (const { pid } of heldBack.splice(0)) process.kill(pid, 'SIGCONT');
+  };
+  // A stopped process of the server would outlive it.
+  process.on('exit', letGo);
+
   return {
     adopt(applicationName, by) {
       names.set(applicationName, by);
@@ -334,7 +340,8 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     },
     onNotification: (listener) => void heard.push(listener),
     async close() {
-      for (const { pid } of heldBack) process.kill(pid, 'SIGCONT');
+      process.off('exit', letGo);
+      letGo();
       for (const name of names.keys()) {
         drivers.delete(name);
         clients.delete(name);

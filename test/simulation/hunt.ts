@@ -93,7 +93,7 @@ async function hunt(): Promise<number> {
         add(result);
       }
     } finally {
-      child.kill('SIGKILL');
+      if (child.connected) child.disconnect();
     }
   }
 
