@@ -6,6 +6,8 @@ import { type Figure, median, quantile, round } from './figures.ts';
 import type { Gateway } from './gateway.ts';
 
 const VISITS = 5;
+/** Rounds through all filters: the first reads much from the disk, and one alone has too few changes for a p95. */
+const FILTER_ROUNDS = 3;
 const ASKED = 20;
 const SLOWDOWN = 4;
 const WITHIN_MS = 30_000;
@@ -28,19 +30,21 @@ export async function measureDashboard(gateway: Gateway): Promise<Figure[]> {
     const cold = await coldVisits(gateway, browser, context);
     const page = await openPage(context, requests);
     const warm = await warmVisits(gateway, page);
-    const filters = await filterTimes(gateway, page);
+    const filters: Record<string, number>[] = [];
+    for (let count = 0; count < FILTER_ROUNDS; count += 1) filters.push(await filterTimes(gateway, page));
+    const changesMs = filters.flatMap((each) => Object.values(each));
     return [
       visitsFigure('dashboard_cold', cold, 1_500),
       visitsFigure('dashboard_warm', warm, 300),
       {
         name: 'dashboard_filter',
-        value: round(quantile(Object.values(filters), 0.95)),
+        value: round(quantile(changesMs, 0.95)),
         target: { atMost: 150 },
         unit: 'ms',
         detail: {
-          'changes of a filter': Object.keys(filters).length,
-          'p50 in ms': round(median(Object.values(filters))),
-          'slowest in ms': slowestOf(filters, (ms) => round(ms)),
+          'changes of a filter': changesMs.length,
+          'p50 in ms': round(median(changesMs)),
+          'slowest of each round in ms': filters.map((each) => slowestOf(each, (ms) => round(ms))).join('; '),
         },
       },
       await requestsFigure(gateway, context, requests),

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
@@ -247,8 +247,12 @@ function FilterBar({ filters }: { readonly filters: Filters }) {
     () => optionsOf(merchants.map(({ id, name }) => [id, clamp(name, 40)] as const)),
     [merchants],
   );
-  const set = (name: keyof Filters, value: string) =>
+  const client = useQueryClient();
+  const set = (name: keyof Filters, value: string) => {
+    // The request is sent before the page is drawn again: a drawing takes as long as the answer.
+    void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...filters, [name]: value })));
     void navigate({ search: (before) => ({ ...before, [name]: value }), replace: true });
+  };
   const select = (name: keyof Filters, label: string, any: string, options: ReactNode) => (
     <Field label={label}>
       {(id) => (
