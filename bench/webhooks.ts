@@ -94,17 +94,19 @@ async function measureCreate({ gateway, receiver }: WebhookScene): Promise<Figur
   const turn = { connections: 64, seconds: CREATE_SECONDS };
   // A node that has just started compiles the code of creates and of deliveries.
   await side.run({ ...turn, isWarmUp: true });
-  await endpoints.set('disabled');
-  await settle(gateway);
-  await endpoints.dropBacklog();
-  const withEndpoints: HookTurn[] = [];
-  const without: Turn[] = [];
-  for (let done = 0; done < CREATE_ROUNDS; done += 1) {
-    await endpoints.set('active');
-    withEndpoints.push(await takeHookTurn(receiver, () => takeTurn(quiet, side, turn)));
+  // The events of a turn are behind it: the next one would begin with their deliveries.
+  const clear = async () => {
     await endpoints.set('disabled');
     await settle(gateway);
     await endpoints.dropBacklog();
+  };
+  const withEndpoints: HookTurn[] = [];
+  const without: Turn[] = [];
+  for (let done = 0; done < CREATE_ROUNDS; done += 1) {
+    await clear();
+    await endpoints.set('active');
+    withEndpoints.push(await takeHookTurn(receiver, () => takeTurn(quiet, side, turn)));
+    await clear();
     without.push(await takeTurn(quiet, side, turn));
   }
   const { ratio, byRound } = compare(withEndpoints.map(perSecond), without.map(perSecond));

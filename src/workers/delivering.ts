@@ -32,6 +32,7 @@ const ALONE_REST_FACTOR = 1;
 const FEW_EVENTS = 50;
 /** A round that waited for a stalled database must not stop the deliveries for minutes. */
 const MAX_REST_MS = 2_000;
+const REST_STEP_MS = 100;
 /** A round takes a processor of the database until it ends. While the node is busy it has about so many events. */
 const BUSY_EVENTS = 100;
 /** A stop waits this long for attempts in flight. The others are attempted again at the end of their claims. */
@@ -77,7 +78,11 @@ function startFanOut(deps: DeliveringDeps, manners: Manners): () => Promise<void
         const startMs = clock.nowMs();
         const events = await fanOutOnce(deps, lease, isBusy ? BUSY_EVENTS : undefined);
         const restMs = Math.min(MAX_REST_MS, (clock.nowMs() - startMs) * restFactorOf(deps, { events, isBusy }));
-        await timers.sleep(Math.max(GATHER_MS, restMs), signal);
+        const endMs = clock.nowMs() + restMs;
+        // The rest of a busy node ends with its flood of payments.
+        const leftMs = () => (isBusy && !manners.isBusy() ? 0 : endMs - clock.nowMs());
+        await timers.sleep(GATHER_MS, signal);
+        while (leftMs() > 0 && !signal.aborted) await timers.sleep(Math.min(REST_STEP_MS, leftMs()), signal);
         if (events === 0) await nap(LOOK_MS, signal);
       },
     },

@@ -55,19 +55,29 @@ describe('deliveries beside payments', () => {
     assert.equal(run(1_000), Number.POSITIVE_INFINITY);
   });
 
-  for (const [name, state] of Object.entries({
-    'on a busy node': { share: 0.95, isThere: true },
-    'while payments wait for the database': { share: 0.1, hasWaited: true },
-  })) {
+  for (const [name, state, perSecond] of [
+    ['while payments wait for the database', { share: 0.1, hasWaited: true }, 64],
+    ['on a full node whose payments do not wait', { share: 0.95, isThere: true }, 256],
+  ] as const) {
     it(`are few ${name}, and never none`, () => {
       const { scene, run, manners } = createScene();
       Object.assign(scene, state);
       run(2_000);
-      assert.ok(manners.isBusy());
+      assert.equal(manners.isBusy(), scene.hasWaited);
       const attempted = run(10_000);
-      assert.ok(attempted >= 500 && attempted <= 700, `${attempted} in ten seconds`);
+      assert.ok(Math.abs(attempted - 10 * perSecond) <= perSecond, `${attempted} in ten seconds`);
     });
   }
+
+  it('become more on a full node when its payments no longer wait', () => {
+    const { scene, run } = createScene();
+    Object.assign(scene, { share: 0.95, isThere: true, hasWaited: true });
+    run(2_000);
+    scene.hasWaited = false;
+    run(500);
+    const attempted = run(1_000);
+    assert.ok(attempted > 200 && attempted < 300, `${attempted} in a second`);
+  });
 
   it('begin slowly after a pause: the first payments may be a flood', () => {
     const { run, rest } = createScene();

@@ -9,7 +9,7 @@ import type { World } from '../runtime/world.ts';
  * left. Otherwise they get everything.
  */
 export interface Manners {
-  /** True while this node is busy with payments. */
+  /** True while payments wait for this node or its database. */
   isBusy(): boolean;
   /** The number of deliveries that may be attempted now. */
   allowance(): number;
@@ -24,6 +24,8 @@ const FULL_SHARE = 0.6;
 const WINDOW_MS = 100;
 /** Deliveries a second. A flood of payments is noticed within two windows, its end within ten. */
 const LEAST_PER_SECOND = 64;
+/** A node that has just started is full for seconds while it compiles its code, and its payments do not wait. */
+const LEAST_WHEN_FULL = 256;
 /** More than a node can attempt. */
 const MOST_PER_SECOND = 6_400;
 /** The rate after a pause: the first deliveries may come with a flood of payments, which is not noticed yet. */
@@ -58,10 +60,13 @@ export function createManners({
       const activeMs = busyMs() - busyBeforeMs;
       const hasWaited = paymentWork.hasWaited();
       const isFull = activeMs > passedMs * FULL_SHARE && paymentWork.isThere();
-      isBusy = hasWaited || isFull;
+      isBusy = hasWaited;
       lookedAtMs = nowMs;
       busyBeforeMs += activeMs;
-      adapt(hasWaited ? WAITING_FACTOR : isFull ? FULL_FACTOR : FREE_FACTOR);
+      if (hasWaited) limit(Math.max(LEAST_PER_SECOND, bucket.perSecond * WAITING_FACTOR));
+      else if (isFull && bucket.perSecond > LEAST_WHEN_FULL)
+        limit(Math.max(LEAST_WHEN_FULL, bucket.perSecond * FULL_FACTOR));
+      else grow(isFull ? LEAST_WHEN_FULL : MOST_PER_SECOND);
       if (used === 0) limit(FIRST_PER_SECOND);
       used = 0;
     }
@@ -69,13 +74,12 @@ export function createManners({
     bucket.tokens = Math.min(bucket.tokens, Math.max(PER_ROUND, bucket.perSecond * KEPT_S));
   }
 
-  function adapt(factor: number): void {
-    if (factor < 1) limit(bucket.perSecond * factor);
-    else bucket.perSecond = Math.min(MOST_PER_SECOND, bucket.perSecond * factor);
+  function grow(atMost: number): void {
+    bucket.perSecond = Math.min(atMost, bucket.perSecond * FREE_FACTOR);
   }
 
   function limit(perSecond: number): void {
-    bucket.perSecond = Math.max(LEAST_PER_SECOND, Math.min(bucket.perSecond, perSecond));
+    bucket.perSecond = Math.min(bucket.perSecond, perSecond);
     bucket.tokens = Math.min(bucket.tokens, PER_ROUND);
   }
 
