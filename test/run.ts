@@ -11,9 +11,9 @@ import { takeProcessorMs } from './processor-time.ts';
 const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
 const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 /** The long run has files of many minutes, which must not wait for each other. */
-const FILES_PER_GROUP = IS_LONG ? 1 : 10;
-/** Groups that run at once: a group waits for databases, chains, timers and browsers for two thirds of its time. */
-const AT_ONCE = 6;
+const FILES_PER_GROUP = IS_LONG ? 1 : 20;
+/** Groups that run at once: each waits at times, for a database, a chain or a browser. */
+const AT_ONCE = 4;
 /** A busy machine may take ten times as long as an idle one. */
 const TEST_TIMEOUT_MS = 240_000;
 const GROUP_TIMEOUT_MS = 900_000;

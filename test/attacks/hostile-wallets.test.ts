@@ -115,9 +115,10 @@ describe('hostile wallets', () => {
 
   it('many payments of one wallet have few places, burn little, and delay nobody', async () => {
     const wallet = await scene.newWallet();
-    const payments = await Promise.all(
-      Array.from({ length: 30 }, () => scene.shopper.sign({ asset: EURC, payer: wallet.payer })),
-    );
+    const sign = () => scene.shopper.sign({ asset: EURC, payer: wallet.payer });
+    const payments: SignedPayment[] = [];
+    // A few at a time: a busy machine answers thirty questions at once too late, each time they are asked again.
+    while (payments.length < 30) payments.push(...(await Promise.all(Array.from({ length: 5 }, sign))));
     await wallet.play('BurnsGas', 'Block');
     const answers = await Promise.all(payments.map((payment) => payment.confirm()));
     const accepted = payments.filter((_, index) => answers[index]?.statusCode === 200);

@@ -28,12 +28,28 @@ export interface ExportPage {
   readonly text: string | null;
 }
 
-/** A column: its text in SQL. A stranger chose the text of a column that is `free`. */
+/** A column: its text in SQL. */
 interface Column {
   readonly name: string;
   readonly text: Fragment;
-  readonly isFree?: boolean;
+  /** True if a stranger chose the text. */
+  readonly isFree: boolean;
+  /** True if every line has the text. */
+  readonly isFilled: boolean;
 }
+
+const FREE: readonly string[] = ['referenceId', 'merchantName', 'wallet'];
+const FILLED: readonly string[] = [
+  'paymentId',
+  'referenceId',
+  'merchantId',
+  'merchantName',
+  'status',
+  'type',
+  'createdAt',
+  'updatedAt',
+  'expiresAt',
+];
 
 /**
  * The next payments in order of their ids, as the text of the file. PostgreSQL writes the lines: reading a row into this
@@ -144,8 +160,7 @@ function columnsOfPayments(db: Reader, { now }: ExportQuery): readonly Column[] 
     updatedAt: timeText(db, db`p.updated_at`),
     expiresAt: timeText(db, db`p.expires_at`),
   };
-  const free: readonly string[] = ['referenceId', 'merchantName', 'wallet'];
-  return EXPORT_COLUMNS.payments.map((name) => ({ name, text: texts[name], isFree: free.includes(name) }));
+  return EXPORT_COLUMNS.payments.map((name) => columnOf(name, texts[name]));
 }
 
 function columnsOfMovements(db: Reader): readonly Column[] {
@@ -165,8 +180,11 @@ function columnsOfMovements(db: Reader): readonly Column[] {
     account: db`b.account`,
     transactionHash: db`b.transaction_hash`,
   };
-  const free: readonly string[] = ['referenceId', 'merchantName'];
-  return EXPORT_COLUMNS.bookkeeping.map((name) => ({ name, text: texts[name], isFree: free.includes(name) }));
+  return EXPORT_COLUMNS.bookkeeping.map((name) => columnOf(name, texts[name]));
+}
+
+function columnOf(name: string, text: Fragment): Column {
+  return { name, text, isFree: FREE.includes(name), isFilled: FILLED.includes(name) };
 }
 
 function linesOfPayments(db: Reader, line: Fragment): Fragment {
@@ -230,7 +248,7 @@ function timeText(db: Reader, time: Fragment): Fragment {
 
 /** RFC 4180. One call joins all parts, and takes null for nothing. */
 function csvLine(db: Reader, columns: readonly Column[]): Fragment {
-  const fields = columns.map(({ text, isFree }) => (isFree === true ? csvText(db, text) : text));
+  const fields = columns.map(({ text, isFree }) => (isFree ? csvText(db, text) : text));
   const [first = db``, ...others] = fields;
   return db`concat(${others.reduce((all, field) => db`${all}, ',', ${field}`, first)}, E'\r\n')`;
 }
@@ -246,12 +264,16 @@ function csvText(db: Reader, text: Fragment): Fragment {
     || replace(${text}, '"', '""') || '"'`;
 }
 
-/** One call joins all parts. Texts of strangers are escaped; all others have nothing to escape. */
+/** One call joins all parts, which are few and large. Texts of strangers are escaped; all others have nothing to escape. */
 function jsonLine(db: Reader, columns: readonly Column[]): Fragment {
-  const fields = columns.map(({ name, text, isFree }) => {
-    const value = isFree === true ? db`to_json(${text})::text` : db`'"' || ${text} || '"'`;
-    return db`${`"${name}":`}::text, coalesce(${value}, 'null')`;
-  });
-  const [first = db``, ...others] = fields;
-  return db`concat('{', ${others.reduce((all, field) => db`${all}, ',', ${field}`, first)}, E'}\n')`;
+  let line = db`'{'`;
+  let between = '';
+  for (const { name, text, isFree, isFilled } of columns) {
+    const quote = isFilled && !isFree ? '"' : '';
+    const bare = isFree ? db`to_json(${text})` : db`'"' || ${text} || '"'`;
+    const value = quote === '"' ? text : isFilled ? bare : db`coalesce((${bare})::text, 'null')`;
+    line = db`${line}, ${`${between}"${name}":${quote}`}::text, ${value}`;
+    between = `${quote},`;
+  }
+  return db`concat(${line}, ${between.slice(0, -1)}::text, E'}\n')`;
 }
