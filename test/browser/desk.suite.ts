@@ -110,7 +110,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.getByRole('heading', { name: en.lateMoney }).waitFor();
     await page.getByText(/ETH on Till Sandbox: it is more than was asked/).waitFor();
     await page.getByRole('button', { name: en.giveBack }).click();
-    const account = dialog.getByLabel(en.giveBackAccount.replace('{network}', 'eip155:31337'));
+    const account = dialog.getByLabel(en.giveBackAccount.replace('{network}', 'Till Sandbox'));
     await account.fill('somewhere');
     await dialog.getByRole('button', { name: en.giveBack, exact: true }).click();
     await dialog.getByRole('alert').waitFor();

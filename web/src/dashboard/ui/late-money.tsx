@@ -98,7 +98,7 @@ function GiveBackDialog({ money, merchantId, onClose }: LateProps & { readonly o
   const { isRunning, problem, run } = useChange();
   // A repeated request is the same return. A changed one is another.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
-  const [network = ''] = money.asset.split('/');
+  const network = money.amount.display.networkName ?? '';
   const give = (form: FormData) =>
     run(async () => {
       const body = { destination: accountIn(form, money.asset) };
