@@ -17,14 +17,14 @@ export async function followEvents(stage: Stage): Promise<never> {
   for (;;) {
     const after = followed.cursor === undefined ? '' : `&after=${encodeURIComponent(followed.cursor)}`;
     const hold = random.chance(0.3) ? '&maxPollMs=5000' : '';
-    const wasQuiet = stage.isQuiet;
+    const { quietSince } = stage;
     const url = `/v1/events?limit=${random.pick([1, 3, 50])}${hold}${after}`;
     const answer = await request(stage, by, random, { url, headers });
     if (answer?.status === 200) {
       const events = answer.body.events as readonly EventBody[];
       for (const event of events) take(stage, event);
       followed.cursor = String(answer.body.nextCursor);
-      followed.isUpToDate = wasQuiet && events.length === 0;
+      if (events.length === 0) followed.upToDateSince = quietSince;
     } else if (answer !== undefined && answer.status < 500) {
       throw new Violation('followers miss nothing', `a page was answered ${answer.status} ${answer.body?.message}`);
     }

@@ -28,4 +28,9 @@ export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
     why: 'a stranger is faster than our transaction, and the books knew of no authorization under way',
     isLong: true,
   },
+  {
+    plan: shortPlanOf(975),
+    why: 'a held amount is paid out after everything else has ended, and the run ended before the payout',
+    isLong: true,
+  },
 ];

@@ -82,17 +82,21 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
   let readTo: number | undefined;
   await advance(async () => {
     if (scheduler.nowMs() >= deadlineMs) return true;
-    if (scheduler.steps() < nextLook) return false;
+    if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
     nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
     if (stage.acting() > 0) return false;
     readTo ??= (await stage.connected.chain.head()).number + BLOCKS_AFTER_CLIENTS;
-    stage.isQuiet = await isAllDone(stage, readTo);
+    if (await isAllDone(stage, readTo)) {
+      stage.quietSince ??= scheduler.steps();
+      return stage.followed.upToDateSince === stage.quietSince;
+    }
+    // A held amount that is paid out now makes new events.
+    stage.quietSince = undefined;
     const waitsForMs = await nextDeadline(stage);
     if (waitsForMs === undefined) scheduler.setStride(HEALING_STRIDE_MS);
     else scheduler.setStride(IDLE_STRIDE_MS, waitsForMs);
-    return stage.isQuiet;
+    return false;
   });
-  await advance(() => stage.followed.isUpToDate || scheduler.nowMs() >= deadlineMs);
   await checkAll(stage);
 
   /** Deposit addresses live for two minutes at least. There is trouble again when the first of them runs out. */

@@ -66,8 +66,8 @@ interface Followed {
   cursor: string | undefined;
   readonly ids: Set<string>;
   readonly sequences: Map<string, number>;
-  /** True after a page without events that was asked for when the run was quiet. */
-  isUpToDate: boolean;
+  /** The value of `quietSince` when a page was asked for that had no events. */
+  upToDateSince: number | undefined;
 }
 
 /** Everything that a run consists of: a database, a chain, nodes, merchants and payers. */
@@ -110,8 +110,8 @@ export interface Stage {
   /** Events that a consumer has read, in the order of their positions. */
   readonly consumed: { after: number; readonly ids: Set<string>; readonly sequences: Map<string, number> };
   readonly followed: Followed;
-  /** True when everything has come to its end. */
-  isQuiet: boolean;
+  /** The step at which everything had come to its end. Undefined while something is under way. */
+  quietSince: number | undefined;
   /** Payments that the lying endpoint has made up. */
   readonly forged: PaidEvent[];
   /** Transfers to deposit addresses that the lying endpoint has made up. */
@@ -206,8 +206,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
     seen: new Map(),
     fencing: new Map(),
     consumed: { after: 0, ids: new Set(), sequences: new Map() },
-    followed: { cursor: undefined, ids: new Set(), sequences: new Map(), isUpToDate: false },
-    isQuiet: false,
+    followed: { cursor: undefined, ids: new Set(), sequences: new Map(), upToDateSince: undefined },
+    quietSince: undefined,
     forged: [],
     forgedTransfers: [],
     rings,
