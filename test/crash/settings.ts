@@ -25,6 +25,8 @@ export function nodeSettings(input: {
     RPC_URLS: `${NETWORK}=${input.rpcUrl}`,
     LEASE_MS: String(LEASE_MS),
     LOG_LEVEL: 'error',
+    // Each connection of a new node plans every statement again.
+    DATABASE_POOL_SIZE: '5',
     RATE_LIMIT_KEY_PER_SECOND: '100000',
     RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
     // One account pays for everything.
