@@ -158,34 +158,50 @@ async function warmVisits(gateway: Gateway, page: Page): Promise<Visits> {
   return visits;
 }
 
-const STATUSES = ['succeeded', 'expired', 'cancelled', 'failed', 'requires_action'] as const;
+const SORTS = ['', 'oldest', 'largest', 'smallest'];
+/** Only payments that somebody has paid, or tried to pay, have a token. */
+const STATUSES = {
+  '': ['succeeded', 'failed', 'expired', 'cancelled', 'requires_action'],
+  USDC: ['succeeded', 'failed'],
+} as const;
 
-/** Changes of the status filter, in every order, with and without a token. Each list is new to the page. */
+/**
+ * Changes of the status and of the order, with and without a token, on a page that was opened once. Each list is new to the
+ * page.
+ */
 async function filterTimes(gateway: Gateway, page: Page): Promise<Record<string, number>> {
   const times: Record<string, number> = {};
-  for (const sort of ['', 'oldest', 'largest', 'smallest']) {
-    for (const token of ['', 'USDC']) {
-      const path = `/payments?sort=${sort}&token=${token}&status=processing`;
-      await page.goto(originOf(gateway) + path);
-      await page.getByText(en.noMatches).waitFor({ timeout: WITHIN_MS });
-      for (const status of STATUSES) {
-        // Only payments that somebody has paid, or tried to pay, have a token.
-        if (token !== '' && status !== 'succeeded' && status !== 'failed') continue;
-        times[[status, sort, token].filter((part) => part !== '').join(' ')] = await chooseStatus(page, status);
+  let shown = 'processing';
+  await page.goto(`${originOf(gateway)}/payments?status=${shown}`);
+  for (const [token, statuses] of Object.entries(STATUSES)) {
+    // The status that is shown now has no token.
+    if (token !== '') await page.getByLabel(en.token, { exact: true }).selectOption(token);
+    await page.getByText(en.noMatches).waitFor({ timeout: WITHIN_MS });
+    for (const sort of SORTS) {
+      const note = async (filter: string, value: string) => {
+        times[[shown, sort, token].filter((part) => part !== '').join(' ')] = await choose(page, filter, value);
+      };
+      if (sort !== SORTS[0]) await note(en.order, sort);
+      for (const status of statuses.filter((each) => each !== shown)) {
+        shown = status;
+        await note(en.status, status);
       }
     }
+    if (token === '') await page.getByLabel(en.order, { exact: true }).selectOption('');
   }
   return times;
 }
 
-/** Chooses a status as a person would, and returns the time until its first row is shown. */
-function chooseStatus(page: Page, status: string): Promise<number> {
+/** Chooses a filter as a person would, and returns the time until the first row is another one. */
+function choose(page: Page, filter: string, value: string): Promise<number> {
   return page.evaluate(`(async () => {
-    const select = [...document.querySelectorAll('select')].find((each) => each.labels[0]?.innerText === ${JSON.stringify(en.status)});
+    const link = 'tbody tr.row:first-child a';
+    const select = [...document.querySelectorAll('select')].find((each) => each.labels[0]?.innerText === ${JSON.stringify(filter)});
+    const before = document.querySelector(link)?.getAttribute('href');
     const startedAt = performance.now();
-    select.value = ${JSON.stringify(status)};
+    select.value = ${JSON.stringify(value)};
     select.dispatchEvent(new Event('change', { bubbles: true }));
-    return (await shown('tbody tr.row:first-child .badge-${status}')) - startedAt;
+    return (await shown(before === undefined ? link : \`\${link}:not([href="\${before}"])\`)) - startedAt;
   })()`) as Promise<number>;
 }
 

@@ -48,7 +48,10 @@ export function paymentTotalsQuery(filters: Filters) {
   return queryOptions({
     // The order does not change the totals.
     queryKey: ['payments', 'totals', { ...filters, sort: undefined }],
-    queryFn: ({ signal }) => call<PaymentTotals>('GET', countPath(filters), { signal }),
+    queryFn: async ({ signal }) => {
+      await nextPaint();
+      return call<PaymentTotals>('GET', countPath(filters), { signal });
+    },
   });
 }
 
@@ -93,4 +96,9 @@ export function useAssets(): readonly PayableAsset[] {
     queryFn: ({ signal }) => call<{ assets: PayableAsset[] }>('GET', '/v1/assets', { signal }),
   });
   return data?.assets ?? [];
+}
+
+/** Resolves after the page has been painted with all that is known now. */
+function nextPaint(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

@@ -42,8 +42,9 @@ const TOKENS = ['USDC', 'EURC', 'USDT', 'ETH', 'PYUSD', 'AUSD', 'USDG', 'EURe', 
 
 export function PaymentsPage() {
   const words = useWords();
+  const search = useSearch({ from: '/shell/payments' });
   // Other parts of the address are no filters.
-  const filters = readFilters({ ...useSearch({ from: '/shell/payments' }) });
+  const filters = useMemo(() => readFilters({ ...search }), [search]);
   const isLive = useLivePayments();
   const numbers = numberFormat(usePageState().locale, {});
   const [columns, setColumns] = useState(readColumns);
@@ -53,6 +54,8 @@ export function PaymentsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.data) ?? [], [list.data]);
   const hasRows = list.data !== undefined && !list.isPlaceholderData;
   const total = useQuery({ ...paymentTotalsQuery(filters), enabled: hasRows }).data?.stats.totalTransactions;
+  const filtersOfRows = useRef(filters);
+  if (hasRows) filtersOfRows.current = filters;
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
@@ -80,6 +83,7 @@ export function PaymentsPage() {
       {rows.length > 0 && (
         <PaymentRows
           rows={rows}
+          filters={filtersOfRows.current}
           columns={columns}
           onEnd={() => {
             if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
@@ -96,6 +100,8 @@ const USUAL_TOP = 290;
 
 interface RowsProps {
   readonly rows: readonly ListedPayment[];
+  /** The filters that have found these rows. While others are asked for, the rows stay. */
+  readonly filters: Filters;
   readonly columns: readonly ColumnName[];
   readonly onEnd: () => void;
 }
@@ -107,7 +113,7 @@ const MOST_PRINTED = 1_000;
  * Only the rows on the screen are in the document, so the table stays quick with any number of rows. All rows that are loaded
  * are printed.
  */
-function PaymentRows({ rows, columns, onEnd }: RowsProps) {
+function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
   const words = useWords();
   const isPrinting = usePrinting();
   const table = useRef<HTMLTableSectionElement>(null);
@@ -121,6 +127,7 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
   });
   const shown = virtual.getVirtualItems();
   const links = usePlainLinks();
+  const keyOf = useRowKeys(filters);
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {
     if (last >= rows.length - 20) onEnd();
@@ -153,12 +160,26 @@ function PaymentRows({ rows, columns, onEnd }: RowsProps) {
           {shown.map(({ index, start }) => {
             const row = rows[index];
             if (row === undefined) return null;
-            return <PaymentRow key={row.paymentId} row={row} columns={columns} index={index} offset={start - top} />;
+            return <PaymentRow key={keyOf(row)} row={row} columns={columns} index={index} offset={start - top} />;
           })}
         </tbody>
       )}
     </table>
   );
+}
+
+/**
+ * The keys of rows. The rows of other filters take the elements of those before: to change their text is quicker than to make
+ * new ones. With the same filters a payment keeps its element, and so the focus, when live rows come in above it.
+ */
+function useRowKeys(filters: Filters): (row: ListedPayment) => number {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: Other filters begin with the first key again.
+  const keys = useMemo(() => new Map<string, number>(), [filters]);
+  return ({ paymentId }) => {
+    const key = keys.get(paymentId) ?? keys.size;
+    keys.set(paymentId, key);
+    return key;
+  };
 }
 
 interface RowProps {
@@ -238,7 +259,7 @@ function optionsOf(options: readonly (readonly [value: string, text: string])[])
 }
 
 /** Every filter is in the address, so it can be kept and sent to others. */
-function FilterBar({ filters }: { readonly filters: Filters }) {
+const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filters }) {
   const words = useWords();
   const merchants = useMerchants();
   const navigate = useNavigate({ from: '/payments' });
@@ -308,4 +329,4 @@ function FilterBar({ filters }: { readonly filters: Filters }) {
       )}
     </search>
   );
-}
+});
