@@ -64,12 +64,12 @@ export async function runSoak(args: readonly string[]): Promise<number> {
     };
     const { samples, marks } = await soak(scene, victim, { minutes, take });
     await load.stop();
+    const title = `Soak: ${minutes} minutes at ${round(perSecond, 1)} orders/s, half of the maximum`;
+    await writeFile(PICTURE, drawChart(chartOf(title, samples, marks)));
     const orders = [...first.orders, ...load.orders];
     const { lost, doubled, misreported } = await judgeOrders(scene, orders);
     const surplus = (await countPayments(scene)) - orders.length;
     const books = await scene.compareBooks();
-    const title = `Soak: ${minutes} minutes at ${round(perSecond, 1)} orders/s, half of the maximum`;
-    await writeFile(PICTURE, drawChart(chartOf(title, samples, marks)));
     const growths = describeGrowth(samples);
     for (const { text } of growths) say(text);
     say(`${orders.length} orders: ${lost.length} lost, ${doubled.length} doubled, ${misreported.length} misreported.`);

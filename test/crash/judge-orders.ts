@@ -77,10 +77,11 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
 /** Payments that exist on top of those the clients know: an order that was created twice. */
 export async function countPayments({ baseUrls, apiKey, merchantId, hand }: JudgedScene): Promise<number> {
   const counts = [merchantId, ...(hand === undefined ? [] : [hand.merchantId])].map(async (id) => {
-    const answer = await fetch(`${baseUrls[0]}/v1/merchants/payments?limit=1`, {
-      headers: { 'Api-Key': apiKey, 'Merchant-Id': id },
+    const url = `${baseUrls[0]}/v1/merchants/payments?limit=1`;
+    const { stats } = await read<{ stats: { totalTransactions: number } }>(url, {
+      'Api-Key': apiKey,
+      'Merchant-Id': id,
     });
-    const { stats } = (await answer.json()) as { stats: { totalTransactions: number } };
     return stats.totalTransactions;
   });
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
@@ -92,9 +93,13 @@ async function receiptsMailed(
   addresses: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const mailed = () => new Set(received.flatMap(({ to }) => to));
-  const hasAll = () => addresses.every((address) => mailed().has(address));
+  const hasAll = () => isSubset(addresses, mailed());
   await until('the server for mail has all receipts', hasAll, TOLD).catch(() => {});
   return mailed();
+}
+
+function isSubset(some: readonly string[], all: ReadonlySet<string>): boolean {
+  return some.every((each) => all.has(each));
 }
 
 /** Deliveries of a node that was killed are sent again when its claims have ended. */
@@ -103,7 +108,7 @@ const TOLD = { withinMs: 90_000 };
 /** The payments whose success the receiver of webhooks got. Waits for all of these. */
 async function successesTold(receiver: CrashScene['receiver'], ids: readonly string[]): Promise<ReadonlySet<string>> {
   const told = () => new Set(receiver.received.map(({ body }) => String(JSON.parse(body).data.id)));
-  await until('the receiver has all successes', () => ids.every((id) => told().has(id)), TOLD).catch(() => {});
+  await until('the receiver has all successes', () => isSubset(ids, told()), TOLD).catch(() => {});
   return told();
 }
 
@@ -117,14 +122,30 @@ interface FeedEvent {
 async function eventsByPayment({ baseUrls, apiKey }: JudgedScene): Promise<Map<string, FeedEvent[]>> {
   const all: FeedEvent[] = [];
   for (let after = ''; ; ) {
-    const answer = await fetch(`${baseUrls[0]}/v1/events?types=payment.*&limit=100${after}`, {
-      headers: { 'Api-Key': apiKey },
-    });
-    const { events, nextCursor } = (await answer.json()) as { events: FeedEvent[]; nextCursor: string };
+    const url = `${baseUrls[0]}/v1/events?types=payment.*&limit=100${after}`;
+    const { events, nextCursor } = await read<{ events: FeedEvent[]; nextCursor: string }>(url, { 'Api-Key': apiKey });
     if (events.length === 0) return Map.groupBy(all, ({ data }) => data.id);
     all.push(...events);
     after = `&after=${encodeURIComponent(nextCursor)}`;
   }
+}
+
+const READ = { withinMs: 90_000 };
+
+/** Asks until there is an answer: a node may be busy, and lists have a limit. */
+async function read<Body>(url: string, headers: Readonly<Record<string, string>>): Promise<Body> {
+  let body: Body | undefined;
+  let last = '';
+  const ask = async () => {
+    const answer = await fetch(url, { headers });
+    const text = await answer.text();
+    if (answer.ok) body = JSON.parse(text) as Body;
+    else last = `${answer.status} ${text}`;
+    return answer.ok;
+  };
+  await until(`an answer to ${url}`, ask, READ).catch(() => {});
+  if (body === undefined) throw new Error(`${url} was answered ${last}`);
+  return body;
 }
 
 /** The hashes of token transfers from or to an account, by amount. */

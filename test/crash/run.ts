@@ -23,17 +23,25 @@ const USAGE = `npm run crash -- [options]
  */
 const LOAD: LoadInput = { shoppers: 4, askEveryMs: 200 };
 
+/** The outcome of all runs of one fault. */
 interface Row extends Judgement {
   readonly name: string;
   readonly runs: number;
+  /** Orders that were under way when the fault happened. */
+  readonly open: number;
+  /** All orders of the scene. */
   readonly orders: number;
   readonly slowestMs: number;
+  /** Payments without an order. */
+  readonly surplus: number;
+  /** The differences between the books and the chain. */
+  readonly books: string;
 }
 
 const COLUMNS = [
   { title: 'killed at', cell: ({ name }: Row) => name },
   { title: 'runs', cell: ({ runs }: Row) => String(runs) },
-  { title: 'orders under way', cell: ({ orders }: Row) => String(orders) },
+  { title: 'orders under way', cell: ({ open }: Row) => String(open) },
   { title: 'lost', cell: ({ lost }: Row) => String(lost.length) },
   { title: 'doubled', cell: ({ doubled }: Row) => String(doubled.length) },
   { title: 'misreported', cell: ({ misreported }: Row) => String(misreported.length) },
@@ -66,60 +74,57 @@ async function causeFaults({ runs, only, lanes }: { runs: number; only: string; 
   const named = FAULTS.filter(({ name }) => name.includes(only));
   for (const { name, skip } of named) if (skip) process.stderr.write(`${name}: left out, as ${skip}\n`);
   const faults = named.filter(({ skip = false }) => skip === false);
-  const shares = Array.from({ length: lanes }, (_, lane) => faults.filter((_fault, index) => index % lanes === lane));
-  const reports = await Promise.all(shares.filter((share) => share.length > 0).map((share) => runLane(share, runs)));
-  const rows = reports.flatMap((report) => report.rows);
-  const inOrder = faults.flatMap(({ name }) => rows.filter((row) => row.name === name));
-  const total: Judgement = {
-    lost: reports.flatMap(({ lost }) => lost),
-    doubled: reports.flatMap(({ doubled }) => doubled),
-    misreported: reports.flatMap(({ misreported }) => misreported),
+  const waiting = [...faults];
+  const rows: Row[] = [];
+  const broken: string[] = [];
+  const work = async () => {
+    for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
+      const { name } = fault;
+      try {
+        const row = await runScene(fault, runs);
+        rows.push(row);
+        process.stderr.write(`${name}: ${row.orders} orders. ${sumOf(row)}\n`);
+      } catch (error) {
+        broken.push(`${name}: ${(error as Error).stack}`);
+      }
+    }
   };
-  const orders = reports.reduce((sum, report) => sum + report.orders, 0);
-  const surplus = reports.reduce((sum, report) => sum + report.surplus, 0);
-  const books = reports.map((report) => report.books).join('');
+  await Promise.all(Array.from({ length: lanes }, work));
+  const inOrder = faults.flatMap(({ name }) => rows.filter((row) => row.name === name));
+  const all = (kind: keyof Judgement) => rows.flatMap((row) => row[kind].map((text) => `${row.name}: ${text}`));
+  const total: Judgement = { lost: all('lost'), doubled: all('doubled'), misreported: all('misreported') };
+  const orders = rows.reduce((sum, row) => sum + row.orders, 0);
+  const surplus = rows.reduce((sum, row) => sum + row.surplus, 0);
+  const books = rows.map((row) => row.books).join('');
   process.stdout.write(`${layoutTable(inOrder, COLUMNS)}\n\n`);
   process.stdout.write(`${orders} orders, each paid and refunded. ${sumOf(total)}\n`);
   process.stdout.write(`Payments without an order: ${surplus}. Books against the chain: ${books || 'equal'}.\n`);
-  const problems = [...total.lost, ...total.doubled, ...total.misreported];
+  const problems = [...total.lost, ...total.doubled, ...total.misreported, ...broken];
   for (const problem of problems) process.stdout.write(`  ${problem}\n`);
   return problems.length === 0 && surplus === 0 && books === '' ? 0 : 1;
 }
 
-interface LaneReport extends Judgement {
-  readonly rows: readonly Row[];
-  readonly orders: number;
-  /** Payments without an order. */
-  readonly surplus: number;
-  /** The differences between the books and the chain. */
-  readonly books: string;
-}
-
-/** Causes these faults one after the other, in a scene of their own. */
-async function runLane(faults: readonly Fault[], runs: number): Promise<LaneReport> {
-  const scene = await openCrashScene(sceneFor(faults));
+/** Causes a fault again and again, in a scene of its own, and judges all orders that were placed in it. */
+async function runScene(fault: Fault, runs: number): Promise<Row> {
+  const { name } = fault;
+  const scene = await openCrashScene(sceneFor([fault]));
   const load = startLoad(scene, LOAD);
   try {
     const incidents: Incident[] = [];
-    for (const fault of faults) {
-      for (let run = 1; run <= runs; run += 1) {
-        incidents.push(await runFault({ scene, load }, fault, { isPatient: true }));
-        process.stderr.write(`${fault.name}: run ${run} of ${runs}, ${load.orders.length} orders\n`);
-      }
+    for (let run = 1; run <= runs; run += 1) {
+      incidents.push(await runFault({ scene, load }, fault, { isPatient: true }));
+      process.stderr.write(`${name}: run ${run} of ${runs}, ${load.orders.length} orders\n`);
     }
     await load.stop();
-    const rows: Row[] = [];
-    for (const { name } of faults) {
-      const own = incidents.filter(({ fault }) => fault === name);
-      const orders = [...new Set(own.flatMap((incident) => incident.orders))];
-      const slowestMs = Math.max(...own.map(({ recoveryMs = 0 }) => recoveryMs));
-      rows.push({ name, runs: own.length, orders: orders.length, slowestMs, ...(await judgeOrders(scene, orders)) });
-    }
+    const { orders } = load;
     return {
-      ...(await judgeOrders(scene, load.orders)),
-      rows,
-      orders: load.orders.length,
-      surplus: (await countPayments(scene)) - load.orders.length,
+      name,
+      runs,
+      open: new Set(incidents.flatMap((incident) => incident.orders)).size,
+      orders: orders.length,
+      slowestMs: Math.max(...incidents.map(({ recoveryMs = 0 }) => recoveryMs)),
+      ...(await judgeOrders(scene, orders)),
+      surplus: (await countPayments(scene)) - orders.length,
       books: await scene.compareBooks(),
     };
   } finally {
