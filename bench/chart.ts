@@ -25,6 +25,9 @@ const GAP = 46;
 const LEFT = 64;
 const RIGHT = 24;
 const TOP = 72;
+/** Of the labels of marks: a letter, and the room for the sample of the colour. */
+const LETTER_WIDTH = 6;
+const LABEL_GAP = 34;
 const CURVE_COLOURS = ['#1f5fbf', '#c2571a', '#2a7d4f'];
 const MARK_COLOURS = ['#b3261e', '#7b4bb3', '#0f7b8a', '#8a6d00', '#5f6b7a'];
 
@@ -36,7 +39,8 @@ export function drawChart({ title, seconds, panels, marks }: Chart): string {
   const parts = [
     text(LEFT, 26, title, { size: 17, weight: 600 }),
     ...labels.map((label, index) => {
-      const left = LEFT + index * ((WIDTH - LEFT) / Math.max(1, labels.length));
+      const before = labels.slice(0, index).join('').length;
+      const left = LEFT + index * LABEL_GAP + before * LETTER_WIDTH;
       return `${line(left, 48, left + 16, 48, colourOf(label), 2)}${text(left + 22, 52, label, { size: 12 })}`;
     }),
     ...panels.map((panel, index) => drawPanel(panel, TOP + 18 + index * (PANEL_HEIGHT + GAP))),

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { countPayments, judgeOrders } from '../test/crash/judge-orders.ts';
 import { type Sent, startLoad } from '../test/crash/load.ts';
 import { type CrashScene, openCrashScene } from '../test/crash/scene.ts';
+import type { NodeProcess } from '../test/node-process.ts';
 import { type Chart, drawChart } from './chart.ts';
 import { median, quantile, round } from './figures.ts';
 import { until } from './processes.ts';
@@ -23,6 +24,8 @@ interface Sample {
 /** The memory and the open files of a node. */
 interface Use {
   readonly memoryMb: number;
+  /** Objects of the program, dead ones that are not collected yet among them. */
+  readonly heapMb: number | undefined;
   readonly files: number;
 }
 
@@ -36,6 +39,7 @@ const PATIENCE = { askEveryMs: 500, answerWithinMs: 10_000, endsWithinMs: 300_00
 /** A shorter run says nothing about growth: a node takes minutes to reach its usual size. */
 const JUDGED_FROM_MINUTES = 10;
 const MAX_GROWTH = 1.25;
+const BYTES_PER_MB = 1_048_576;
 
 /** Runs two nodes at half of their measured maximum, with a fault every 30 s, and draws a picture. */
 export async function runSoak(args: readonly string[]): Promise<number> {
@@ -117,7 +121,7 @@ async function soak(
   const sampling = (async () => {
     for (let count = 1; !isOver; count += 1) {
       await pause(Math.max(0, startMs + count * SAMPLE_MS - performance.now()));
-      samples.push(sampleOf(passedS(), take(), await readUse(scene.node.pid), await readUse(victim.node.pid)));
+      samples.push(sampleOf(passedS(), take(), await readUse(scene.node), await readUse(victim.node)));
     }
   })();
   for (let count = 1; count * FAULT_EVERY_MS < minutes * 60_000; count += 1) {
@@ -150,31 +154,50 @@ function sampleOf(atS: number, sent: readonly Sent[], steady: Use | undefined, v
 }
 
 /** Undefined for a process that has ended. */
-async function readUse(pid: number): Promise<Use | undefined> {
+async function readUse(node: NodeProcess): Promise<Use | undefined> {
   try {
-    const [status, files] = await Promise.all([readFile(`/proc/${pid}/status`, 'utf8'), readdir(`/proc/${pid}/fd`)]);
+    const [status, files, heapMb] = await Promise.all([
+      readFile(`/proc/${node.pid}/status`, 'utf8'),
+      readdir(`/proc/${node.pid}/fd`),
+      readHeap(node),
+    ]);
     const kb = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
-    return kb === undefined ? undefined : { memoryMb: Number(kb) / 1_024, files: files.length };
+    return kb === undefined ? undefined : { memoryMb: Number(kb) / 1_024, heapMb, files: files.length };
   } catch {
     return undefined;
   }
 }
 
-/** The node that was never killed: its last fifth compared with its second one, after the warm-up. */
+/** Undefined while the node does not answer. */
+async function readHeap(node: NodeProcess): Promise<number | undefined> {
+  const url = /http\S+\/metrics/.exec(node.output())?.[0];
+  const answer = url && (await fetch(url, { signal: AbortSignal.timeout(SAMPLE_MS / 2) }).catch(() => undefined));
+  const bytes = answer && /^nodejs_heap_size_used_bytes (\S+)/m.exec(await answer.text())?.[1];
+  return bytes ? Number(bytes) / BYTES_PER_MB : undefined;
+}
+
+/**
+ * How the node that was never killed has grown since its warm-up, the first fifth. The heap counts at its smallest, just after
+ * a collection. V8 enlarges the room for dead objects for many minutes: the whole memory has to stand still in the end.
+ */
 function describeGrowth(samples: readonly Sample[]) {
   const fifth = Math.max(1, Math.floor(samples.length / 5));
-  const during = (from: number, of: (use: Use) => number) =>
-    median(samples.slice(from, from + fifth).flatMap(({ steady }) => (steady === undefined ? [] : [of(steady)])));
-  return (
-    [
-      ['memory', 'MB', ({ memoryMb }: Use) => memoryMb],
-      ['open files', '', ({ files }: Use) => files],
-    ] as const
-  ).map(([name, unit, of]) => {
-    const [early, late] = [during(fifth, of), during(samples.length - fifth, of)];
-    const text = `${name} of the node that was never killed: ${round(early)} ${unit} early, ${round(late)} ${unit} late`;
-    return { text, factor: late / early };
+  const during = (count: number, of: (use: Use) => number | undefined) =>
+    samples.slice((count - 1) * fifth, count * fifth).flatMap(({ steady }) => (steady && of(steady)) ?? []);
+  const kinds = [
+    { name: 'heap after collections', unit: ' MB', early: 2, of: ({ heapMb }: Use) => heapMb, typical: least },
+    { name: 'memory', unit: ' MB', early: 4, of: ({ memoryMb }: Use) => memoryMb, typical: median },
+    { name: 'open files', unit: '', early: 2, of: ({ files }: Use) => files, typical: median },
+  ];
+  return kinds.map(({ name, unit, early, of, typical }) => {
+    const [before, after] = [typical(during(early, of)), typical(during(5, of))];
+    const text = `${name} of the node that was never killed: ${round(before)}${unit} in fifth ${early} of the run, ${round(after)}${unit} in the last`;
+    return { text, factor: after / before };
   });
+}
+
+function least(values: readonly number[]): number {
+  return Math.min(...values);
 }
 
 function chartOf(title: string, samples: readonly Sample[], marks: Chart['marks']): Chart {
@@ -203,6 +226,7 @@ function chartOf(title: string, samples: readonly Sample[], marks: Chart['marks'
         curves: [
           curve('node that is never killed', ({ steady }) => steady?.memoryMb),
           curve('node that is killed', ({ victim }) => victim?.memoryMb),
+          curve('heap of the node that is never killed', ({ steady }) => steady?.heapMb),
         ],
       },
       {

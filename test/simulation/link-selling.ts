@@ -11,16 +11,16 @@ export async function sellByLink(shopping: Shopping, pay: Pay): Promise<void> {
   const { random, stage, by } = shopping;
   const link = await createLink(shopping);
   if (link === undefined) return;
-  const buyers = Array.from({ length: link.stock + random.between(1, 2) }, (_, index) =>
-    buy(openShopping(stage, `${by.name} buyer ${index + 1}`), shopping, link.id, pay),
-  );
+  const buyers = link.stock + random.between(1, 2);
+  for (let number = 1; number <= buyers; number += 1) {
+    stage.act(buy(openShopping(stage, `${by.name} buyer ${number}`), shopping, link.id, pay));
+  }
   if (random.chance(0.3)) {
     await rest(shopping, random.below(20_000));
     const url = `/v1/payment-links/${link.id}`;
     const payload = random.pick([{ stock: link.stock + 1 }, { status: 'inactive' }, { description: 'The last one' }]);
     await request(stage, by, random, { method: 'PATCH', url, headers: shopping.headers, payload });
   }
-  await Promise.all(buyers);
 }
 
 async function createLink(shopping: Shopping): Promise<{ readonly id: string; readonly stock: number } | undefined> {

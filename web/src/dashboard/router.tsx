@@ -43,9 +43,8 @@ const payments = createRoute({
   path: '/payments',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/payments.tsx'), 'PaymentsPage'),
-  loaderDeps: ({ search }) => readFilters({ ...search }),
-  loader: ({ context: { client }, deps }) =>
-    ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(deps))),
+  loader: ({ context: { client }, location: { search } }) =>
+    ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...search })))),
 });
 const payment = createRoute({
   getParentRoute: () => shell,
