@@ -3,12 +3,14 @@ import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
+import { ASSETS } from '../../src/chains/assets.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
+import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { listPayments } from '../../src/store/payments/payment-lists.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -177,6 +179,26 @@ describe('lists and exports of a payment by deposit address', () => {
   let scene: BooksScene;
   afterEach(() => scene.close());
 
+  /** A query for all payments of the partner that has this one. */
+  const everythingOf = async (id: string) => {
+    const [owner] = await scene.db.sql<Owner[]>`
+      select m.partner_id as "partnerId", m.mode from payments p join merchants m on m.id = p.merchant_id where p.id = ${id}`;
+    assert.ok(owner);
+    return {
+      ...owner,
+      merchantIds: null,
+      fromMs: undefined,
+      untilMs: undefined,
+      assets: undefined,
+      networks: undefined,
+      statuses: undefined,
+      referencePart: undefined,
+      now: new Date(scene.nowMs()),
+      afterId: undefined,
+      limit: 10,
+    };
+  };
+
   it('show the item that paid, and not its sweep', async () => {
     scene = await openBooksScene(EVERYTHING);
     const { id, commitment, send } = await scene.deposit();
@@ -191,28 +213,26 @@ describe('lists and exports of a payment by deposit address', () => {
     // The sweep comes first for a scan, as after an update of the other row.
     await scene.tamper(`
       with gone as (delete from items where commitment = '${commitment}' returning *) insert into items select * from gone`);
-    const [owner] = await sql<Owner[]>`
-      select m.partner_id as "partnerId", m.mode from payments p join merchants m on m.id = p.merchant_id where p.id = ${id}`;
-    assert.ok(owner);
-    const everything = {
-      merchantIds: null,
-      fromMs: undefined,
-      untilMs: undefined,
-      assets: undefined,
-      networks: undefined,
-    };
-    const listed = await listPayments(sql, {
-      ...owner,
-      ...everything,
-      statuses: undefined,
-      referencePart: undefined,
-      now: new Date(scene.nowMs()),
-      sortBy: 'date',
-      sortDir: 'desc',
-      afterId: undefined,
-      limit: 10,
-    });
+    const listed = await listPayments(sql, { ...(await everythingOf(id)), sortBy: 'date', sortDir: 'desc' });
     assert.deepEqual([listed[0]?.id, listed[0]?.fee, listed[0]?.feeTerms], [id, '10', terms]);
+  });
+
+  it('show the fee of what has come, where less was tolerated', async () => {
+    scene = await openBooksScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const { id, send } = await scene.deposit({ lifeMs: 300_000 });
+    const node = await scene.newNode();
+    send(991n);
+    await node.turn(2);
+    scene.pass(16 * 60_000);
+    await node.turn(10);
+    const { sql } = scene.db;
+    const query = await everythingOf(id);
+    const listed = await listPayments(sql, { ...query, sortBy: 'date', sortDir: 'desc' });
+    assert.deepEqual([listed[0]?.tokenValue, listed[0]?.fee, listed[0]?.settledAmount], ['991', '9', '982']);
+    const { text } = await readExportPage(sql, { ...query, content: 'bookkeeping', format: 'jsonl', known: ASSETS });
+    const lines = text?.trim().split('\n') ?? [];
+    const movements = lines.map((line) => JSON.parse(line)).map(({ type, amount }) => `${type} ${amount}`);
+    assert.deepEqual(movements, ['payment 0.000991', 'fee 0.000009', 'settlement 0.000982']);
   });
 });
 

@@ -15,9 +15,9 @@ import type { App, HttpDeps } from '../deps.ts';
 import {
   type Caller,
   type CallerRights,
+  callerRights,
   checkPasskey,
   checkRight,
-  keyOf,
   type PartnerCaller,
   type Visit,
 } from './caller.ts';
@@ -252,7 +252,7 @@ function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHol
 
 /** The merchant the request is about must be the caller's own. */
 function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Promise<void> | undefined {
-  const { partnerId, mode, merchantIds } = keyOf(request);
+  const { partnerId, mode, merchantIds } = callerRights(request);
   if (merchantIds !== null && !merchantIds.includes(id)) {
     throw new ApiError('forbidden', 'You may not act for this merchant.');
   }

@@ -47,7 +47,7 @@ export interface Visit {
 }
 
 /** The rights that a partner route was called with: those of a key, or of the session of a person. */
-export function keyOf(request: Visit): CallerRights {
+export function callerRights(request: Visit): CallerRights {
   return partnerCallerOf(request).rights;
 }
 
@@ -64,7 +64,7 @@ export function sessionOf(request: Visit): SessionHolder {
 
 /** The owner whose data a partner route shows. */
 export function ownerOf(request: FastifyRequest): Owner {
-  const { partnerId, mode } = keyOf(request);
+  const { partnerId, mode } = callerRights(request);
   return { partnerId, mode };
 }
 
@@ -72,14 +72,14 @@ export function ownerOf(request: FastifyRequest): Owner {
 export function placeOf(request: FastifyRequest): MerchantPlace {
   const { merchant } = request;
   return merchant === undefined
-    ? { ...ownerOf(request), merchantIds: keyOf(request).merchantIds }
+    ? { ...ownerOf(request), merchantIds: callerRights(request).merchantIds }
     : { merchantId: merchant.id };
 }
 
 /** The caller's name in the audit log. */
 export function actorOf(request: FastifyRequest): string {
   const { via } = request.caller ?? {};
-  return `${via === 'session' ? 'person' : 'key'}:${keyOf(request).id}`;
+  return `${via === 'session' ? 'person' : 'key'}:${callerRights(request).id}`;
 }
 
 /** The dependencies of an action that a request asks for: its audit entries record the address of the request. */

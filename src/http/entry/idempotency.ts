@@ -3,7 +3,7 @@ import type { Answer, IdempotentRequest } from '../../actions/command.ts';
 import { parseIdempotencyKey } from '../../domain/idempotency.ts';
 import { validationError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
-import { keyOf } from './caller.ts';
+import { callerRights } from './caller.ts';
 import { headerOf } from './headers.ts';
 
 const HEADER = 'Idempotency-Key';
@@ -21,7 +21,7 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
 export function idempotentRequest(request: FastifyRequest, meaning: unknown): IdempotentRequest {
   const key = idempotencyKeyOf(request);
   if (key === undefined) throw validationError([{ field: HEADER, message: 'is required' }]);
-  const { partnerId, mode } = keyOf(request);
+  const { partnerId, mode } = callerRights(request);
   const route = `${request.method} ${request.routeOptions.url}`;
   return { scope: { partnerId, mode, merchantId: request.merchant?.id ?? '', route, key }, meaning };
 }

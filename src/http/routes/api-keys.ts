@@ -9,7 +9,7 @@ import { defaultKeyEnd } from '../../settings/key-lifetime.ts';
 import { type ApiKey, listApiKeys } from '../../store/parties/api-keys.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
+import { actorOf, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { nullable, Timestamp } from '../schemas.ts';
 import { ApiKeyBody, ApiKeyField, ApiKeyWithSecret, viewApiKey } from '../views/api-key.ts';
@@ -27,7 +27,7 @@ export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
   const viewIssued = ({ key, secret }: IssuedKey) => ({ ...viewApiKey(key, now()), secret });
 
   app.get('/v1/api-keys', { schema: LIST, config: { access: READ } }, async (request, reply) => {
-    const keys = await deps.lists.read(keyOf(request).id, reply, (db) => listSeenKeys(db, request));
+    const keys = await deps.lists.read(callerRights(request).id, reply, (db) => listSeenKeys(db, request));
     return { apiKeys: keys.map((key) => viewApiKey(key, now())) };
   });
 
@@ -36,7 +36,7 @@ export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: ISSUE, config: { access: WRITE, errors: ['merchant_not_found', 'partner_not_found', 'invalid_state'] } },
     async (request, reply) => {
       const { label, scopes = null, merchantIds = null, addresses = null } = request.body;
-      const wish = { scopes, merchantIds: merchantIds ?? keyOf(request).merchantIds, addresses };
+      const wish = { scopes, merchantIds: merchantIds ?? callerRights(request).merchantIds, addresses };
       checkAddresses(addresses);
       checkWithinOwn(request, wish);
       const issued = await issueKey(onBehalfOf(request, deps), {
@@ -90,7 +90,7 @@ export async function listSeenKeys(db: Reader, request: FastifyRequest): Promise
 }
 
 function isSeenBy(request: FastifyRequest, key: ApiKey): boolean {
-  const { partnerId, mode, merchantIds } = keyOf(request);
+  const { partnerId, mode, merchantIds } = callerRights(request);
   return key.partnerId === partnerId && key.mode === mode && isWithin(key.merchantIds, merchantIds);
 }
 
@@ -111,7 +111,7 @@ function isWithin<T>(wanted: readonly T[] | null, allowed: readonly T[] | null):
 
 /** A key that could do more than the person would be a way around the role. */
 function checkWithinOwn(request: FastifyRequest, wish: Pick<ApiKey, 'scopes' | 'merchantIds'>): void {
-  const { scopes: own, merchantIds } = keyOf(request);
+  const { scopes: own, merchantIds } = callerRights(request);
   const lacking = (wish.scopes ?? SCOPES).filter((scope) => !isWithin([scope], own));
   if (lacking.length > 0) {
     throw new ApiError('forbidden', `Your role cannot give a key these scopes: ${lacking.join(', ')}.`);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { findAsset } from '../../chains/assets.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf } from '../entry/caller.ts';
+import { callerRights } from '../entry/caller.ts';
 import { networkIconUrl, tokenIconUrl } from '../views/icons.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
@@ -10,7 +10,7 @@ const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 /** The assets that payers can pay with now, and so the ones worth a settlement destination. */
 export async function assetRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/assets', { schema: LIST, config: { access: READ } }, async (request) => {
-    const isLive = keyOf(request).mode === 'live';
+    const isLive = callerRights(request).mode === 'live';
     const offered = deps.chains.list().filter(({ chain }) => isTestNetwork(chain.network.chainId) !== isLive);
     const assets = offered.flatMap(({ chain: { network }, payable }) =>
       payable().flatMap((asset) => {

@@ -7,7 +7,7 @@ import { findPersonNames } from '../../store/people/people.ts';
 import { listAudit, type StoredAuditEntry } from '../../store/plumbing/audit-log.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, sessionOf } from '../entry/caller.ts';
+import { callerRights, sessionOf } from '../entry/caller.ts';
 import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'person', scope: 'audit:read' } as const;
@@ -20,7 +20,7 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
     const place = placeOf(request);
     const query = JSON.stringify(['audit', place, filters]);
     const beforeId = cursor === undefined ? undefined : openBefore(deps, query, cursor);
-    return deps.lists.read(keyOf(request).id, reply, async (db) => {
+    return deps.lists.read(callerRights(request).id, reply, async (db) => {
       const page = await listAudit(db, { ...place, ...filters, beforeId, limit: limit + 1 });
       const entries = page.slice(0, limit);
       const last = page.length > limit ? entries.at(-1) : undefined;
@@ -35,7 +35,7 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
 
 /** An entry belongs to the partner whose key or person made the change. People of the operator see all of them. */
 function placeOf(request: FastifyRequest) {
-  const { partnerId } = keyOf(request);
+  const { partnerId } = callerRights(request);
   const { merchantId } = sessionOf(request).person;
   return { ...(partnerId !== '' && { partnerId }), ...(merchantId !== null && { merchantId }) };
 }

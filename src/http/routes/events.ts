@@ -9,7 +9,7 @@ import { createFeedReader, type FeedReader } from '../../store/events/feed-reade
 import { type FeedView, findFeedEvent, readFeedBack } from '../../store/events/partner-feed.ts';
 import { feedName } from '../../store/events/placing.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, ownerOf } from '../entry/caller.ts';
+import { callerRights, ownerOf } from '../entry/caller.ts';
 import { merchantsFor, several, splitCommas } from '../entry/payment-query.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies } from '../event-bodies.ts';
@@ -75,7 +75,7 @@ function viewOf(
     types === undefined || types.some((pattern) => pattern === type || pattern === `${type.split('.')[0]}.*`);
   return {
     ...ownerOf(request),
-    merchantIds: merchantsFor(keyOf(request), merchantId),
+    merchantIds: merchantsFor(callerRights(request), merchantId),
     types: PUBLIC_EVENT_TYPES.filter(isWanted),
   };
 }

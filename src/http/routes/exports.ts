@@ -6,7 +6,7 @@ import { unshifted } from '../../runtime/shifted-clock.ts';
 import { EXPORT_COLUMNS, type ExportQuery, exportHead, readExportPage } from '../../store/payments/payment-export.ts';
 import { isStatementTimeout } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, ownerOf } from '../entry/caller.ts';
+import { callerRights, ownerOf } from '../entry/caller.ts';
 import type { ExportReads } from '../entry/list-reads.ts';
 import {
   type FilterRequest,
@@ -29,9 +29,9 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: EXPORT, config: { access: READ, priority: 'spare' }, preValidation },
     async (request, reply) => {
       const { content = 'payments', format = 'csv' } = request.query;
-      const merchantIds = merchantsFor(keyOf(request), request.query.merchantId);
+      const merchantIds = merchantsFor(callerRights(request), request.query.merchantId);
       const wanted = { ...ownerOf(request), merchantIds, ...asked(request.query) };
-      const reads = deps.lists.beginExport(keyOf(request).id, reply);
+      const reads = deps.lists.beginExport(callerRights(request).id, reply);
       try {
         const nowMs = deps.world.clock.nowMs();
         const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));

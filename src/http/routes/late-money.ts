@@ -8,7 +8,7 @@ import { ApiError, validationError } from '../../errors.ts';
 import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { findLateMoney, listLateMoney } from '../../store/money/late-money.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
+import { actorOf, callerRights, checkFurther, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { Cursor, enumOf, limitOf, NextCursor } from '../schemas.ts';
@@ -31,7 +31,7 @@ export async function lateMoneyRoutes(app: App, deps: HttpDeps): Promise<void> {
       const of = placeOf(request);
       const question = JSON.stringify(['late-money', of, merchantId ?? null, paymentId ?? null, [...states].sort()]);
       const after = openAfter(deps, question, cursor);
-      return deps.lists.read(keyOf(request).id, reply, async (db) => {
+      return deps.lists.read(callerRights(request).id, reply, async (db) => {
         const asked = { of, merchantId, paymentId, states, after, limit: limit + 1, now: nowOf(deps) };
         const found = await listLateMoney(db, asked);
         const page = found.slice(0, limit);
@@ -71,7 +71,7 @@ export async function lateMoneyRoutes(app: App, deps: HttpDeps): Promise<void> {
       merchantId: merchantOf(request).id,
       destination,
       actor: actorOf(request),
-      coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode, destination),
+      coolingOffMs: coolingOffMs(deps.config, callerRights(request).mode, destination),
     };
     const answer = await requestReturn(onBehalfOf(request, deps), input, idempotent, (money) => ({
       status: 200,

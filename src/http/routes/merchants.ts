@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { listMerchants, type Merchant, type MerchantQuery } from '../../store/parties/merchants.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
+import { actorOf, callerRights, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
   Cursor,
@@ -31,7 +31,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const { merchantName: name, merchantEmail: email, iconUrl = null } = request.body;
       const idempotent = idempotentRequest(request, { name, email, iconUrl });
-      if (keyOf(request).merchantIds !== null) {
+      if (callerRights(request).merchantIds !== null) {
         throw new ApiError('forbidden', 'You may act for certain merchants only, and cannot create new ones.');
       }
       const input = { owner: ownerOf(request), actor: actorOf(request), name, email, iconUrl };
@@ -45,7 +45,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.get('/v1/merchants', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { status, search, cursor, limit = LIMIT } = request.query;
-    const { merchantIds } = keyOf(request);
+    const { merchantIds } = callerRights(request);
     const owner = ownerOf(request);
     const filters = JSON.stringify(['merchants', owner.partnerId, owner.mode, merchantIds, status, search]);
     const query: MerchantQuery = {
@@ -56,7 +56,9 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
       afterId: openAfter(deps, filters, cursor),
       limit: limit + 1,
     };
-    const { page, totalCount } = await deps.lists.read(keyOf(request).id, reply, (db) => listMerchants(db, query));
+    const { page, totalCount } = await deps.lists.read(callerRights(request).id, reply, (db) =>
+      listMerchants(db, query),
+    );
     const merchants = page.slice(0, limit);
     const last = page.length > limit ? merchants.at(-1) : undefined;
     const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, filters, [last.id]);

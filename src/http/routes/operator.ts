@@ -9,7 +9,7 @@ import { listAlerts } from '../../store/plumbing/alerts.ts';
 import { listLeases } from '../../store/plumbing/leases.ts';
 import { listNodes } from '../../store/plumbing/nodes.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf } from '../entry/caller.ts';
+import { callerRights } from '../entry/caller.ts';
 import { nullable, Timestamp } from '../schemas.ts';
 import { NetworkBody, viewNetwork } from '../views/network-state.ts';
 
@@ -20,12 +20,12 @@ const CONFIG = { access: READ, priority: 'spare' } as const;
 /** The state of the gateway, for people of the operator. */
 export async function operatorRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/operator/partners', { schema: PARTNERS, config: CONFIG }, async (request, reply) => {
-    const partners = await deps.lists.read(keyOf(request).id, reply, listPartners);
+    const partners = await deps.lists.read(callerRights(request).id, reply, listPartners);
     return { partners: partners.map(({ id, name, disabledAt }) => ({ id, name, isDisabled: disabledAt !== null })) };
   });
 
   app.get('/v1/operator/status', { schema: STATUS, config: CONFIG }, (request, reply) =>
-    deps.lists.read(keyOf(request).id, reply, async (db) => {
+    deps.lists.read(callerRights(request).id, reply, async (db) => {
       const nowMs = unshifted(deps.world.clock).nowMs();
       const nodes = await listNodes(db);
       const leases = await listLeases(db);

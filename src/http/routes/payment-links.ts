@@ -8,7 +8,7 @@ import { isId } from '../../domain/ids.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { findLink, listLinks } from '../../store/payments/payment-links.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, onBehalfOf } from '../entry/caller.ts';
+import { actorOf, callerRights, merchantOf, onBehalfOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { checkPrice } from '../entry/price.ts';
@@ -32,7 +32,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
     async (request, reply) => {
       const { body } = request;
       const merchant = merchantOf(request);
-      const { mode } = keyOf(request);
+      const { mode } = callerRights(request);
       const issues: Issue[] = [];
       const price = readPrice(body, issues);
       const picture = readPicture('picture', { base64: body.picture, limit: LINK_PICTURE }, issues);
@@ -73,7 +73,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
     if (cursor !== undefined && after === undefined) {
       throw new ApiError('invalid_params', 'The cursor is not of this list.');
     }
-    return deps.lists.read(keyOf(request).id, reply, async (db) => {
+    return deps.lists.read(callerRights(request).id, reply, async (db) => {
       const found = await listLinks(db, { merchantId, beforeId: after?.[0], limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, merchantOf, ownerOf } from '../entry/caller.ts';
+import { callerRights, merchantOf, ownerOf } from '../entry/caller.ts';
 import {
   answerList,
   type ListAnswer,
@@ -42,7 +42,10 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     },
     async (request, reply) => {
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...asked(request.query) };
-      return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
+      return viewList(
+        deps,
+        await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query)),
+      );
     },
   );
 
@@ -50,9 +53,12 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/payments',
     { schema: OF_PARTNER, config: { access: READ, priority: 'spare' }, preValidation, serializerCompiler },
     async (request, reply) => {
-      const merchantIds = merchantsFor(keyOf(request), request.query.merchantId);
+      const merchantIds = merchantsFor(callerRights(request), request.query.merchantId);
       const query = { ...ownerOf(request), merchantIds, ...asked(request.query) };
-      return viewList(deps, await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query)));
+      return viewList(
+        deps,
+        await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query)),
+      );
     },
   );
 
@@ -67,7 +73,7 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
     },
     async (request, reply) => {
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...askedOfOld(request.query) };
-      const answer = await deps.lists.read(keyOf(request).id, reply, (db) => answerList(deps, db, query));
+      const answer = await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query));
       return {
         data: answer.page.map((payment) => viewLegacyItem(payment, answer.nowMs)),
         next_cursor: answer.nextCursor,

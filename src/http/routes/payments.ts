@@ -14,7 +14,7 @@ import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { PaymentGlance } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf } from '../entry/caller.ts';
+import { actorOf, callerRights, merchantOf } from '../entry/caller.ts';
 import { idempotencyKeyOf } from '../entry/idempotency.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
 import { checkPrice } from '../entry/price.ts';
@@ -122,7 +122,7 @@ type OrderBody = Static<(typeof CREATE)['body']>;
 /** Reads the body as an order, or names every field that is wrong. */
 function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): PaymentOrder {
   const nowMs = deps.world.clock.nowMs();
-  const key = keyOf(request);
+  const key = callerRights(request);
   const merchant = merchantOf(request);
   const issues = formIssues(request);
   const hasForm = (field: string) => !issues.some((issue) => `${field}.`.startsWith(`${issue.field}.`));

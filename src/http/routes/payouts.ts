@@ -4,7 +4,7 @@ import { PAYOUT_STATES, PAYOUT_WAITS, payoutWaitOf } from '../../domain/payout.t
 import { ApiError } from '../../errors.ts';
 import { type ListedPayout, listPayouts } from '../../store/money/payout-lists.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, placeOf } from '../entry/caller.ts';
+import { callerRights, placeOf } from '../entry/caller.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { Cursor, enumOf, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewToken } from '../views/amount.ts';
@@ -29,7 +29,7 @@ export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       if (cursor !== undefined && beforeId === undefined) {
         throw new ApiError('invalid_params', 'The cursor does not belong to this list.');
       }
-      return deps.lists.read(keyOf(request).id, reply, async (db) => {
+      return deps.lists.read(callerRights(request).id, reply, async (db) => {
         const found = await listPayouts(db, { of, states, beforeId, limit: limit + 1 });
         const page = found.slice(0, limit);
         const last = found.length > limit ? page.at(-1) : undefined;

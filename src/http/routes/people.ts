@@ -9,7 +9,7 @@ import { ApiError, validationError } from '../../errors.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
 import { listPeople, type PeopleQuery, type Person } from '../../store/people/people.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, onBehalfOf, sessionOf } from '../entry/caller.ts';
+import { actorOf, callerRights, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { MailLanguage, nullable } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
@@ -21,7 +21,7 @@ const MAX_LISTED = 1_000;
 /** The people of the operator, a partner or a merchant. */
 export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/people', { schema: LIST, config: { access: READ } }, async (request, reply) => {
-    const people = await deps.lists.read(keyOf(request).id, reply, (db) =>
+    const people = await deps.lists.read(callerRights(request).id, reply, (db) =>
       listPeople(db, peopleSeen(request), MAX_LISTED),
     );
     return { people: people.map(viewPerson) };
@@ -73,7 +73,7 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
 /** The people that the caller sees. A partner sees the people of its merchants, in the mode of the request. */
 function peopleSeen(request: FastifyRequest): PeopleQuery {
   const { person } = sessionOf(request);
-  const { partnerId, mode } = keyOf(request);
+  const { partnerId, mode } = callerRights(request);
   if (person.belongsTo === 'merchant') return { belongsTo: 'merchant', merchantId: person.merchantId };
   return partnerId === '' ? { belongsTo: 'operator' } : { belongsTo: 'partner', partnerId, mode };
 }
@@ -105,7 +105,7 @@ async function placeFor(
     if (merchantId !== undefined && merchantId !== seen.merchantId) {
       throw new ApiError('forbidden', 'You may invite people of your own merchant alone.');
     }
-    const { partnerId, mode } = keyOf(request);
+    const { partnerId, mode } = callerRights(request);
     return { belongsTo: 'merchant', partnerId, merchantId: seen.merchantId, mode };
   }
   if (seen.belongsTo === 'operator') {
@@ -114,7 +114,7 @@ async function placeFor(
   }
   const { partnerId } = seen;
   if (merchantId == null) return { belongsTo: 'partner', partnerId, merchantId: null, mode: null };
-  const { mode } = keyOf(request);
+  const { mode } = callerRights(request);
   const merchant = isPlausibleId(merchantId)
     ? await findMerchant(deps.db.sql, { partnerId, mode }, merchantId)
     : undefined;

@@ -15,7 +15,7 @@ import { findShownRefunds, listRefunds, type ShownRefund } from '../../store/mon
 import { findPayments } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkFurther, keyOf, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
+import { actorOf, callerRights, checkFurther, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';
@@ -48,10 +48,11 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
       actor: actorOf(request),
       isOperators: false,
       approve: refundApproval(request, deps),
-      coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
+      coolingOffMs: coolingOffMs(deps.config, callerRights(request).mode),
     };
     const isPlain = Object.keys(body).length === 1;
-    const screening = (await deps.rehearsal.refundScreening(keyOf(request).mode, body.paymentId)) ?? deps.screening;
+    const screening =
+      (await deps.rehearsal.refundScreening(callerRights(request).mode, body.paymentId)) ?? deps.screening;
     const answer = await requestRefund({ ...onBehalfOf(request, deps), screening }, input, idempotent, (requested) => ({
       status: 200,
       body: viewRequested(deps.config, requested, isPlain),
@@ -71,7 +72,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
       const of = placeOf(request);
       const question = JSON.stringify(['refunds', of, paymentId ?? null, [...states].sort()]);
       const after = openAfter(deps, question, cursor);
-      return deps.lists.read(keyOf(request).id, reply, async (db) => {
+      return deps.lists.read(callerRights(request).id, reply, async (db) => {
         const found = await listRefunds(db, {
           of,
           paymentId,

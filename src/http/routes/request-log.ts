@@ -3,7 +3,7 @@ import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { ApiError } from '../../errors.ts';
 import { listApiRequests } from '../../store/parties/api-requests.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, ownerOf } from '../entry/caller.ts';
+import { callerRights, ownerOf } from '../entry/caller.ts';
 import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { listSeenKeys } from './api-keys.ts';
 
@@ -15,13 +15,19 @@ export async function requestLogRoutes(app: App, deps: HttpDeps): Promise<void> 
   app.get('/v1/request-log', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { cursor, limit = LIMIT, onlyErrors: isErrorsOnly = false, keyId } = request.query;
     const owner = ownerOf(request);
-    const question = JSON.stringify(['requests', owner, keyOf(request).merchantIds, isErrorsOnly, keyId ?? null]);
+    const question = JSON.stringify([
+      'requests',
+      owner,
+      callerRights(request).merchantIds,
+      isErrorsOnly,
+      keyId ?? null,
+    ]);
     const beforeId = cursor === undefined ? undefined : openBefore(deps, question, cursor);
-    return deps.lists.read(keyOf(request).id, reply, async (db) => {
+    return deps.lists.read(callerRights(request).id, reply, async (db) => {
       const keys = await listSeenKeys(db, request);
       const labels = new Map(keys.map(({ id, label }) => [id, label]));
       // A person of a merchant sees the requests of keys that are for the merchant alone.
-      const isLimited = keyId !== undefined || keyOf(request).merchantIds !== null;
+      const isLimited = keyId !== undefined || callerRights(request).merchantIds !== null;
       const keyIds = isLimited ? [...labels.keys()].filter((id) => keyId === undefined || id === keyId) : null;
       const found = await listApiRequests(db, { ...owner, keyIds, isErrorsOnly, beforeId, limit: limit + 1 });
       const page = found.slice(0, limit);

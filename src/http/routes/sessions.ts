@@ -12,7 +12,7 @@ import { listPasskeys } from '../../store/people/passkeys.ts';
 import { findPerson } from '../../store/people/people.ts';
 import { findSession, listSessions, type Session, type SessionHolder } from '../../store/people/sessions.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, checkPasskey, keyOf, onBehalfOf, sessionOf } from '../entry/caller.ts';
+import { actorOf, callerRights, checkPasskey, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { clearCookie, setCookie } from '../entry/session-cookie.ts';
@@ -45,7 +45,9 @@ export async function sessionRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/sessions', { schema: LIST, config: { access: SELF } }, async (request, reply) => {
     const current = sessionOf(request);
     const personId = await personAsked(deps, request);
-    const sessions = await deps.lists.read(keyOf(request).id, reply, (db) => listSessions(db, personId, MAX_LISTED));
+    const sessions = await deps.lists.read(callerRights(request).id, reply, (db) =>
+      listSessions(db, personId, MAX_LISTED),
+    );
     const nowMs = unshifted(deps.world.clock).nowMs();
     const open = sessions.filter((session) => !isSessionOver(session, nowMs));
     return { sessions: open.map((session) => viewSession(session, current.id)) };
@@ -124,7 +126,7 @@ async function findSeenSession(deps: HttpDeps, request: FastifyRequest, id: stri
 }
 
 async function checkManages(deps: HttpDeps, request: FastifyRequest, personId: string): Promise<void> {
-  const mayManage = keyOf(request).scopes?.includes('people:write') ?? false;
+  const mayManage = callerRights(request).scopes?.includes('people:write') ?? false;
   const person = mayManage && isPlausibleId(personId) ? await findPerson(deps.db.sql, personId) : undefined;
   if (person === undefined || !isSeenBy(request)(person)) throw sessionNotFound();
 }
@@ -138,7 +140,7 @@ async function viewCurrent(deps: HttpDeps, request: FastifyRequest) {
   const session = sessionOf(request);
   const { person } = session;
   const { sql } = deps.db;
-  const { scopes, partnerId } = keyOf(request);
+  const { scopes, partnerId } = callerRights(request);
   const partner = partnerId === '' ? undefined : await findPartner(sql, partnerId);
   const merchant = person.merchantId === null ? undefined : await findMerchantOfAnyPartner(sql, person.merchantId);
   const passkeys = await listPasskeys(sql, person.id);

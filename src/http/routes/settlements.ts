@@ -13,7 +13,7 @@ import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
+import { actorOf, callerRights, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { Timestamp } from '../schemas.ts';
@@ -45,7 +45,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
         actor: actorOf(request),
         merchantId: merchantOf(request).id,
         settlements,
-        coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode),
+        coolingOffMs: coolingOffMs(deps.config, callerRights(request).mode),
       };
       const answer = await registerSettlements(
         onBehalfOf(request, deps),
@@ -68,7 +68,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
       const changed = await changeDestination(onBehalfOf(request, deps), {
         ...targetOf(request),
         destination,
-        coolingOffMs: coolingOffMs(deps.config, keyOf(request).mode, destination),
+        coolingOffMs: coolingOffMs(deps.config, callerRights(request).mode, destination),
       });
       return viewCrypto(changed);
     },
@@ -140,7 +140,7 @@ function wellFormed<T>(parsed: Parsed<T>): T {
 /** Real money must not be promised to a chain of play money. */
 function refuseTestNetworks(request: FastifyRequest, settlements: readonly ParsedSettlement[]): void {
   const test = settlements.find(({ asset }) => isTestNetwork(asset.chainId));
-  if (keyOf(request).mode === 'test' || test === undefined) return;
+  if (callerRights(request).mode === 'test' || test === undefined) return;
   throw new ApiError('not_sandbox_api_key', `A live key cannot use ${test.asset.id}, an asset of a test network.`);
 }
 

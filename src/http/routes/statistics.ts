@@ -5,7 +5,7 @@ import { countAttention, countDays } from '../../store/payments/payment-days.ts'
 import { countSteps } from '../../store/payments/payment-steps.ts';
 import { listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, ownerOf } from '../entry/caller.ts';
+import { callerRights, ownerOf } from '../entry/caller.ts';
 import { ListParameter, merchantsFor } from '../entry/payment-query.ts';
 import { AttentionBody, StatisticsBody, viewStatistics } from '../views/statistics.ts';
 import { ownershipOf } from './webhook-endpoints.ts';
@@ -24,11 +24,11 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
     async (request, reply) => {
       const range = {
         ...ownerOf(request),
-        merchantIds: merchantsFor(keyOf(request), request.query.merchantId),
+        merchantIds: merchantsFor(callerRights(request), request.query.merchantId),
         ...daysOf(request.query, deps.world.clock.nowMs()),
       };
       const [days, steps] = await deps.lists.read(
-        keyOf(request).id,
+        callerRights(request).id,
         reply,
         async (db) => [await countDays(db, range), await countSteps(db, range)] as const,
       );
@@ -41,7 +41,7 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
     { schema: ATTENTION, config: { access: READ, priority: 'spare' } },
     async (request, reply) => {
       const owner = ownerOf(request);
-      const { id: keyId, merchantIds } = keyOf(request);
+      const { id: keyId, merchantIds } = callerRights(request);
       const isOwn = ownershipOf(request);
       const slowBefore = firstIdAt('pay_', deps.world.clock.nowMs() - SLOW_MS);
       return deps.lists.read(keyId, reply, async (db) => {

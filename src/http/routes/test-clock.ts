@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { advanceTestClock, MAX_ADVANCE_MS, readTestClock, type TestClock } from '../../actions/test-clock.ts';
 import { ApiError } from '../../errors.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, keyOf, onBehalfOf } from '../entry/caller.ts';
+import { actorOf, callerRights, onBehalfOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { Timestamp } from '../schemas.ts';
 
@@ -33,7 +33,7 @@ export async function testClockRoutes(app: App, deps: HttpDeps & { readonly test
 
 /** Before the body is looked at: a live key learns nothing else. */
 function refuseLive(request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void {
-  const isTest = keyOf(request).mode === 'test';
+  const isTest = callerRights(request).mode === 'test';
   done(isTest ? undefined : new ApiError('not_sandbox_api_key', 'A live key cannot use the clock of a sandbox.'));
 }
 

@@ -1,7 +1,7 @@
 import { explainPayment } from '../../actions/oversight/explain-payment.ts';
 import { gasBudgets } from '../../settings/chains.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf } from '../entry/caller.ts';
+import { callerRights } from '../entry/caller.ts';
 import { TimelineBody, viewTimeline } from '../views/timeline.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
@@ -16,7 +16,7 @@ export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: TIMELINE, config: { access: READ, priority: 'spare', errors: ['payment_not_found'] } },
     async (request, reply) => {
       const payment = await findOwnPayment(deps.readPayment, request);
-      const explanation = await deps.lists.read(keyOf(request).id, reply, (db) =>
+      const explanation = await deps.lists.read(callerRights(request).id, reply, (db) =>
         explainPayment(
           { db, clock: deps.world.clock, chains: deps.chains, relaying },
           { payment, audience: 'partner', limit: MAX_ENTRIES },

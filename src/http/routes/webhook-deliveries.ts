@@ -10,7 +10,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import { type Delivery, findDeliveriesOf, findEvents, listDeliveries } from '../../store/webhooks/deliveries.ts';
 import { type Endpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { keyOf, onBehalfOf } from '../entry/caller.ts';
+import { callerRights, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies, findSubjects } from '../event-bodies.ts';
 import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';
@@ -34,7 +34,7 @@ export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<v
     { schema: LIST, config: { access: WEBHOOKS, priority: 'spare' }, serializerCompiler },
     async (request, reply) => {
       const { status, cursor, limit = LIMIT } = request.query;
-      const { id: keyId } = keyOf(request);
+      const { id: keyId } = callerRights(request);
       const endpoint = await findOwnEndpoint(deps.db.sql, request);
       const question = JSON.stringify(['deliveries', endpoint.id, status]);
       const before = openBefore(deps, question, cursor);
@@ -54,7 +54,7 @@ export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<v
     async (request, reply) => {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isOwn = ownershipOf(request);
-      return deps.lists.read(keyOf(request).id, reply, async (db) => {
+      return deps.lists.read(callerRights(request).id, reply, async (db) => {
         const endpoints = await listEndpoints(db, payment);
         const own = new Set(endpoints.filter(isOwn).map(({ id }) => id));
         const found = await findDeliveriesOf(db, payment, {

@@ -14,7 +14,7 @@ import { allowsLocalReceivers } from '../../settings/webhooks.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { type Endpoint, findEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, type CallerRights, keyOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
+import { actorOf, type CallerRights, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
@@ -34,7 +34,7 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
         actor: actorOf(request),
         url,
         events,
-        merchantIds: merchantsWithin(keyOf(request), merchantIds),
+        merchantIds: merchantsWithin(callerRights(request), merchantIds),
         description,
         apiVersion: apiVersion ?? ownVersion(request),
       });
@@ -58,7 +58,7 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
       ...endpointRequest(request),
       changes: {
         ...changes,
-        ...(merchantIds !== undefined && { merchantIds: merchantsWithin(keyOf(request), merchantIds) }),
+        ...(merchantIds !== undefined && { merchantIds: merchantsWithin(callerRights(request), merchantIds) }),
       },
     });
     return { webhookEndpoint: viewEndpoint(endpoint) };
@@ -101,7 +101,7 @@ export async function findOwnEndpoint(db: Reader, request: FastifyRequest): Prom
 
 /** A key for certain merchants sees only endpoints that are for some of these. */
 export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
-  const { partnerId, mode, merchantIds } = keyOf(request);
+  const { partnerId, mode, merchantIds } = callerRights(request);
   return (endpoint) =>
     endpoint.partnerId === partnerId &&
     endpoint.mode === mode &&
@@ -121,7 +121,7 @@ function merchantsWithin(
 }
 
 function refuseBadUrl({ config }: HttpDeps, request: FastifyRequest, url: string): void {
-  const allowsLocal = allowsLocalReceivers(config, keyOf(request).mode);
+  const allowsLocal = allowsLocalReceivers(config, callerRights(request).mode);
   const problem = receiverProblem(url, { allowsLocal });
   if (problem !== undefined) throw validationError([{ field: 'url', message: problem }]);
 }
@@ -129,7 +129,7 @@ function refuseBadUrl({ config }: HttpDeps, request: FastifyRequest, url: string
 /** The version of the request. A preview is good for one request only: then it is the pin of the partner. */
 function ownVersion(request: FastifyRequest): PinnableVersion {
   const { apiVersion } = request;
-  return apiVersion !== undefined && isPinnable(apiVersion) ? apiVersion : keyOf(request).pinnedVersion;
+  return apiVersion !== undefined && isPinnable(apiVersion) ? apiVersion : callerRights(request).pinnedVersion;
 }
 
 const TAGS = ['Webhooks'];

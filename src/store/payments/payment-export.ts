@@ -1,6 +1,6 @@
 import { one, type Reader } from '../plumbing/database.ts';
 import { type Fragment, type PaymentFilter, seenStatus } from './payment-filter.ts';
-import { pageIds } from './payment-lists.ts';
+import { pageIds, payingItem } from './payment-lists.ts';
 
 /** A token or coin as an export spells it. */
 export interface ExportedAsset {
@@ -202,8 +202,8 @@ function linesOfMovements(db: Reader, line: Fragment): Fragment {
     select p.id, b.place, ${line} as line
     from ${payments(db)}
     cross join lateral (
-      select fee, ended_at, div(p.amount_value * fee, p.token_value) as fee_price from items
-      where subject = p.id and purpose = 'payment' and state = 'paid' and end_reason is distinct from 'paid_after_end' limit 1
+      select fee, ended_at, div(p.amount_value * fee, p.token_value) as fee_price
+      from (${payingItem(db, db`p.token_value`)}) paying
     ) i
     left join payment_settlements s on s.payment_id = p.id
     cross join lateral (

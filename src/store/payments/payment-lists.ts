@@ -69,12 +69,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
       r.refunds
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join page on page.id = p.id
-    left join lateral (
-      select fee, fee_terms from items
-      where p.status = 'succeeded' and subject = p.id and purpose = 'payment' and state = 'paid'
-        and end_reason is distinct from 'paid_after_end'
-      limit 1
-    ) i on true
+    left join lateral (${payingItem(db, db`p."tokenValue"`)}) i on true
     left join payment_settlements s on s.payment_id = p.id
     left join lateral (
       select json_agg(json_build_object('id', r.id, 'state', r.state, 'network', r.network, 'asset', r.asset,
@@ -84,6 +79,18 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
       from refunds r where r.payment_id = p.id
     ) r on true
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
+}
+
+/**
+ * The item that has paid a payment `p`. Its fee is that of the amount that has come: a deposit address may be paid with a
+ * little less than it asked for.
+ */
+export function payingItem(db: Reader, tokenValue: Fragment): Fragment {
+  return db`
+    select div(fee * ${tokenValue}, amount) as fee, fee_terms, ended_at from items
+    where p.status = 'succeeded' and subject = p.id and purpose = 'payment' and state = 'paid'
+      and end_reason is distinct from 'paid_after_end'
+    limit 1`;
 }
 
 /** Ids of a page with `name` and `icon_url` of their merchants, found by indexes alone. */
