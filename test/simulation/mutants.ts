@@ -91,6 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a refund takes money that is being paid out',
+    plan: { ways: ['wallet'], hasOperator: true },
     alter: edited(
       [
         "where payment_id = $1 and state = 'held' for update",
