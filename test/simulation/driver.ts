@@ -241,10 +241,11 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
 
   /**
    * Lets statements that wait for locks go on one after the other: the server would wake them in no fixed order. Those of a
-   * participant that is cut off end at once.
+   * participant that is cut off end at once, and those of a dead one have ended.
    */
   function holdBack(cutOff?: Participant): void {
-    const waiting = [...parked].filter((each) => each.by !== cutOff && !heldBack.includes(each));
+    const isWaiting = (each: Sent) => each.by.isAlive && each.by !== cutOff && !heldBack.includes(each);
+    const waiting = [...parked].filter(isWaiting);
     waiting.sort((a, b) => a.order - b.order);
     for (const each of waiting.slice(heldBack.length === 0 ? 1 : 0)) {
       process.kill(each.pid, 'SIGSTOP');
