@@ -7,7 +7,7 @@ import type { Plan } from './plan.ts';
 export interface Mutant {
   readonly name: string;
   /** The part of the plan that brings out the difference. The rest is that of the seed. */
-  readonly plan?: Partial<Pick<Plan, 'faults' | 'hasOperator' | 'pace' | 'ways'>>;
+  readonly plan?: Partial<Pick<Plan, 'clients' | 'faults' | 'hasOperator' | 'pace' | 'ways'>>;
   /** The lines at which nodes die by the fault "crash at a point". */
   readonly deadlyPoints?: readonly CrashPoint[];
   /** Alters the statements of all nodes. */
@@ -91,7 +91,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a refund takes money that is being paid out',
-    plan: { ways: ['wallet'], hasOperator: true, pace: 2 },
+    plan: { clients: 6, ways: ['wallet'], hasOperator: true, pace: 2 },
     alter: edited(
       [
         "where payment_id = $1 and state = 'held' for update",
@@ -126,6 +126,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'items that were sent do not count as open',
+    plan: { clients: 6, ways: ['wallet'] },
     alter: edited(["count(*) filter (where i.state in ('due', 'sent'))", "count(*) filter (where i.state = 'due')"]),
   },
   {
