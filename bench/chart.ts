@@ -26,8 +26,8 @@ const LEFT = 64;
 const RIGHT = 24;
 const TOP = 72;
 /** Of the labels of marks: a letter, and the room for the sample of the colour. */
-const LETTER_WIDTH = 6;
-const LABEL_GAP = 34;
+const LETTER_WIDTH = 5.7;
+const LABEL_GAP = 30;
 const CURVE_COLOURS = ['#1f5fbf', '#c2571a', '#2a7d4f'];
 const MARK_COLOURS = ['#b3261e', '#7b4bb3', '#0f7b8a', '#8a6d00', '#5f6b7a'];
 
@@ -41,7 +41,7 @@ export function drawChart({ title, seconds, panels, marks }: Chart): string {
     ...labels.map((label, index) => {
       const before = labels.slice(0, index).join('').length;
       const left = LEFT + index * LABEL_GAP + before * LETTER_WIDTH;
-      return `${line(left, 48, left + 16, 48, colourOf(label), 2)}${text(left + 22, 52, label, { size: 12 })}`;
+      return `${line(left, 48, left + 16, 48, colourOf(label), 2)}${text(left + 20, 52, label, { size: 11 })}`;
     }),
     ...panels.map((panel, index) => drawPanel(panel, TOP + 18 + index * (PANEL_HEIGHT + GAP))),
   ];
