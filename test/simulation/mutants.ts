@@ -7,7 +7,7 @@ import type { Plan } from './plan.ts';
 export interface Mutant {
   readonly name: string;
   /** The part of the plan that brings out the difference. The rest is that of the seed. */
-  readonly plan?: Partial<Pick<Plan, 'clients' | 'faults' | 'hasOperator' | 'pace' | 'ways'>>;
+  readonly plan?: Partial<Pick<Plan, 'clients' | 'faults' | 'hasOperator' | 'pace' | 'troubleMs' | 'ways'>>;
   /** The lines at which nodes die by the fault "crash at a point". */
   readonly deadlyPoints?: readonly CrashPoint[];
   /** Alters the statements of all nodes. */
@@ -146,7 +146,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'payments count before their blocks are final',
-    plan: { faults: ['reorg'] },
+    plan: { clients: 6, ways: ['wallet'], faults: ['reorg'], troubleMs: 60_000 },
     alterChain: (connected) => {
       const { network } = connected.chain;
       const finality = { ...network.finality, depth: 1, blockTimeMs: 6_000, reason: 'a mutant' };
@@ -205,7 +205,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a look at an address that was cut off is not taken up again',
-    plan: { ways: ['address'], faults: ['crash at a point'] },
+    plan: { clients: 4, ways: ['address'], faults: ['crash at a point'], troubleMs: 60_000 },
     deadlyPoints: ['deposit.recorded', 'deposit.paid'],
     alter: edited([', is_unfinished = true, is_stale = exists', ', is_unfinished = false, is_stale = exists']),
   },
