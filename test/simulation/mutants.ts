@@ -227,12 +227,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a piece is not returned',
-    plan: { ways: ['link'] },
+    plan: {
+      clients: 3,
+      ways: ['link'],
+      faults: ['batch reverts', 'broadcast lost', 'gas price rises'],
+      troubleMs: 60_000,
+    },
     alter: edited(['delete from payment_link_pieces where', 'delete from payment_link_pieces where false and']),
   },
   {
     name: 'the last piece is sold twice',
-    plan: { ways: ['link'] },
+    plan: { clients: 5, ways: ['link'] },
     alter: edited([
       'select from payment_links where id = any($1::text[]) order by id for no key update',
       'select from payment_links where id = any($1::text[]) order by id',
@@ -245,7 +250,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a mail counts as sent after any attempt',
-    plan: { ways: ['wallet'], faults: ['mail server misbehaves'] },
+    plan: { clients: 5, ways: ['wallet'], faults: ['mail server misbehaves'], troubleMs: 60_000 },
     alter: edited(
       [
         'set status = $1, due_at = $2, is_claimed = false',
