@@ -170,10 +170,10 @@ async function readUse(node: NodeProcess): Promise<Use | undefined> {
 
 /** Undefined while the node does not answer. */
 async function readHeap(node: NodeProcess): Promise<number | undefined> {
-  const url = /http\S+\/metrics/.exec(node.output())?.[0];
-  const answer = url && (await fetch(url, { signal: AbortSignal.timeout(SAMPLE_MS / 2) }).catch(() => undefined));
-  const bytes = answer && /^nodejs_heap_size_used_bytes (\S+)/m.exec(await answer.text())?.[1];
-  return bytes ? Number(bytes) / BYTES_PER_MB : undefined;
+  const url = /http\S+\/metrics/.exec(node.output())?.[0] ?? '';
+  const asked = fetch(url, { signal: AbortSignal.timeout(SAMPLE_MS / 2) }).then((answer) => answer.text());
+  const bytes = /^nodejs_heap_size_used_bytes (\S+)/m.exec(await asked.catch(() => ''))?.[1];
+  return bytes === undefined ? undefined : Number(bytes) / BYTES_PER_MB;
 }
 
 /**

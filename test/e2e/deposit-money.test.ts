@@ -12,6 +12,7 @@ import { listStrays } from '../../src/store/money/strays.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { listPayments } from '../../src/store/payments/payment-lists.ts';
+import { UNFILTERED } from '../unfiltered.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
@@ -185,14 +186,8 @@ describe('lists and exports of a payment by deposit address', () => {
       select m.partner_id as "partnerId", m.mode from payments p join merchants m on m.id = p.merchant_id where p.id = ${id}`;
     assert.ok(owner);
     return {
+      ...UNFILTERED,
       ...owner,
-      merchantIds: null,
-      fromMs: undefined,
-      untilMs: undefined,
-      assets: undefined,
-      networks: undefined,
-      statuses: undefined,
-      referencePart: undefined,
       now: new Date(scene.nowMs()),
       afterId: undefined,
       limit: 10,

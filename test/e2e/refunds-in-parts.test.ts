@@ -18,6 +18,7 @@ import { waitOf } from '../../src/domain/refund.ts';
 import { findShownRefunds, type Refund } from '../../src/store/money/refunds.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
+import { UNFILTERED } from '../unfiltered.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -43,15 +44,10 @@ describe('refunds in parts', () => {
   const bookkeepingOf = async (id: string) => {
     const { partnerId } = await scene.payment(id);
     const { text } = await readExportPage(scene.db.sql, {
+      ...UNFILTERED,
       partnerId,
       mode: 'test',
-      merchantIds: null,
-      fromMs: undefined,
-      untilMs: undefined,
-      assets: undefined,
-      networks: undefined,
       statuses: ['succeeded'],
-      referencePart: undefined,
       named: { by: 'id', id },
       now: new Date(),
       content: 'bookkeeping',

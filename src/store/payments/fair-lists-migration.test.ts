@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
+import { UNFILTERED } from '../../../test/unfiltered.ts';
 import { newId } from '../../domain/ids.ts';
 import type { PaymentFilter } from './payment-filter.ts';
 import { readPaymentStats } from './payment-stats.ts';
@@ -36,15 +37,10 @@ describe('the migration to totals by token and day', () => {
   });
 
   const all: PaymentFilter = {
+    ...UNFILTERED,
     partnerId: 'prtn_1',
     mode: 'test',
     merchantIds: ['mrch_1'],
-    fromMs: undefined,
-    untilMs: undefined,
-    assets: undefined,
-    networks: undefined,
-    statuses: undefined,
-    referencePart: undefined,
     now: new Date(START_MS + 10 * DAY_MS),
   };
   const stats = async (more: Partial<PaymentFilter>) => {

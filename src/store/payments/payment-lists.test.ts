@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { addTotals } from '../../../test/add-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { explain, nodesOf, type PlanNode, pagesOf, wayOf } from '../../../test/query-plan.ts';
+import { UNFILTERED } from '../../../test/unfiltered.ts';
 import { command } from '../../actions/command.ts';
 import { firstIdAt } from '../../domain/ids.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
@@ -49,15 +50,10 @@ describe('lists of a merchant with many payments', () => {
   });
 
   const filter: PaymentFilter = {
+    ...UNFILTERED,
     partnerId: 'prtn_1',
     mode: 'test',
     merchantIds: [LARGE],
-    fromMs: undefined,
-    untilMs: undefined,
-    assets: undefined,
-    networks: undefined,
-    statuses: undefined,
-    referencePart: undefined,
     now: new Date('2026-06-01T00:00:00Z'),
   };
   const page: PaymentPageQuery = { ...filter, sortBy: 'date', sortDir: 'desc', afterId: undefined, limit: LIMIT };

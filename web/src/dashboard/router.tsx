@@ -43,6 +43,7 @@ const payments = createRoute({
   path: '/payments',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/payments.tsx'), 'PaymentsPage'),
+  // The rows of the first visit. The page asks for those of other filters itself, so the route stays the same match.
   loader: ({ context: { client }, location: { search } }) =>
     ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...search })))),
 });
