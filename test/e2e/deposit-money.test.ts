@@ -224,8 +224,8 @@ describe('lists and exports of a payment by deposit address', () => {
     const query = await everythingOf(id);
     const listed = await listPayments(sql, { ...query, sortBy: 'date', sortDir: 'desc' });
     assert.deepEqual([listed[0]?.tokenValue, listed[0]?.fee, listed[0]?.settledAmount], ['991', '9', '982']);
-    const { text } = await readExportPage(sql, { ...query, content: 'bookkeeping', format: 'jsonl', known: ASSETS });
-    const lines = text?.trim().split('\n') ?? [];
+    const { texts } = await readExportPage(sql, { ...query, content: 'bookkeeping', format: 'jsonl', known: ASSETS });
+    const lines = texts.join('').trim().split('\n');
     const movements = lines.map((line) => JSON.parse(line)).map(({ type, amount }) => `${type} ${amount}`);
     assert.deepEqual(movements, ['payment 0.000991', 'fee 0.000009', 'settlement 0.000982']);
   });

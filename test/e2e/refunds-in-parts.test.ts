@@ -43,7 +43,7 @@ describe('refunds in parts', () => {
   /** The lines of the payment in an export for bookkeepers. */
   const bookkeepingOf = async (id: string) => {
     const { partnerId } = await scene.payment(id);
-    const { text } = await readExportPage(scene.db.sql, {
+    const { texts } = await readExportPage(scene.db.sql, {
       ...UNFILTERED,
       partnerId,
       mode: 'test',
@@ -56,7 +56,8 @@ describe('refunds in parts', () => {
       afterId: undefined,
       limit: 10,
     });
-    const lines = (text ?? '')
+    const lines = texts
+      .join('')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));

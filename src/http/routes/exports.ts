@@ -80,7 +80,7 @@ const LARGEST_PAGE = 2_000;
 /** Short enough that lists of others do not wait for long. */
 const PAGE_MS = 150;
 
-/** The size of a page follows from the time that the one before took. */
+/** The size of a page follows from the time that the one before took. While a page is sent, the next one is read. */
 async function* exportPages(
   { world }: HttpDeps,
   reads: ExportReads,
@@ -88,26 +88,40 @@ async function* exportPages(
 ): AsyncGenerator<string, undefined> {
   const clock = unshifted(world.clock);
   let limit = FIRST_PAGE;
-  let afterId: string | undefined;
-  let head = exportHead(query);
-  for (;;) {
-    const asked: ExportQuery = { ...query, afterId, limit };
+
+  async function read(afterId?: string): Promise<ReadPage> {
     try {
       const { page, tookMs } = await reads.page(async (db) => {
         const startedAtMs = clock.nowMs();
-        return { page: await readExportPage(db, asked), tookMs: clock.nowMs() - startedAtMs };
+        const page = await readExportPage(db, { ...query, afterId, limit });
+        return { page, tookMs: clock.nowMs() - startedAtMs };
       });
-      const text = head + (page.text ?? '');
-      head = '';
-      if (text !== '') yield text;
-      if (page.payments < limit || page.lastId === null) return;
-      afterId = page.lastId;
+      const nextAfterId = page.payments < limit ? undefined : (page.lastId ?? undefined);
       limit = tookMs < PAGE_MS ? Math.min(limit * 2, LARGEST_PAGE) : Math.max(Math.floor(limit / 2), FIRST_PAGE);
+      return { texts: page.texts, nextAfterId };
     } catch (error) {
       if (!isStatementTimeout(error) || limit <= SMALLEST_PAGE) throw error;
       limit = Math.max(Math.floor(limit / 4), SMALLEST_PAGE);
+      return read(afterId);
     }
   }
+
+  let head = exportHead(query);
+  for (let reading: Promise<ReadPage> | undefined = read(); reading !== undefined; ) {
+    const { texts, nextAfterId }: ReadPage = await reading;
+    reading = nextAfterId === undefined ? undefined : read(nextAfterId);
+    // A client that leaves does not wait for the next page, nor for its failure.
+    reading?.catch(() => {});
+    if (head !== '') yield head;
+    head = '';
+    yield* texts;
+  }
+}
+
+interface ReadPage {
+  readonly texts: readonly string[];
+  /** Undefined after the last page. */
+  readonly nextAfterId: string | undefined;
 }
 
 /** Ends the reads with the last page, or when the client has left. A failure breaks the answer off, without an end. */

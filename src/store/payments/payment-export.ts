@@ -24,8 +24,8 @@ export interface ExportPage {
   /** The number of payments that were read. */
   readonly payments: number;
   readonly lastId: string | null;
-  /** Lines with their ends. Null if no payment of the page has a line. */
-  readonly text: string | null;
+  /** Lines with their ends, in parts of moderate size. */
+  readonly texts: readonly string[];
 }
 
 /** A column: its text in SQL. */
@@ -37,6 +37,9 @@ interface Column {
   /** True if every line has the text. */
   readonly isFilled: boolean;
 }
+
+/** About as many as the driver reads at once. A text of a megabyte would be copied while it arrives, and fill the heap. */
+const LINES_OF_PART = 64;
 
 const FREE: readonly string[] = ['referenceId', 'merchantName', 'wallet'];
 const FILLED: readonly string[] = [
@@ -60,13 +63,27 @@ export async function readExportPage(db: Reader, query: ExportQuery): Promise<Ex
   const columns = query.content === 'payments' ? columnsOfPayments(db, query) : columnsOfMovements(db);
   const line = query.format === 'csv' ? csvLine(db, columns) : jsonLine(db, columns);
   const lines = query.content === 'payments' ? linesOfPayments(db, line) : linesOfMovements(db, line);
-  const rows = await db<ExportPage[]>`
+  const rows = await db<ExportRow[]>`
     with page as materialized (${pageIds(db, { ...query, sortBy: 'date', sortDir: 'asc' })}),
     known as materialized (${knownAssets(db, query.known)}),
     lines as materialized (${lines})
-    select (select count(*)::int from page) as payments, (select max(id) from page) as "lastId",
-      (select string_agg(line, '' order by id, place) from lines) as text`;
-  return one(rows);
+    select payments, "lastId", text
+    from (select count(*)::int as payments, max(id) as "lastId" from page) read
+    left join (
+      select part, string_agg(line, '' order by id, place) as text
+      from (select *, row_number() over (order by id, place) / ${LINES_OF_PART}::int as part from lines) numbered
+      group by part
+    ) parts on true
+    order by part`;
+  const { payments, lastId } = one(rows);
+  return { payments, lastId, texts: rows.flatMap(({ text }) => text ?? []) };
+}
+
+interface ExportRow {
+  readonly payments: number;
+  readonly lastId: string | null;
+  /** Null if no payment of the page has a line. */
+  readonly text: string | null;
 }
 
 /** The first line of a CSV file. */
