@@ -114,6 +114,7 @@ export const FAULTS: readonly Fault[] = [
   { label: 'webhooks redelivered', cause: askAgain },
   { label: 'mail server misbehaves', cause: upsetMailServer },
   { label: 'stranger sweeps', cause: sweepAsStranger },
+  { label: 'payer cancels', cause: cancelAsPayer },
   { label: 'endpoint forges a transfer', cause: forgeTransfer },
   {
     // The next node that comes to this line dies there.
@@ -173,6 +174,20 @@ async function sweepAsStranger({ sql, control }: Stage, random: Seeded): Promise
   const [item] = await findItems(sql, [random.pick(rows).commitment]);
   if (item === undefined) return;
   control.relayAsStranger([signedItemOf({ ...item, signature: '0x' })]);
+}
+
+/** A payer uses up the authorization that the gateway has accepted: by a cancellation, or for another purchase. */
+async function cancelAsPayer({ sql, control, scheduler }: Stage, random: Seeded): Promise<void> {
+  const rows = await sql<{ commitment: string }[]>`
+    select commitment from items
+    where purpose = 'payment' and method like 'eip3009-%' and state in ('due', 'sent') order by commitment`;
+  if (rows.length === 0) return;
+  const [item] = await findItems(sql, [random.pick(rows).commitment]);
+  if (item === undefined) return;
+  scheduler.note(`the payer of ${item.subject} takes the signature back`);
+  const signed = signedItemOf({ ...item, signature: '0x' });
+  if (random.chance(0.5)) control.cancelAuthorization(signed.item);
+  else control.useAuthorizationElsewhere(signed.item);
 }
 
 function upsetMailServer({ mailServer, scheduler, newClient }: Stage, random: Seeded): void {

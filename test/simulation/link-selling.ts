@@ -6,14 +6,18 @@ type Pay = (shopping: Shopping, paymentId: string) => Promise<void>;
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** A shop that sells one or two pieces by a link, and payers who want more than there are. Some of them never pay. */
+/**
+ * A shop that sells one or two pieces by a link, and payers who want more than there are. Some of them never pay. Some links
+ * have a rush: their buyers order and sign in the same moments.
+ */
 export async function sellByLink(shopping: Shopping, pay: Pay): Promise<void> {
   const { random, stage, by } = shopping;
   const link = await createLink(shopping);
   if (link === undefined) return;
   const buyers = link.stock + random.between(1, 2);
+  const isInRush = random.fork('rush').chance(0.3);
   for (let number = 1; number <= buyers; number += 1) {
-    stage.act(buy(openShopping(stage, `${by.name} buyer ${number}`), shopping, link.id, pay));
+    stage.act(buy({ ...openShopping(stage, `${by.name} buyer ${number}`), isInRush }, shopping, link.id, pay));
   }
   if (random.chance(0.3)) {
     await rest(shopping, random.below(20_000));
@@ -62,7 +66,7 @@ async function buy(buyer: Shopping, seller: Shopping, linkId: string, pay: Pay):
   const [paymentId] = ids;
   if (paymentId === undefined) return;
   if (ids.size > 1) throw new Violation('one payment per key', `one form was answered ${[...ids].join(' and ')}`);
-  const paying = { ...seller, by: buyer.by, random, payer: buyer.payer };
+  const paying = { ...seller, by: buyer.by, random, payer: buyer.payer, isInRush: buyer.isInRush };
   if (random.chance(0.8)) await pay(paying, paymentId);
   // A payment of a link lasts a quarter of an hour. Most of those that nobody pays are cancelled before.
   if (random.chance(0.9)) {

@@ -227,12 +227,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a piece is not returned',
-    plan: {
-      clients: 3,
-      ways: ['link'],
-      faults: ['batch reverts', 'broadcast lost', 'gas price rises'],
-      troubleMs: 60_000,
-    },
+    plan: { clients: 3, ways: ['link'], faults: ['payer cancels'], troubleMs: 60_000 },
     alter: edited(['delete from payment_link_pieces where', 'delete from payment_link_pieces where false and']),
   },
   {
@@ -245,19 +240,19 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a float pays a refund that its merchant was asked to sign',
-    plan: { ways: ['wallet'], hasOperator: true },
+    plan: { clients: 6, ways: ['wallet'], hasOperator: true, pace: 2 },
     alter: edited(["values ($1, 'refund', 'merchant',", "values ($1 || '-', 'refund', 'merchant',"]),
   },
   {
     name: 'a mail counts as sent after any attempt',
-    plan: { clients: 5, ways: ['wallet'], faults: ['mail server misbehaves'], troubleMs: 60_000 },
+    plan: { clients: 5, ways: ['wallet'], faults: ['mail server misbehaves'], pace: 2, troubleMs: 180_000 },
     alter: edited(
       [
-        'set status = $1, due_at = $2, is_claimed = false',
+        'set status = $1, due_at = $2::timestamptz, is_claimed = false',
         "set status = left('sent' || $1, 4), due_at = nullif($2::timestamptz, $2::timestamptz), is_claimed = false",
       ],
       ['ended_at = $5::timestamptz', 'ended_at = coalesce($5::timestamptz, now())'],
-      ['content = case when $6::boolean then null', 'content = case when $6::boolean or true then null'],
+      ['content = case when $6::boolean::boolean then null', 'content = case when true or $6::boolean then null'],
     ),
   },
   {

@@ -13,6 +13,8 @@ export interface Shopping {
   readonly payer: Payer;
   readonly merchant: SimMerchant;
   readonly headers: Record<string, string>;
+  /** True if the payer wants what everybody wants now. */
+  readonly isInRush: boolean;
 }
 
 export function openShopping(stage: Stage, name: string): Shopping {
@@ -20,12 +22,17 @@ export function openShopping(stage: Stage, name: string): Shopping {
   const merchant = random.pick(stage.merchants);
   const key = random.pick(stage.keys);
   const headers = { 'api-key': key.secret, 'merchant-id': merchant.id, 'content-type': 'application/json' };
-  return { stage, by: stage.newClient(name), random, payer: random.pick(stage.payers), merchant, headers };
+  const payer = random.pick(stage.payers);
+  return { stage, by: stage.newClient(name), random, payer, merchant, headers, isInRush: false };
 }
 
+/** Payers in a rush act in the same moments. */
+const MOMENT_MS = 4_000;
+
 /** Clients of a short run do everything in less time. */
-export function rest({ stage, by }: Pick<Shopping, 'stage' | 'by'>, ms: number): Promise<void> {
-  return stage.scheduler.sleep(by, Math.round(ms * stage.pace));
+export function rest({ stage, by, isInRush }: Shopping, ms: number): Promise<void> {
+  const { scheduler, pace } = stage;
+  return scheduler.sleep(by, isInRush ? MOMENT_MS - (scheduler.nowMs() % MOMENT_MS) : Math.round(ms * pace));
 }
 
 /** A request about a payment, whose status in the answer is checked. */
