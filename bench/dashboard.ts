@@ -11,6 +11,8 @@ const FILTER_ROUNDS = 3;
 const ASKED = 20;
 const SLOWDOWN = 4;
 const WITHIN_MS = 30_000;
+/** Nobody chooses the next filter before having looked at the rows of the last one. */
+const LOOK_MS = 500;
 const SCREEN = { viewport: { width: 1280, height: 800 } };
 
 /** The pages, and the element whose presence makes them usable: numbers or rows, not their frame. */
@@ -179,6 +181,7 @@ async function filterTimes(gateway: Gateway, page: Page): Promise<Record<string,
     await page.getByText(en.noMatches).waitFor({ timeout: WITHIN_MS });
     for (const sort of SORTS) {
       const note = async (filter: string, value: string) => {
+        await page.waitForTimeout(LOOK_MS);
         times[[shown, sort, token].filter((part) => part !== '').join(' ')] = await choose(page, filter, value);
       };
       if (sort !== SORTS[0]) await note(en.order, sort);

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from './global-setup.ts';
+import { IS_LONG } from './long.ts';
 import { takeProcessorMs } from './processor-time.ts';
 
 /**
@@ -9,18 +10,17 @@ import { takeProcessorMs } from './processor-time.ts';
  * processor time than most files need for their tests (8 files with 126 tests: 13 s in one process, 28 s in eight).
  */
 const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 /** The long run has files of many minutes, which must not wait for each other. */
 const FILES_PER_GROUP = IS_LONG ? 1 : 20;
 /** Groups that run at once: each waits at times, for a database, a chain or a browser. */
-const AT_ONCE = 4;
+const AT_ONCE = 6;
 /** A busy machine may take ten times as long as an idle one. */
 const TEST_TIMEOUT_MS = 240_000;
 const GROUP_TIMEOUT_MS = 900_000;
 
 /**
  * Files that are no part of the usual groups: they take long, replace globals, or have a hook outside of any `describe`
- * that runs for each test. Files of one line share a process. The dearest are first, so that no core is idle at the end.
+ * that runs for each test. Files of one line share a process. The dearest are first.
  */
 const APART: readonly RegExp[] = [
   /^test\/browser\/(checkout|paying)\./,
@@ -94,14 +94,17 @@ async function main(named: readonly string[]): Promise<number> {
   return outcomes.every(({ hasPassed }) => hasPassed) ? 0 : 1;
 }
 
+/** The dearest groups are first, so that no core is idle at the end: those of `test/`, those apart, those beside their source. */
 function groupsOf(files: readonly string[]): string[][] {
-  const apart = APART.map((pattern) => files.filter((file) => pattern.test(file)));
-  const others = files
-    .filter((file) => !APART.some((pattern) => pattern.test(file)))
-    // The files in `test/` take longer than those beside their source.
-    .sort((a, b) => Number(b.startsWith('test/')) - Number(a.startsWith('test/')));
-  const groups = apart.filter((group) => group.length > 0);
-  for (let at = 0; at < others.length; at += FILES_PER_GROUP) groups.push(others.slice(at, at + FILES_PER_GROUP));
+  const apart = APART.map((pattern) => files.filter((file) => pattern.test(file))).filter((group) => group.length > 0);
+  const others = files.filter((file) => !APART.some((pattern) => pattern.test(file)));
+  const isDear = (file: string) => file.startsWith('test/');
+  return [...inGroups(others.filter(isDear)), ...apart, ...inGroups(others.filter((file) => !isDear(file)))];
+}
+
+function inGroups(files: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  for (let at = 0; at < files.length; at += FILES_PER_GROUP) groups.push(files.slice(at, at + FILES_PER_GROUP));
   return groups;
 }
 

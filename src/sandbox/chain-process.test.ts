@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import { ONLY_LONG } from '../../test/long.ts';
 import { until } from '../../test/until.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { runningSandboxChain, type SandboxChain, type SandboxChainInput, startSandboxChain } from './chain-process.ts';
@@ -75,7 +76,7 @@ describe('the sandbox chain', () => {
     assert.equal(await client(second).getBalance({ address: SOMEBODY }), 7n);
   });
 
-  it('is another one in another folder', async () => {
+  it('is another one in another folder', ONLY_LONG, async () => {
     const [one, two] = await Promise.all([start(), start()]);
     assert.notEqual(one.genesisHash, two.genesisHash);
     assert.notEqual(one.rpcUrl, two.rpcUrl);
@@ -192,7 +193,7 @@ describe('the sandbox chain', () => {
     await pay(chain, 1n);
   });
 
-  it('takes another port when its own is taken, unless one is configured', async () => {
+  it('takes another port when its own is taken, unless one is configured', ONLY_LONG, async () => {
     const dir = newDir();
     const first = await start({ dir });
     await first.stop();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
+import { ONLY_LONG } from '../../test/long.ts';
 import { manualTime } from '../../test/manual-time.ts';
 import { until } from '../../test/until.ts';
 import { systemWorld } from '../runtime/system-world.ts';
@@ -64,7 +65,7 @@ describe('a kept chain', () => {
     assert.equal((await head()).number, first.number + 1);
   });
 
-  it('mines fewer and fewer blocks while idle, although its head is polled', async () => {
+  it('mines fewer and fewer blocks while idle, although its head is polled', ONLY_LONG, async () => {
     const { time, head } = await open();
     for (let asked = 0; asked < 30 * 24 * 12; asked += 1) {
       await time.advance(HOUR_MS / 12);

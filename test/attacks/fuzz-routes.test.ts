@@ -7,9 +7,9 @@ import type { InjectOptions } from 'fastify';
 import { openPayingShop, type PayingShop, USDC } from '../e2e/paying-shop.ts';
 import { ofPartner, signIn } from '../e2e/people-scene.ts';
 import { createTestApp, createTestMerchant, createTestPartner } from '../gateway.ts';
+import { IS_LONG } from '../long.ts';
 import { createFuzz, type KnownValues } from './fuzz-requests.ts';
 
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 /** The long run takes about five minutes on two idle cores. */
 const REQUESTS = IS_LONG ? 400_000 : 1_200;
 const AT_ONCE = 8;

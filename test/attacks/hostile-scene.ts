@@ -139,11 +139,6 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
   };
 }
 
-/** The reason to skip a variant of an attack in a usual run. */
-export function onlyLong(isRare: boolean): string | false {
-  return isRare && process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long';
-}
-
 const STEP_MS = 5_000;
 
 /** A relayer has this many transactions of accounts with code in flight. */

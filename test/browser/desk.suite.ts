@@ -3,6 +3,7 @@ import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { withAuthenticator } from './authenticator.ts';
@@ -97,7 +98,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await assertAccessible(page, 'payouts');
   });
 
-  it('give late money back to an account that the payer has named', async () => {
+  it('give late money back to an account that the payer has named', ONLY_LONG, async () => {
     const { page } = visit;
     const dialog = page.getByRole('dialog');
     const order = { referenceId: 'TWICE-1', metadata: { sandbox: 'double' } };
@@ -206,7 +207,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await other.close();
   });
 
-  it('fit every width, in both directions of writing', async () => {
+  it('fit every width, in both directions of writing', ONLY_LONG, async () => {
     const { page } = visit;
     for (const width of [390, 820, 2560]) {
       await page.setViewportSize({ width, height: 900 });

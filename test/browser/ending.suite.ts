@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG, onlyLongIf } from '../long.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
@@ -32,7 +33,7 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, ()
     await close();
   });
 
-  it('does not ask the payer to go back to a shop that named no addresses', async () => {
+  it('does not ask the payer to go back to a shop that named no addresses', ONLY_LONG, async () => {
     const { page, close } = await scene.visit();
     const expiresAt = Math.floor(Date.now() / 1000) + 5;
     await page.goto((await scene.createPayment(...TEN_DOLLARS, { expiresAt })).gatewayUrl);
@@ -120,7 +121,7 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, ()
     [`${SHOP}:8443/no/`, `${SHOP}:8443/no/?payment_id=ID`],
     [`${SHOP}/grüße?größe=ä#ö`, `${SHOP}/gr%C3%BC%C3%9Fe?gr%C3%B6%C3%9Fe=%C3%A4&payment_id=ID#%C3%B6`],
   ] as const) {
-    it(`appends the payment to ${errorUrl}`, async () => {
+    it(`appends the payment to ${errorUrl}`, onlyLongIf(!errorUrl.includes('#')), async () => {
       const visit = await scene.visit();
       const checkout = { successUrl: `${SHOP}/ok`, errorUrl };
       const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout });

@@ -5,6 +5,7 @@ import { changePartner } from '../../src/actions/parties/change-partner.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { onlyLongIf } from '../long.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
@@ -32,7 +33,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
   }
 
   for (const name of HOSTILE) {
-    it(`from a merchant called ${JSON.stringify(name).slice(0, 40)}`, async () => {
+    it(`from a merchant called ${JSON.stringify(name).slice(0, 40)}`, onlyLongIf(name !== HOSTILE[0]), async () => {
       const { page, strangers, close } = await scene.visitWith({ USDC: TEN_TOKENS });
       const violations = await watchViolations(page);
       const { gatewayUrl } = await paymentOf(name);

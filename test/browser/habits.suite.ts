@@ -3,6 +3,7 @@ import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
+import { ONLY_LONG } from '../long.ts';
 import { assertAccessible } from './accessible.ts';
 import { type Scene, TEN_DOLLARS, TEN_TOKENS, type Visit } from './scene.ts';
 
@@ -48,7 +49,7 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     assert.fail(`Tab does not reach ${name}`);
   };
 
-  it('go back and forward through every page', async () => {
+  it('go back and forward through every page', ONLY_LONG, async () => {
     const { page } = visit;
     await page.goto(`${dashboard}/payments?status=expired`);
     await at(page, en.payments);
@@ -130,34 +131,38 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     }
   });
 
-  it('print every page in black on white, without its menu, and every row of a list that is loaded', async () => {
-    const { page } = visit;
-    await page.emulateMedia({ colorScheme: 'dark' });
-    for (const [path, title] of PAGES) {
-      await page.goto(`${dashboard}/${path}`);
-      await at(page, title);
-      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-      assert.equal(await page.getByRole('navigation', { name: en.menu }).isVisible(), false, path);
-      const colours = await page.evaluate(
-        '[getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.querySelector("h1")).color]',
-      );
-      assert.deepEqual(colours, ['rgb(255, 255, 255)', 'rgb(22, 24, 29)'], path);
-      const overflow = await page.evaluate(
-        'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-      );
-      assert.ok(Number(overflow) <= 0, `${path}: ${overflow} px too wide for the paper`);
-      await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
-    }
-    await page.goto(`${dashboard}/payments`);
-    await page.setViewportSize({ width: 1280, height: 200 });
-    await page.getByRole('row').nth(1).waitFor();
-    const total = Number(await page.getByRole('table', { name: en.payments }).getAttribute('aria-rowcount'));
-    await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-    assert.equal(await page.locator('.printed tr').count(), total);
-    await page.evaluate("dispatchEvent(new Event('afterprint'))");
-    await page.locator('.printed').waitFor({ state: 'detached' });
-    await page.setViewportSize({ width: 1280, height: 720 });
-  });
+  it(
+    'print every page in black on white, without its menu, and every row of a list that is loaded',
+    ONLY_LONG,
+    async () => {
+      const { page } = visit;
+      await page.emulateMedia({ colorScheme: 'dark' });
+      for (const [path, title] of PAGES) {
+        await page.goto(`${dashboard}/${path}`);
+        await at(page, title);
+        await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+        assert.equal(await page.getByRole('navigation', { name: en.menu }).isVisible(), false, path);
+        const colours = await page.evaluate(
+          '[getComputedStyle(document.documentElement).backgroundColor, getComputedStyle(document.querySelector("h1")).color]',
+        );
+        assert.deepEqual(colours, ['rgb(255, 255, 255)', 'rgb(22, 24, 29)'], path);
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        assert.ok(Number(overflow) <= 0, `${path}: ${overflow} px too wide for the paper`);
+        await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+      }
+      await page.goto(`${dashboard}/payments`);
+      await page.setViewportSize({ width: 1280, height: 200 });
+      await page.getByRole('row').nth(1).waitFor();
+      const total = Number(await page.getByRole('table', { name: en.payments }).getAttribute('aria-rowcount'));
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      assert.equal(await page.locator('.printed tr').count(), total);
+      await page.evaluate("dispatchEvent(new Event('afterprint'))");
+      await page.locator('.printed').waitFor({ state: 'detached' });
+      await page.setViewportSize({ width: 1280, height: 720 });
+    },
+  );
 
   it('go on after an upgrade, also where a page of the older version is gone from the gateway', async () => {
     const { context } = visit;

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
@@ -47,54 +48,58 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
     return events.filter(({ data }) => data.id === paymentId).map(({ data }) => data.lateMoney);
   };
 
-  it('ends without a payment, names the money, and gives it back to an account that the shop names', async () => {
-    const [little, late] = [await scene.visit(), await scene.visit()];
-    const pay = await openExchange();
-    const [first, second] = [await scene.createPayment(...TEN_DOLLARS), await scene.createPayment(...TEN_DOLLARS)];
-    const addresses = [
-      await askForAddress(little.page, first.gatewayUrl),
-      await askForAddress(late.page, second.gatewayUrl),
-    ] as const;
-    await pay(addresses[0], 4_000_000n);
-    await little.page.getByText(/^4\.00\sUSDC of 10\.00\sUSDC arrived\./).waitFor();
-    assert.deepEqual(await lateMoney(first.paymentId), [], 'the rest may still come');
+  it(
+    'ends without a payment, names the money, and gives it back to an account that the shop names',
+    ONLY_LONG,
+    async () => {
+      const [little, late] = [await scene.visit(), await scene.visit()];
+      const pay = await openExchange();
+      const [first, second] = [await scene.createPayment(...TEN_DOLLARS), await scene.createPayment(...TEN_DOLLARS)];
+      const addresses = [
+        await askForAddress(little.page, first.gatewayUrl),
+        await askForAddress(late.page, second.gatewayUrl),
+      ] as const;
+      await pay(addresses[0], 4_000_000n);
+      await little.page.getByText(/^4\.00\sUSDC of 10\.00\sUSDC arrived\./).waitFor();
+      assert.deepEqual(await lateMoney(first.paymentId), [], 'the rest may still come');
 
-    await scene.call('POST', '/v1/test/clock', { advanceMs: LIFE_MS });
-    for (const { page } of [little, late]) {
-      await page.reload();
-      await steps.isAt(page, en.expiredTitle);
-    }
-    const isNamed = async (id: string, value: string) => {
-      const [money] = await lateMoney(id);
-      if (money === undefined) return false;
-      const unit = `caip19/${scene.assetOf('USDC')}`;
-      assert.deepEqual([money.reason, money.amount.unit, money.amount.value], ['late', unit, value]);
-      return true;
-    };
-    await until('the part is named', () => isNamed(first.paymentId, '4000000'), WITHIN);
+      await scene.call('POST', '/v1/test/clock', { advanceMs: LIFE_MS });
+      for (const { page } of [little, late]) {
+        await page.reload();
+        await steps.isAt(page, en.expiredTitle);
+      }
+      const isNamed = async (id: string, value: string) => {
+        const [money] = await lateMoney(id);
+        if (money === undefined) return false;
+        const unit = `caip19/${scene.assetOf('USDC')}`;
+        assert.deepEqual([money.reason, money.amount.unit, money.amount.value], ['late', unit, value]);
+        return true;
+      };
+      await until('the part is named', () => isNamed(first.paymentId, '4000000'), WITHIN);
 
-    await pay(addresses[1], TEN_TOKENS);
-    await until('the late money is named', () => isNamed(second.paymentId, TEN_TOKENS.toString()), WITHIN);
-    assert.equal(await scene.statusOf(second.paymentId), 'expired');
-    const path = `/v1/late-money?paymentId=${second.paymentId}`;
-    const [money] = (await scene.call<{ lateMoney: LateMoney[] }>('GET', path)).lateMoney;
-    assert.equal(money?.id, (await lateMoney(second.paymentId))[0]?.id);
-    const { address: payer } = await scene.createWallet({});
-    const destination = `eip155:31337:${payer}`;
-    await scene.call('POST', `/v1/late-money/${money?.id}/return`, { destination });
-    const isBack = async () => {
-      const { status } = await scene.call<{ status: string }>('GET', `/v1/late-money/${money?.id}`);
-      return status === 'returned';
-    };
-    await until('the money is back', isBack, WITHIN);
-    assert.equal(await scene.balanceOf('USDC', payer), TEN_TOKENS);
-    for (const visit of [little, late]) {
-      // Between the jump of the clock and the reload the page may ask for its address once more.
-      assert.deepEqual(
-        visit.problems.filter((text) => !text.includes('status of 410')),
-        [],
-      );
-      await visit.close();
-    }
-  });
+      await pay(addresses[1], TEN_TOKENS);
+      await until('the late money is named', () => isNamed(second.paymentId, TEN_TOKENS.toString()), WITHIN);
+      assert.equal(await scene.statusOf(second.paymentId), 'expired');
+      const path = `/v1/late-money?paymentId=${second.paymentId}`;
+      const [money] = (await scene.call<{ lateMoney: LateMoney[] }>('GET', path)).lateMoney;
+      assert.equal(money?.id, (await lateMoney(second.paymentId))[0]?.id);
+      const { address: payer } = await scene.createWallet({});
+      const destination = `eip155:31337:${payer}`;
+      await scene.call('POST', `/v1/late-money/${money?.id}/return`, { destination });
+      const isBack = async () => {
+        const { status } = await scene.call<{ status: string }>('GET', `/v1/late-money/${money?.id}`);
+        return status === 'returned';
+      };
+      await until('the money is back', isBack, WITHIN);
+      assert.equal(await scene.balanceOf('USDC', payer), TEN_TOKENS);
+      for (const visit of [little, late]) {
+        // Between the jump of the clock and the reload the page may ask for its address once more.
+        assert.deepEqual(
+          visit.problems.filter((text) => !text.includes('status of 410')),
+          [],
+        );
+        await visit.close();
+      }
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { ONLY_LONG } from '../long.ts';
 import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
 import { type Scene, sharedScene } from './scene.ts';
@@ -70,7 +71,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await close();
   });
 
-  it('opens a block from the list by a click anywhere on its row, and walks on from there', async () => {
+  it('opens a block from the list by a click anywhere on its row, and walks on from there', ONLY_LONG, async () => {
     const { page, close } = await scene.visit();
     await page.goto(`${scene.baseUrl}/sandbox/blocks`);
     await assertAccessible(page, 'blocks');
@@ -91,7 +92,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await close();
   });
 
-  it('searches the full text of the reference, and goes there with the keyboard', async () => {
+  it('searches the full text of the reference, and goes there with the keyboard', ONLY_LONG, async () => {
     const { page, problems, close } = await scene.visit({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${scene.baseUrl}/docs`);
     const search = page.getByRole('searchbox', { name: 'Search the reference' });
@@ -131,7 +132,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await close();
   });
 
-  it('copies an example unchanged', async () => {
+  it('copies an example unchanged', ONLY_LONG, async () => {
     const { context, page, close } = await scene.visit({ viewport: { width: 1280, height: 800 } });
     const origin = scene.baseUrl.replace('127.0.0.1', 'localhost');
     await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
@@ -145,15 +146,19 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await close();
   });
 
-  it('reads the reference without a script: no button that does nothing, old endpoints folded away', async () => {
-    const { page, close } = await scene.visit({ javaScriptEnabled: false, viewport: { width: 1280, height: 800 } });
-    await page.goto(`${scene.baseUrl}/docs`);
-    assert.equal(await page.getByRole('button').count(), 0);
-    assert.equal(await page.getByRole('searchbox').count(), 0);
-    const twin = page.locator('#post-v1-merchant-payment');
-    assert.equal(await twin.isVisible(), false);
-    await page.getByText('3 deprecated endpoints').click();
-    assert.equal(await twin.isVisible(), true);
-    await close();
-  });
+  it(
+    'reads the reference without a script: no button that does nothing, old endpoints folded away',
+    ONLY_LONG,
+    async () => {
+      const { page, close } = await scene.visit({ javaScriptEnabled: false, viewport: { width: 1280, height: 800 } });
+      await page.goto(`${scene.baseUrl}/docs`);
+      assert.equal(await page.getByRole('button').count(), 0);
+      assert.equal(await page.getByRole('searchbox').count(), 0);
+      const twin = page.locator('#post-v1-merchant-payment');
+      assert.equal(await twin.isVisible(), false);
+      await page.getByText('3 deprecated endpoints').click();
+      assert.equal(await twin.isVisible(), true);
+      await close();
+    },
+  );
 });

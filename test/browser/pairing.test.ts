@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { qrShape } from '../../web/src/shared/qr.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { injectWallet } from './injected-wallet.ts';
@@ -100,7 +101,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('waits for the permission of a token that needs one, without reading the chain', async () => {
+  it('waits for the permission of a token that needs one, without reading the chain', ONLY_LONG, async () => {
     const payer = await open({ USDT: TEN_TOKENS, ETH: parseEther('1') });
     await payWithPhone(payer, 'USDT');
     await steps.isAt(payer.page, en.setupTitle);
@@ -121,7 +122,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('says that the wallet declined, and pairs again by a new code', async () => {
+  it('says that the wallet declined, and pairs again by a new code', ONLY_LONG, async () => {
     const payer = await open({ USDC: TEN_TOKENS });
     const { page, phone, gatewayUrl } = payer;
     const refusing = await openPhoneWallet({ relay, wallet: payer.wallet, isRejecting: true });
@@ -137,7 +138,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('refuses a session without a network of the payment, and ends it', async () => {
+  it('refuses a session without a network of the payment, and ends it', ONLY_LONG, async () => {
     const payer = await open({ USDC: TEN_TOKENS }, { accounts: [`eip155:1:${STRANGER}`] });
     const { page, phone, gatewayUrl } = payer;
     await page.goto(gatewayUrl);
@@ -168,7 +169,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('goes back to the start when the wallet ends the session', async () => {
+  it('goes back to the start when the wallet ends the session', ONLY_LONG, async () => {
     const payer = await open({ USDC: TEN_TOKENS });
     await pair(payer);
     await payer.phone.disconnect();
@@ -177,7 +178,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('does not call a transaction failed whose wallet fell silent', async () => {
+  it('does not call a transaction failed whose wallet fell silent', ONLY_LONG, async () => {
     const payer = await open({ ETH: parseEther('1') }, { whim: () => ({ isSilent: true }) });
     await payWithPhone(payer, 'ETH');
     await until('the phone has the request', () => payer.phone.requests.length === 1);
@@ -188,7 +189,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('ends the session when the payer goes back, and when the page is left', async () => {
+  it('ends the session when the payer goes back, and when the page is left', ONLY_LONG, async () => {
     const payer = await open({ USDC: TEN_TOKENS });
     const { page, phone } = payer;
     await pair(payer);
@@ -201,7 +202,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('ends the session of a code that the payer had left', async () => {
+  it('ends the session of a code that the payer had left', ONLY_LONG, async () => {
     const payer = await open({ USDC: TEN_TOKENS });
     const { page, phone, gatewayUrl } = payer;
     await page.goto(gatewayUrl);
@@ -214,7 +215,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('says that a code has expired', async () => {
+  it('says that a code has expired', ONLY_LONG, async () => {
     const payer = await open({});
     const { page, gatewayUrl } = payer;
     await page.clock.install();
@@ -225,7 +226,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('says that the relay is out of reach, and takes another wallet', async () => {
+  it('says that the relay is out of reach, and takes another wallet', ONLY_LONG, async () => {
     const payer = await open({ USDC: TEN_TOKENS });
     const { context, page, wallet, gatewayUrl } = payer;
     await injectWallet(context, wallet);

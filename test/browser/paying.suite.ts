@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { qrShape } from '../../web/src/shared/qr.ts';
+import { ONLY_LONG } from '../long.ts';
 import { missingBrowser } from './chromium.ts';
 import { injectWallet, REJECTED } from './injected-wallet.ts';
 import { assertSpent, payWith, type Scene, SHOP, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
@@ -73,7 +74,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 2 }, (
     await close();
   });
 
-  it('pays with the wallet that was chosen of two', async () => {
+  it('pays with the wallet that was chosen of two', ONLY_LONG, async () => {
     const { context, page, injected, close } = await scene.visitWith(
       { USDC: TEN_TOKENS },
       { wallet: { name: 'First' } },
@@ -131,7 +132,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 2 }, (
     await close();
   });
 
-  it('lets the payer copy the full transaction id', async () => {
+  it('lets the payer copy the full transaction id', ONLY_LONG, async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
@@ -152,7 +153,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 2 }, (
     await close();
   });
 
-  it('takes the payer back to the shop, three seconds after', async () => {
+  it('takes the payer back to the shop, three seconds after', ONLY_LONG, async () => {
     const { page, shopVisits, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const checkout = { successUrl: `${SHOP}/ok?order=1&sig=a%2Fb#top`, errorUrl: `${SHOP}/no` };
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout });

@@ -4,6 +4,7 @@ import { refundIdOf } from '../../src/domain/ids.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { REFUND_STRINGS } from '../../web/src/checkout/refund/refund-strings.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
@@ -65,7 +66,7 @@ describe('signing for a refund', { skip: missingBrowser(), concurrency: 2 }, () 
     await shop.close();
   });
 
-  it('names the right account to another wallet, and asks it for nothing', async () => {
+  it('names the right account to another wallet, and asks it for nothing', ONLY_LONG, async () => {
     const shop = await scene.visitWith({});
     const { signUrl } = await refundOf('USDC', shop.wallet.address);
     const other = await scene.visitWith({ USDC: TEN_TOKENS });
@@ -81,19 +82,23 @@ describe('signing for a refund', { skip: missingBrowser(), concurrency: 2 }, () 
     await shop.close();
   });
 
-  it('works with the sandbox wallet of the demo merchant, a token that needs a permission, and in every language', async () => {
-    const { read, signUrl, payer } = await refundOf('USDT', SANDBOX_ACCOUNTS.merchant);
-    const visit = await scene.visit();
-    await visit.page.goto(`${signUrl}?lang=ar`);
-    await visit.page.getByText(REFUND_STRINGS.ar?.signTitle ?? '').waitFor();
-    await visit.page.goto(signUrl);
-    await visit.page.getByRole('button', { name: en.sandboxWallet }).click();
-    await steps.isAt(visit.page, words.doneTitle);
-    assert.equal((await read()).status, 'refunded');
-    assert.equal(await scene.balanceOf('USDT', payer.address), TEN_TOKENS);
-    assert.deepEqual(visit.problems, []);
-    await visit.close();
-  });
+  it(
+    'works with the sandbox wallet of the demo merchant, a token that needs a permission, and in every language',
+    ONLY_LONG,
+    async () => {
+      const { read, signUrl, payer } = await refundOf('USDT', SANDBOX_ACCOUNTS.merchant);
+      const visit = await scene.visit();
+      await visit.page.goto(`${signUrl}?lang=ar`);
+      await visit.page.getByText(REFUND_STRINGS.ar?.signTitle ?? '').waitFor();
+      await visit.page.goto(signUrl);
+      await visit.page.getByRole('button', { name: en.sandboxWallet }).click();
+      await steps.isAt(visit.page, words.doneTitle);
+      assert.equal((await read()).status, 'refunded');
+      assert.equal(await scene.balanceOf('USDT', payer.address), TEN_TOKENS);
+      assert.deepEqual(visit.problems, []);
+      await visit.close();
+    },
+  );
 
   it('shows nothing for a link of no refund', async () => {
     const visit = await scene.visit();

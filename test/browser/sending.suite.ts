@@ -4,6 +4,7 @@ import jsQR from 'jsqr';
 import type { Locator, Page } from 'playwright-core';
 import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG } from '../long.ts';
 import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
 import { assertSpent, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS, wordsOf } from './scene.ts';
@@ -90,7 +91,7 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     await close();
   });
 
-  it('lets the payer go back to the wallets while nothing has arrived', async () => {
+  it('lets the payer go back to the wallets while nothing has arrived', ONLY_LONG, async () => {
     const { page, close } = await scene.visit();
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await askForAddress(page, gatewayUrl);

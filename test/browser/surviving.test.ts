@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG } from '../long.ts';
 import { missingBrowser } from './chromium.ts';
 import { assertSpent, openScene, payWith, type Scene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
 
@@ -37,7 +38,7 @@ describe('the checkout survives, and shows the true state', { skip: missingBrows
     await close();
   });
 
-  it('through a restart of the gateway, with the payment made afterwards', async () => {
+  it('through a restart of the gateway, with the payment made afterwards', ONLY_LONG, async () => {
     const { page, wallet, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await page.goto(gatewayUrl);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG, onlyLongIf } from '../long.ts';
 import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
 import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
@@ -35,7 +36,7 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     await close();
   });
 
-  it('in a second tab, and on a second device', async () => {
+  it('in a second tab, and on a second device', ONLY_LONG, async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const device = await scene.visit();
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
@@ -93,7 +94,7 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
   });
 
   for (const hours of [-1, 1]) {
-    it(`on a device whose clock is wrong by ${hours} h`, async () => {
+    it(`on a device whose clock is wrong by ${hours} h`, onlyLongIf(hours < 0), async () => {
       const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
       await context.addInitScript((offMs) => {
         const now = Date.now;

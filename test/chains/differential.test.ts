@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Item, PayMethod, SignedItem } from '../../src/domain/item.ts';
+import { IS_LONG } from '../long.ts';
 import { createScene, type Harness, type Payer, type Scene } from './harness.ts';
 import { createLocalEvmHarness } from './local-evm-harness.ts';
 import { createMemoryHarness } from './memory-harness.ts';
@@ -12,7 +13,7 @@ import { createMemoryHarness } from './memory-harness.ts';
 
 const STEPS = 25;
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
-const SEEDS = process.env.TILL_TEST_LONG === undefined ? [1, 2] : Array.from({ length: 40 }, (_, index) => index + 1);
+const SEEDS = Array.from({ length: IS_LONG ? 40 : 2 }, (_, index) => index + 1);
 
 interface Cast {
   readonly payers: readonly Payer[];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { IS_LONG, ONLY_LONG } from '../long.ts';
 import { describeChain } from './conformance.ts';
 import { createEvmHarness, type Pose } from './evm-harness.ts';
 import { installNode, type NodeName } from './nodes/install-node.ts';
@@ -17,7 +18,7 @@ const HALTING = ['0x60006000fd', '0xfe', '0x0c', '0x01', '0x600a56', '0x'];
 export async function describePosingChain(name: NodeName, pose: Pose): Promise<void> {
   const title = `the EVM adapter on ${name}, which poses as ${pose.networkId}`;
   // Every run pays on these nodes (`paying-on-posing-chain.ts`). The whole suite takes minutes on them.
-  if (process.env.TILL_TEST_LONG === undefined) return void it(title, { skip: 'part of npm run test:long' });
+  if (!IS_LONG) return void it(title, ONLY_LONG);
   const installed = await installNode(name);
   if ('missing' in installed) return void it(title, { skip: installed.missing });
   const { folder } = installed;

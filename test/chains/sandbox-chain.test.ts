@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { type SandboxChain, startSandboxChain } from '../../src/sandbox/chain-process.ts';
+import { IS_LONG, ONLY_LONG } from '../long.ts';
 import { describeChain } from './conformance.ts';
 import { createEvmHarness } from './evm-harness.ts';
 import { openScriptedEvm } from './scripted-evm.ts';
@@ -17,8 +18,6 @@ let dir: string;
 let sandbox: SandboxChain;
 
 const TITLE = "the EVM adapter on the sandbox's chain process";
-/** Every run has the same EVM in the test's own process. */
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 
 before(async () => {
   if (!IS_LONG) return;
@@ -32,4 +31,4 @@ after(async () => {
 });
 
 if (IS_LONG) describeChain(TITLE, async () => createEvmHarness(await openScriptedEvm(sandbox.rpcUrl)));
-else it(TITLE, { skip: 'part of npm run test:long' });
+else it(TITLE, ONLY_LONG);

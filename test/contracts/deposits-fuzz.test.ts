@@ -8,6 +8,7 @@ import {
   depositAddress,
   depositCommitment,
 } from '../../src/chains/evm/deposits.ts';
+import { IS_LONG } from '../long.ts';
 import { type CollectorChain, createCollectorChain, USDC } from './collector-chain.ts';
 import { type Authorized, createDepositScene, type DepositScene } from './deposit-scene.ts';
 
@@ -161,7 +162,7 @@ describe('random transfers, authorizations and sweeps of strangers', () => {
           return [[depositCommitment(item), held, fee]];
         }
       }),
-      { seed: 20261116, numRuns: process.env.TILL_TEST_LONG === '1' ? 300 : 25 },
+      { seed: 20261116, numRuns: IS_LONG ? 300 : 25 },
     );
   });
 });

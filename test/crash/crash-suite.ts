@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { IS_LONG, ONLY_LONG, onlyLongIf } from '../long.ts';
 import type { Run } from './fault.ts';
 import { FAULTS, runFault, sceneFor } from './faults.ts';
 import { countPayments, judgeOrders } from './judge-orders.ts';
@@ -12,7 +13,6 @@ interface CrashSuite {
   isAlways(name: string): boolean;
 }
 
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 /** Few, and patient: the processor time of the tests goes to the nodes that start again. */
 const CUSTOMERS = { shoppers: 4, askEveryMs: 150 };
 const JUDGED = { timeout: 480_000 };
@@ -21,7 +21,7 @@ const JUDGED = { timeout: 480_000 };
 export function crashSuite(title: string, { isChosen, isAlways }: CrashSuite): void {
   const all = FAULTS.filter(({ name }) => isChosen(name));
   const chosen = all.filter(({ name }) => IS_LONG || isAlways(name));
-  describe(title, { skip: chosen.length === 0 && 'part of npm run test:long' }, () => {
+  describe(title, onlyLongIf(chosen.length === 0), () => {
     let run: Run;
     before(async () => {
       const scene = await openCrashScene(sceneFor(chosen));
@@ -39,7 +39,7 @@ export function crashSuite(title: string, { isChosen, isAlways }: CrashSuite): v
     }
 
     for (const { name } of all.filter((fault) => !chosen.includes(fault))) {
-      it(`is repaired after ${name}`, { skip: 'part of npm run test:long' });
+      it(`is repaired after ${name}`, ONLY_LONG);
     }
 
     it(

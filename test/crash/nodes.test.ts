@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ONLY_LONG } from '../long.ts';
 import { runNodes } from './nodes-run.ts';
 import { missingForNodes } from './nodes-scene.ts';
 
-const isShort = process.env.TILL_TEST_LONG === undefined;
-
 describe('three nodes behind HAProxy and PgBouncer', {
-  skip: isShort ? 'part of npm run test:long' : missingForNodes(),
+  skip: ONLY_LONG.skip || missingForNodes(),
 }, () => {
   it('serve every order while they are restarted and killed in turn, and PostgreSQL fails over', {
     timeout: 600_000,

@@ -13,10 +13,11 @@ import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { feeOf } from '../../src/domain/fees.ts';
 import { feeInToken, quoteFor } from '../../src/domain/quote.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { IS_LONG } from '../long.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-const PAYMENTS = process.env.TILL_TEST_LONG === undefined ? 400 : 1_000;
+const PAYMENTS = IS_LONG ? 1_000 : 200;
 const AT_ONCE = 50;
 const SEED = 20_260_301;
 const MERCHANT = 'mrch_test';

@@ -16,6 +16,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { operations } from '../openapi.ts';
 import { exchange, listen } from '../sockets.ts';
@@ -484,7 +485,7 @@ describe('callers', { concurrency: true }, () => {
       await stop();
     });
 
-    it('is refused by the others soon, because keys in use are read again in the background', async () => {
+    it('is refused by the others soon, because keys in use are read again in the background', ONLY_LONG, async () => {
       const time = manualTime();
       const { b, status, stop, revoke } = await twoNodes(time);
       await revoke();
@@ -495,7 +496,7 @@ describe('callers', { concurrency: true }, () => {
       await stop();
     });
 
-    it('is refused by the others within five real seconds', async () => {
+    it('is refused by the others within five real seconds', ONLY_LONG, async () => {
       const { b, status, stop, revoke } = await twoNodes();
       await revoke();
       await until('node B refuses the key', async () => (await status(b)) === 401, { withinMs: 5_000 });

@@ -4,6 +4,7 @@ import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { IS_LONG } from '../long.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { SceneInput } from './relay-scene.ts';
 
@@ -11,7 +12,7 @@ const USDC = SANDBOX_ASSETS['eip3009-vrs'];
 const SETTLED = ACCOUNTS.settled('mrch_test');
 const MINUTE_MS = 60_000;
 /** Blocks with so many transfers to each of two addresses. */
-const BLOCKS = process.env.TILL_TEST_LONG === '1' ? 50 : 10;
+const BLOCKS = IS_LONG ? 50 : 10;
 const EACH = BLOCKS * 2;
 
 describe('a deposit address that gets what it did not ask for', () => {

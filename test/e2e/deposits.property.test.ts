@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { isFinal } from '../../src/domain/payment.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { IS_LONG } from '../long.ts';
 import { openBooksScene } from './books-scene.ts';
 
 const USDC = SANDBOX_ASSETS['eip3009-vrs'];
@@ -62,10 +63,9 @@ type Step = typeof stepArbitrary extends fc.Arbitrary<infer T> ? T : never;
 
 describe('payments by all ways, with faults', () => {
   it('end with books that equal the chain, and leave nothing to rebuild', { timeout: 1_200_000 }, async () => {
-    const isLong = process.env.TILL_TEST_LONG === '1';
     await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 10, maxLength: 40 }), run), {
       seed: 20261116,
-      numRuns: isLong ? 100 : 4,
+      numRuns: IS_LONG ? 100 : 2,
       endOnFailure: true,
     });
   });

@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { freshKey } from '../gateway.ts';
 import { missingHaproxy, startHaproxy } from '../haproxy.ts';
+import { ONLY_LONG } from '../long.ts';
 import type { NodeProcess } from '../node-process.ts';
 import { until } from '../until.ts';
 import { type OwnChainScene, openOwnChainScene } from './own-chain-scene.ts';
 
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 /** Long enough for the requests that a busy machine sends meanwhile. */
 const DRAIN_MS = 5_000;
 const CLIENTS = 4;
@@ -33,10 +33,8 @@ describe('a node that drains', () => {
       ...(port !== undefined && { PORT: port }),
     });
 
-  // A start of a node takes more than two seconds of processor time.
-  const restarts = IS_LONG ? 3 : 1;
-  it(`loses no request of keep-alive clients behind HAProxy, while ${restarts} of three nodes restart in turn`, {
-    skip: missingHaproxy(),
+  it('loses no request of keep-alive clients behind HAProxy, while all of three nodes restart in turn', {
+    skip: ONLY_LONG.skip || missingHaproxy(),
     timeout: 240_000,
   }, async () => {
     const nodes: [NodeProcess, NodeProcess, NodeProcess] = [await start(), await start(), await start()];
@@ -67,7 +65,7 @@ describe('a node that drains', () => {
       const before = answered;
       await until('requests are answered', () => answered >= before + BURST);
     };
-    for (const node of nodes.slice(0, restarts)) {
+    for (const node of nodes) {
       await burst();
       node.signal('SIGTERM');
       assert.equal(await node.ended, 0, node.output());

@@ -14,6 +14,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { findPort } from '../../src/sandbox/free-port.ts';
 import { EXPECTED_OF_FAILURES, startFailingGateway } from '../clients/failing-gateway.ts';
 import { missingPhp, missingPython, phpPath, pythonPath } from '../interpreters.ts';
+import { ONLY_LONG } from '../long.ts';
 import { type BuiltSdk, buildSdk } from '../sdk/built-sdk.ts';
 import { runExamples } from '../sdk/examples.ts';
 import { until } from '../until.ts';
@@ -257,13 +258,15 @@ describe('the programs of the guides', () => {
     await till.webhookEndpoints.delete(endpoint.id);
   });
 
-  it('client library: the example of every method works', async () => {
+  it('client library: the example of every method works', ONLY_LONG, async () => {
     const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
     await payWith(sandbox, await sandbox.createWallet({ USDC: 10_000_000n }), paymentId, 'USDC');
     await runExamples(sandbox, paymentId);
   });
 
-  it('Python: takes a payment, receives webhooks, and bears failures', { skip: missingPython() }, async () => {
+  it('Python: takes a payment, receives webhooks, and bears failures', {
+    skip: ONLY_LONG.skip || missingPython(),
+  }, async () => {
     await bearsFailures(pythonPath(), 'python', 'failures.py');
     await copyFile(join(ROOT, 'clients/python/till.py'), join(folder, 'till.py'));
     const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'python');
@@ -274,7 +277,9 @@ describe('the programs of the guides', () => {
     );
   });
 
-  it('PHP: takes a payment, receives webhooks, and bears failures', { skip: missingPhp() }, async () => {
+  it('PHP: takes a payment, receives webhooks, and bears failures', {
+    skip: ONLY_LONG.skip || missingPhp(),
+  }, async () => {
     await bearsFailures(phpPath(), 'php', 'failures.php');
     await copyFile(join(ROOT, 'clients/php/till.php'), join(folder, 'till.php'));
     const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'php');

@@ -9,6 +9,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { startSandboxChain } from '../../src/sandbox/chain-process.ts';
 import { connectTo, createEmptyDatabase, createTestDatabase } from '../database.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import { listen, openSocket, readAnswers } from '../sockets.ts';
 import { startTcpProxy } from '../tcp-proxy.ts';
@@ -53,66 +54,70 @@ describe('a node', { concurrency: true }, () => {
     return join(folder, `home-${homes}`);
   };
 
-  it('starts together with others on one empty database, works with them, and stops on a signal', async () => {
-    const database = await createEmptyDatabase();
-    const chain = await startSandboxChain(
-      { world: systemWorld, log: pino({ level: 'silent' }) },
-      { dir: join(folder, 'chain'), blockMs: 100 },
-    );
-    const TILL_SECRET = randomBytes(32).toString('base64');
-    const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}`, TILL_SECRET };
-    const nodes = await Promise.all(Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), ...settings })));
-    const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
-    const sql = connectTo(database.url);
-    const files = await readdir(join(import.meta.dirname, '../../migrations'));
-    const applied = await sql`select name from migrations order by id`;
-    assert.deepEqual(
-      applied.map(({ name }) => name),
-      files.sort(),
-    );
-    assert.equal((await sql`select 1 from partners`).length, 1, 'one demo partner for all');
+  it(
+    'starts together with others on one empty database, works with them, and stops on a signal',
+    ONLY_LONG,
+    async () => {
+      const database = await createEmptyDatabase();
+      const chain = await startSandboxChain(
+        { world: systemWorld, log: pino({ level: 'silent' }) },
+        { dir: join(folder, 'chain'), blockMs: 100 },
+      );
+      const TILL_SECRET = randomBytes(32).toString('base64');
+      const settings = { DATABASE_URL: database.url, RPC_URLS: `eip155:31337=${chain.rpcUrl}`, TILL_SECRET };
+      const nodes = await Promise.all(Array.from({ length: 3 }, () => start({ TILL_HOME: newHome(), ...settings })));
+      const sandboxes = await Promise.all(nodes.map((node) => node.ready()));
+      const sql = connectTo(database.url);
+      const files = await readdir(join(import.meta.dirname, '../../migrations'));
+      const applied = await sql`select name from migrations order by id`;
+      assert.deepEqual(
+        applied.map(({ name }) => name),
+        files.sort(),
+      );
+      assert.equal((await sql`select 1 from partners`).length, 1, 'one demo partner for all');
 
-    for (const [index, { apiKey, merchantId }] of sandboxes.entries()) {
-      const elsewhere = nodes[(index + 1) % nodes.length];
-      const answer = await fetch(`${elsewhere?.baseUrl}/v1/merchants/${merchantId}`, {
-        headers: { 'Api-Key': apiKey },
+      for (const [index, { apiKey, merchantId }] of sandboxes.entries()) {
+        const elsewhere = nodes[(index + 1) % nodes.length];
+        const answer = await fetch(`${elsewhere?.baseUrl}/v1/merchants/${merchantId}`, {
+          headers: { 'Api-Key': apiKey },
+        });
+        assert.equal(answer.status, 200, 'what one node tells is true on the next');
+      }
+
+      // One request is held in the middle while its node is told to stop.
+      const [busy, ...idle] = nodes;
+      const holder = connectTo(database.url);
+      await holder`begin`;
+      await holder`lock table audit_log in share mode`;
+      const held = fetch(`${busy?.baseUrl}/v1/merchants`, {
+        method: 'POST',
+        headers: {
+          'Api-Key': sandboxes[0]?.apiKey ?? '',
+          'Idempotency-Key': freshKey(),
+          'Content-Type': 'application/json',
+        },
+        body: JSON.stringify(SHOP),
       });
-      assert.equal(answer.status, 200, 'what one node tells is true on the next');
-    }
+      await until('the request waits', async () => {
+        const waiting =
+          await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return waiting.length > 0;
+      });
+      for (const node of nodes) node.signal('SIGTERM');
+      for (const node of idle) assert.equal(await endOf(node, STOP), 0, node.output());
+      await assert.rejects(fetch(`${busy?.baseUrl}/health`), 'no new connection is taken');
+      await holder`rollback`;
+      await holder.end();
+      assert.equal((await held).status, 201, 'what was in flight is finished');
+      assert.ok(busy);
+      assert.equal(await endOf(busy, STOP), 0, busy.output());
+      await chain.stop();
+      await sql.end();
+      await database.drop();
+    },
+  );
 
-    // One request is held in the middle while its node is told to stop.
-    const [busy, ...idle] = nodes;
-    const holder = connectTo(database.url);
-    await holder`begin`;
-    await holder`lock table audit_log in share mode`;
-    const held = fetch(`${busy?.baseUrl}/v1/merchants`, {
-      method: 'POST',
-      headers: {
-        'Api-Key': sandboxes[0]?.apiKey ?? '',
-        'Idempotency-Key': freshKey(),
-        'Content-Type': 'application/json',
-      },
-      body: JSON.stringify(SHOP),
-    });
-    await until('the request waits', async () => {
-      const waiting =
-        await sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return waiting.length > 0;
-    });
-    for (const node of nodes) node.signal('SIGTERM');
-    for (const node of idle) assert.equal(await endOf(node, STOP), 0, node.output());
-    await assert.rejects(fetch(`${busy?.baseUrl}/health`), 'no new connection is taken');
-    await holder`rollback`;
-    await holder.end();
-    assert.equal((await held).status, 201, 'what was in flight is finished');
-    assert.ok(busy);
-    assert.equal(await endOf(busy, STOP), 0, busy.output());
-    await chain.stop();
-    await sql.end();
-    await database.drop();
-  });
-
-  it('refuses a database that a newer version has migrated', async () => {
+  it('refuses a database that a newer version has migrated', ONLY_LONG, async () => {
     const database = await createTestDatabase();
     const sql = connectTo(database.url);
     await sql`insert into migrations (id, name, sha256) values (9999, '9999_tomorrow.sql', 'x')`;
@@ -156,7 +161,7 @@ describe('a node', { concurrency: true }, () => {
     await database.drop();
   });
 
-  it('says so when its database cannot be reached', async () => {
+  it('says so when its database cannot be reached', ONLY_LONG, async () => {
     const unreachable = await start({
       TILL_HOME: newHome(),
       DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
@@ -205,7 +210,7 @@ describe('a node', { concurrency: true }, () => {
 });
 
 describe('a node that loses its database', { concurrency: true }, () => {
-  it('answers 503 for as long as that lasts, and recovers by itself', async () => {
+  it('answers 503 for as long as that lasts, and recovers by itself', ONLY_LONG, async () => {
     const database = await createTestDatabase();
     const proxy = await startTcpProxy(database.url);
     const admin = connectTo(database.url);
@@ -263,7 +268,7 @@ describe('a node that loses its database', { concurrency: true }, () => {
     await database.drop();
   });
 
-  it('continues after its connections break for a moment, and answers every request', async () => {
+  it('continues after its connections break for a moment, and answers every request', ONLY_LONG, async () => {
     const database = await createTestDatabase();
     const proxy = await startTcpProxy(database.url);
     const gateway = await startTestGateway({ databaseUrl: proxy.url });

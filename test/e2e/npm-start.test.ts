@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { processStart } from '../../src/sandbox/os-process.ts';
 import { connectTo } from '../database.ts';
+import { ONLY_LONG } from '../long.ts';
 import { type NodeProcess, startByNpm } from '../node-process.ts';
 import { until } from '../until.ts';
 
@@ -80,7 +81,7 @@ describe('npm start', () => {
     assert.ok(page.includes(`CMD [${list.join(', ')}]`), 'in the container image');
   });
 
-  it('drains after Ctrl-C, which reaches the gateway twice: from the terminal and from npm', async () => {
+  it('drains after Ctrl-C, which reaches the gateway twice: from the terminal and from npm', ONLY_LONG, async () => {
     const started = await start('int');
     started.npm.signalGroup('SIGINT');
     await allEnd(started);

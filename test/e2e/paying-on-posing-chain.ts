@@ -17,6 +17,7 @@ import { installNode, type NodeName } from '../chains/nodes/install-node.ts';
 import type { OtherNode } from '../chains/nodes/start-node.ts';
 import { startPosingChain } from '../chains/posing-chain.ts';
 import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { type OptionBody, readBuild, result, walletOn } from './paying-shop.ts';
 import { openShop, type Shop } from './shop.ts';
@@ -61,7 +62,7 @@ export async function describePayingOn(name: NodeName, networkId: string): Promi
     });
 
     it('takes a plain transfer to an address of the payment, in every token at its price', {
-      skip: process.env.TILL_TEST_LONG === undefined && 'part of npm run test:long',
+      ...ONLY_LONG,
     }, async () => {
       const payments: Paid[] = [];
       for (const asset of assetsOf(networkId).filter(({ peg }) => peg === 'USD')) {

@@ -10,6 +10,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../gateway.ts';
+import { IS_LONG } from '../long.ts';
 import {
   expectedItem,
   expectedStats,
@@ -23,8 +24,7 @@ import {
 import { type PaymentPlan, paymentPlan, queryPlan, searchOf } from './payment-list-plans.ts';
 import type { Headers } from './shop.ts';
 
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
-const RUNS = IS_LONG ? 400 : 25;
+const RUNS = IS_LONG ? 400 : 10;
 
 /**
  * Random payments and random questions: every page and all statistics must be what a naive model says, while other

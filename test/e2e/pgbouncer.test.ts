@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../database.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { startNodeProcess } from '../node-process.ts';
 import { missingPgBouncer, type PgBouncer, startPgBouncer } from '../pgbouncer.ts';
 import { until } from '../until.ts';
@@ -77,7 +78,7 @@ describe('a gateway behind PgBouncer in transaction mode', { skip: missingPgBoun
 });
 
 describe('a node that is started on PgBouncer', { skip: missingPgBouncer() }, () => {
-  it('migrates over the direct connection, and takes payments', async () => {
+  it('migrates over the direct connection, and takes payments', ONLY_LONG, async () => {
     const home = await mkdtemp(join(tmpdir(), 'till-pgbouncer-node-'));
     const database = await createEmptyDatabase();
     const pgBouncer = await startPgBouncer(database.url);

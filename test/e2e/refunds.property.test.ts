@@ -11,11 +11,12 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { ApiError } from '../../src/errors.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
+import { IS_LONG } from '../long.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 import { openBackups } from './table-backups.ts';
 
-const RUNS = process.env.TILL_TEST_LONG === undefined ? 3 : 80;
+const RUNS = IS_LONG ? 80 : 2;
 const PAYMENTS = 3;
 const FLOAT = 100_000n;
 

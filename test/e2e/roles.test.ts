@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { findPort } from '../../src/sandbox/free-port.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { type OwnChainScene, openOwnChainScene } from './own-chain-scene.ts';
 
@@ -14,7 +15,7 @@ describe('the roles of a node', () => {
 
   const leaseNames = async () => (await scene.sql<{ name: string }[]>`select name from leases`).map(({ name }) => name);
 
-  it('without `api` is the work alone, with probes and metrics on the metrics port', async () => {
+  it('without `api` is the work alone, with probes and metrics on the metrics port', ONLY_LONG, async () => {
     const metricsPort = String(await findPort(systemWorld.random));
     const node = await scene.start({ METRICS_PORT: metricsPort, ROLES: 'api' }, ['--role', 'watch']);
     const monitor = `http://127.0.0.1:${metricsPort}`;

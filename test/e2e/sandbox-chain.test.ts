@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findProcesses, processCommand } from '../../src/sandbox/os-process.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { ONLY_LONG } from '../long.ts';
 import { type NodeProcess, startNodeProcess } from '../node-process.ts';
 import { until } from '../until.ts';
 
@@ -97,30 +98,34 @@ describe('a gateway without configured networks', () => {
     assert.deepEqual(await chainProcesses('a'), [], 'nothing is left behind');
   });
 
-  it('refuses a database that goes with the chain of another node, and says how to join that one', async () => {
-    const first = await start('a');
-    const sandbox = await sandboxOf(first);
-    const stranger = await start('b');
-    assert.equal(await stranger.ended, 1);
-    assert.match(stranger.output(), /cannot start: .*set RPC_URLS=eip155:31337=/);
-    assert.doesNotMatch(stranger.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
-    assert.deepEqual(await chainProcesses('b'), []);
+  it(
+    'refuses a database that goes with the chain of another node, and says how to join that one',
+    ONLY_LONG,
+    async () => {
+      const first = await start('a');
+      const sandbox = await sandboxOf(first);
+      const stranger = await start('b');
+      assert.equal(await stranger.ended, 1);
+      assert.match(stranger.output(), /cannot start: .*set RPC_URLS=eip155:31337=/);
+      assert.doesNotMatch(stranger.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
+      assert.deepEqual(await chainProcesses('b'), []);
 
-    const RPC_URLS = `${NETWORK}=${rpcUrlOf(sandbox)}`;
-    const keyless = await start('c', { RPC_URLS });
-    assert.equal(await keyless.ended, 1);
-    assert.match(keyless.output(), /cannot start: .*another master secret.*TILL_SECRET_FILE/);
-    assert.doesNotMatch(keyless.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
+      const RPC_URLS = `${NETWORK}=${rpcUrlOf(sandbox)}`;
+      const keyless = await start('c', { RPC_URLS });
+      assert.equal(await keyless.ended, 1);
+      assert.match(keyless.output(), /cannot start: .*another master secret.*TILL_SECRET_FILE/);
+      assert.doesNotMatch(keyless.output(), /\bat .*\.ts:\d+/, 'a sentence, not a stack');
 
-    const joined = await start('c', { RPC_URLS, TILL_SECRET_FILE: join(folder, 'a', 'secret') });
-    const { chains } = await sandboxOf(joined);
-    assert.deepEqual(chains, sandbox.chains);
-    assert.deepEqual(await chainProcesses('c'), []);
-    for (const node of [joined, first]) {
-      node.signal('SIGTERM');
-      assert.equal(await node.ended, 0, node.output());
-    }
-  });
+      const joined = await start('c', { RPC_URLS, TILL_SECRET_FILE: join(folder, 'a', 'secret') });
+      const { chains } = await sandboxOf(joined);
+      assert.deepEqual(chains, sandbox.chains);
+      assert.deepEqual(await chainProcesses('c'), []);
+      for (const node of [joined, first]) {
+        node.signal('SIGTERM');
+        assert.equal(await node.ended, 0, node.output());
+      }
+    },
+  );
 });
 
 async function blockHash(rpcUrl: string, number: string): Promise<string | undefined> {

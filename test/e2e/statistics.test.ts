@@ -6,12 +6,13 @@ import { foldPaymentSteps } from '../../src/actions/paying/fold-steps.ts';
 import { TIME_LIMITS_S } from '../../src/domain/time-to-pay.ts';
 import { foldSteps } from '../../src/store/payments/payment-steps.ts';
 import { createTestApp, createTestKey, createTestMerchant } from '../gateway.ts';
+import { IS_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { fields, type Json, type ListTest, type Query, startListTest } from './list-test.ts';
 import { happen, openShop, payer, type Shop } from './shop.ts';
 
 const WRITERS = 6;
-const EACH = Number(process.env.TILL_TEST_LONG === undefined ? 12 : 150);
+const EACH = IS_LONG ? 150 : 12;
 const LAPSED = { type: 'lapsed', proof: { finalBlockAtMs: 0 } } as const;
 
 describe('statistics', () => {

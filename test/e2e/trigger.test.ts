@@ -4,6 +4,7 @@ import { runTill } from '../../src/cli/till.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { createShopper } from '../../src/sandbox/shopper.ts';
 import { connectTo } from '../database.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { Json } from './list-test.ts';
@@ -177,7 +178,7 @@ describe('rehearsals in a running sandbox', () => {
     assert.deepEqual(await eventsOf(screened.paymentId), ['payment.created']);
   });
 
-  it('keeps its time over a restart: the gateway, the chain and the commands agree', async () => {
+  it('keeps its time over a restart: the gateway, the chain and the commands agree', ONLY_LONG, async () => {
     await sandbox.call('POST', '/v1/test/clock', { advanceMs: 3_600_000 });
     const before = await sandbox.call<Json>('GET', '/v1/test/clock');
     await sandbox.restart(async () => {

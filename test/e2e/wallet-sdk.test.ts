@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { parseEther } from 'viem';
+import { IS_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { isLoopback, type LoopbackOnly, stayOnLoopback } from '../wallet-sdk/loopback-only.ts';
 import { type CreatedPayment, type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
@@ -12,7 +13,6 @@ const LINKS = {
   'by id': ({ paymentId }: CreatedPayment) => paymentId,
   'by gateway URL': ({ gatewayUrl }: CreatedPayment) => gatewayUrl,
 } as const;
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 const NEWEST = Object.keys(SDK_VERSIONS)[0];
 type Price = readonly [unit: string, value: string];
 const TEN_DOLLARS: Price = ['iso4217/USD', '1000'];

@@ -5,12 +5,13 @@ import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
 import type { OutgoingRequest } from '../../src/guarded-http/exchange.ts';
 import type { CrashPoint } from '../../src/runtime/crash-points.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
+import { IS_LONG } from '../long.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { until } from '../until.ts';
 import { openShop } from './shop.ts';
 import { newCourier, takeFanOut } from './webhook-scene.ts';
 
-const RUNS = process.env.TILL_TEST_LONG === undefined ? 8 : 200;
+const RUNS = IS_LONG ? 200 : 4;
 const ENDPOINTS = [
   { path: '/all', events: ['*'], wants: () => true },
   { path: '/payments', events: ['payment.*'], wants: (type: string) => type.startsWith('payment.') },

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { onlyLongIf } from '../long.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
 import { type Plan, planOf } from './plan.ts';
 import { runPlan } from './run.ts';
 import { seeded } from './seeded.ts';
-
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 
 /** Long runs are hunts: see `npm run simulate -- --help`. */
 describe('the simulation', () => {
@@ -25,7 +24,7 @@ describe('the simulation', () => {
 
   for (const { plan, why, isLong } of others) {
     it(`keeps every promise with seed ${plan.seed}: ${why}`, {
-      skip: isLong && !IS_LONG && 'part of npm run test:long',
+      ...onlyLongIf(isLong),
     }, async () => {
       await keepsPromises(plan);
     });

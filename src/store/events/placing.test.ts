@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { IS_LONG } from '../../../test/long.ts';
 import { until } from '../../../test/until.ts';
 import { command, commandOfOne } from '../../actions/command.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
@@ -13,7 +14,6 @@ import type { Draft } from '../plumbing/single-statement.ts';
 import { appendEvents, type PlacedEvent, readEvents } from './events.ts';
 import { placeEvents } from './placing.ts';
 
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 const AT = new Date(Date.UTC(2026, 2, 1));
 const PARTNERS = ['prtn_one', 'prtn_two'];
 /** The objects of the test; the first two have one partner, the others another one. */

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { addTotals } from '../../../test/add-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { IS_LONG } from '../../../test/long.ts';
 import { explain, nodesOf, type PlanNode, pagesOf, wayOf } from '../../../test/query-plan.ts';
 import { UNFILTERED } from '../../../test/unfiltered.ts';
 import { command } from '../../actions/command.ts';
@@ -14,7 +15,7 @@ import type { PaymentFilter } from './payment-filter.ts';
 import { listPayments } from './payment-lists.ts';
 import { findDaysOfCustomers, paymentStats, readPaymentStats } from './payment-stats.ts';
 
-const ROWS = Number(process.env.TILL_TEST_LONG === undefined ? 60_000 : 400_000);
+const ROWS = IS_LONG ? 400_000 : 60_000;
 const CHUNK = 20_000;
 /** Half of the payments are of one merchant, the others of these. */
 const SMALL_MERCHANTS = 1_000;
@@ -236,7 +237,7 @@ describe('lists of a merchant with many payments', () => {
       const revenue = rows.reduce((sum, { value }) => sum + BigInt(value ?? 0), 0n);
       assert.deepEqual([Number(transactions), Number(customers), revenue], await recount(db, asked));
     });
-    await fc.assert(check, { numRuns: process.env.TILL_TEST_LONG === undefined ? 60 : 1_000 });
+    await fc.assert(check, { numRuns: IS_LONG ? 1_000 : 60 });
   });
 
   const inMarch = new Date(START_MS + 70.2 * DAY_MS);

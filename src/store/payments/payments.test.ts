@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { IS_LONG } from '../../../test/long.ts';
 import { command, commandOfOne } from '../../actions/command.ts';
 import { expirePayments } from '../../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../../actions/paying/find-customer-days.ts';
@@ -19,7 +20,6 @@ import { openDatabase } from '../plumbing/database.ts';
 import { insertPayments, type NewPayment } from './new-payments.ts';
 import { findPayments, lockPayments, type Move, movePayments, type Payment } from './payments.ts';
 
-const IS_LONG = process.env.TILL_TEST_LONG !== undefined;
 const START_MS = Date.UTC(2026, 2, 1);
 const DAY_MS = 86_400_000;
 const NODES = 3;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { launchBrowser, missingBrowser } from '../../../test/browser/chromium.ts';
+import { ONLY_LONG } from '../../../test/long.ts';
 import { accessProblems } from '../../scripts/access-problems.ts';
 import { type StoryServer, serveStories } from '../../scripts/story-server.ts';
 
@@ -94,7 +95,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, (
     });
   }
 
-  it('keep the mark in place', async () => {
+  it('keep the mark in place', ONLY_LONG, async () => {
     await visit(DESK, async (page) => {
       const tops = new Set<number | undefined>();
       for (const story of ['connecting', 'checking-balances', 'signing', 'confirming', 'looking', 'paid', 'no-funds']) {
