@@ -43,7 +43,7 @@ describe('the sandbox chain', () => {
     return chain;
   }
 
-  it('answers programs and the pages of its gateway, and no page of another origin', async () => {
+  it('answers programs and the pages of its gateway, and no page of another origin', ONLY_LONG, async () => {
     const { rpcUrl } = await start({ pageOrigin: 'http://localhost:8080' });
     const ask = async (origin: string | undefined, method = 'POST') => {
       const headers = { 'content-type': 'application/json', ...(origin !== undefined && { origin }) };
@@ -114,7 +114,7 @@ describe('the sandbox chain', () => {
     }
   });
 
-  it('ends together with a gateway that is killed, and the next gateway goes on with it', async () => {
+  it('ends together with a gateway that is killed, and the next gateway goes on with it', ONLY_LONG, async () => {
     const dir = newDir();
     const script = `
       const load = (path) => import(new URL(path, ${JSON.stringify(import.meta.url)}));
@@ -170,7 +170,7 @@ describe('the sandbox chain', () => {
     );
   });
 
-  it('can be scripted where a test asks for that, and then keeps nothing', async () => {
+  it('can be scripted where a test asks for that, and then keeps nothing', ONLY_LONG, async () => {
     const dir = newDir();
     const chain = await start({ dir, isScriptable: true });
     await call(chain, { id: 1, method: 'hardhat_setBalance', params: [SOMEBODY, '0x2a'] });
@@ -210,7 +210,7 @@ describe('the sandbox chain', () => {
     }
   });
 
-  it('keeps its files to itself', async () => {
+  it('keeps its files to itself', ONLY_LONG, async () => {
     const dir = newDir();
     await start({ dir });
     for (const file of ['journal', 'genesis.json', 'connection.json', 'chain.log']) {

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
+import { ONLY_LONG } from '../long.ts';
 import { startReceiver } from '../receiver.ts';
 import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
@@ -173,7 +174,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await other.close();
   });
 
-  it('adds a merchant, changes it, and shows where its money goes', async () => {
+  it('adds a merchant, changes it, and shows where its money goes', ONLY_LONG, async () => {
     const { page } = visit;
     await page.getByRole('link', { name: en.merchants }).click();
     await page.getByRole('button', { name: en.addMerchant }).click();
@@ -224,7 +225,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await receiver.stop();
   });
 
-  it('shows the audit log, the passkeys and the sessions', async () => {
+  it('shows the audit log, the passkeys and the sessions', ONLY_LONG, async () => {
     const { page, problems, strangers } = visit;
     await page.getByRole('link', { name: en.auditLog }).click();
     await page.getByText('person.removed').waitFor();

@@ -68,7 +68,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await row.first().getByText(en.keyRevoked).waitFor();
   });
 
-  it('show the events and the requests of programs', async () => {
+  it('show the events and the requests of programs', ONLY_LONG, async () => {
     const { page } = visit;
     await fetch(`${origin}/v1/payments/pay_unknown`, {
       headers: { 'api-key': scene.apiKey, 'merchant-id': scene.merchantId },
@@ -84,7 +84,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await assertAccessible(page, 'requests');
   });
 
-  it('show a refund and its payment', async () => {
+  it('show a refund and its payment', ONLY_LONG, async () => {
     const { page } = visit;
     const { paymentId } = await scene.createPayment('iso4217/USD', '1200', { referenceId: 'REFUND-1' });
     await payWith(scene, await scene.createWallet({ USDC: 2n * TEN_TOKENS }), paymentId, 'USDC');
@@ -156,7 +156,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await assertAccessible(page, 'suspended merchant');
   });
 
-  it('are reached by the keyboard alone', async () => {
+  it('are reached by the keyboard alone', ONLY_LONG, async () => {
     const { page } = visit;
     for (const [keys, title] of [
       ['gr', en.refunds],
@@ -176,7 +176,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
-  it('notice a new version of the dashboard', async () => {
+  it('notice a new version of the dashboard', ONLY_LONG, async () => {
     const { page } = visit;
     await page.route(`${origin}/dashboard`, (route) =>
       route.request().method() === 'HEAD'
@@ -190,7 +190,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.getByText(en.newVersion).waitFor({ state: 'detached' });
   });
 
-  it('show the gateway to its operator, who chooses a partner', async () => {
+  it('show the gateway to its operator, who chooses a partner', ONLY_LONG, async () => {
     const other = await scene.visit();
     await withAuthenticator(other.context, other.page);
     const { page } = other;

@@ -44,7 +44,7 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, ()
     await close();
   });
 
-  it('offers a receipt by mail, which arrives in the language of the page', async () => {
+  it('offers a receipt by mail, which arrives in the language of the page', ONLY_LONG, async () => {
     const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await payWith(page, gatewayUrl, 'USDC');
@@ -63,7 +63,7 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, ()
     await close();
   });
 
-  it('comes when the payer cancels, after one more question', async () => {
+  it('comes when the payer cancels, after one more question', ONLY_LONG, async () => {
     const visit = await scene.visit();
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, { checkout: CHECKOUT });
     await visit.page.goto(gatewayUrl);

@@ -72,7 +72,7 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     }
   });
 
-  it('come back to the same place of a list, and close a dialog by leaving the page', async () => {
+  it('come back to the same place of a list, and close a dialog by leaving the page', ONLY_LONG, async () => {
     const { page } = visit;
     await page.goto(`${dashboard}/payments`);
     await page.getByRole('row').nth(1).getByRole('link').click();
@@ -100,7 +100,7 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     }
   });
 
-  it('show the days of the gateway while the clock of the person is wrong', async () => {
+  it('show the days of the gateway while the clock of the person is wrong', ONLY_LONG, async () => {
     const { context } = visit;
     for (const [name, wrongByMs] of [
       ['an hour behind', -HOUR_MS],
@@ -220,7 +220,7 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     assert.equal(await dialog.count(), 0);
   });
 
-  it('issue a key by the keyboard alone, and open the reference with it', async () => {
+  it('issue a key by the keyboard alone, and open the reference with it', ONLY_LONG, async () => {
     const { page, context } = visit;
     await page.goto(`${dashboard}/developers`);
     await at(page, en.developers);

@@ -31,7 +31,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await close();
   });
 
-  it('gets a page for an address that is not there, and the right one for a slash too many', async () => {
+  it('gets a page for an address that is not there, and the right one for a slash too many', ONLY_LONG, async () => {
     const { page, close } = await scene.visit();
     const lost = await page.goto(`${scene.baseUrl}/nowhere/at/all`);
     assert.equal(lost?.status(), 404);
@@ -46,7 +46,7 @@ describe('a person with a browser', { skip: missingBrowser(), concurrency: 2 }, 
     await close();
   });
 
-  it('reads every page in the typeface and the colours of the checkout, on a phone too', async () => {
+  it('reads every page in the typeface and the colours of the checkout, on a phone too', ONLY_LONG, async () => {
     const { page, problems, close } = await scene.visit(PHONE);
     const styleOf = () =>
       page.evaluate(`(() => {

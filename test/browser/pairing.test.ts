@@ -149,7 +149,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('takes no signature of another account', async () => {
+  it('takes no signature of another account', ONLY_LONG, async () => {
     const forged = { result: `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` };
     const payer = await open({ USDC: TEN_TOKENS }, { whim: () => forged });
     await payWithPhone(payer, 'USDC');
@@ -158,7 +158,7 @@ describe('pairing a phone wallet', { skip: missingBrowser() }, () => {
     await payer.close();
   });
 
-  it('says that the payer declined the payment, and lets them try again', async () => {
+  it('says that the payer declined the payment, and lets them try again', ONLY_LONG, async () => {
     let answer: unknown = { error: { code: 5000, message: 'User rejected.' } };
     const payer = await open({ USDC: TEN_TOKENS }, { whim: () => answer });
     await payWithPhone(payer, 'USDC');

@@ -92,7 +92,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 2 }, (
     await close();
   });
 
-  it('can be declined in the wallet, and then done all the same', async () => {
+  it('can be declined in the wallet, and then done all the same', ONLY_LONG, async () => {
     const { page, injected, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     injected.setWhim(({ method }) => (method === 'eth_signTypedData_v4' ? REJECTED : undefined));
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
@@ -145,7 +145,7 @@ describe('paying on the checkout', { skip: missingBrowser(), concurrency: 2 }, (
     await close();
   });
 
-  it('switches the wallet to the right network first', async () => {
+  it('switches the wallet to the right network first', ONLY_LONG, async () => {
     const { page, injected, close } = await scene.visitWith({ USDC: TEN_TOKENS }, { wallet: { chainId: '0x1' } });
     await payWith(page, (await scene.createPayment(...TEN_DOLLARS)).gatewayUrl, 'USDC');
     await steps.isPaid(page);

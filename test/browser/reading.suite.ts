@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { parseEther } from 'viem';
 import { en } from '../../web/src/checkout/strings/en.ts';
+import { ONLY_LONG } from '../long.ts';
 import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
 import { SILENCE } from './injected-wallet.ts';
@@ -16,7 +17,7 @@ describe('everybody can read and use the checkout', { skip: missingBrowser(), co
     scene = await sharedScene();
   });
 
-  it('in every state and both themes: axe finds nothing', async () => {
+  it('in every state and both themes: axe finds nothing', ONLY_LONG, async () => {
     const visit = await scene.visitWith({ USDT: TEN_TOKENS, ETH: parseEther('1') });
     const { page, injected } = visit;
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { en as checkout } from '../../web/src/checkout/strings/en.ts';
 import { ar } from '../../web/src/receipts/strings/ar.ts';
 import { en } from '../../web/src/receipts/strings/en.ts';
+import { ONLY_LONG } from '../long.ts';
 import { missingPoppler, textOf } from '../poppler.ts';
 import { assertAccessible } from './accessible.ts';
 import { missingBrowser } from './chromium.ts';
@@ -72,7 +73,7 @@ describe('the receipt of a checkout', { skip: missingBrowser() }, () => {
     await visit.close();
   });
 
-  it('has no barrier in either theme, fits a roll, and is read from right to left in Arabic', async () => {
+  it('has no barrier in either theme, fits a roll, and is read from right to left in Arabic', ONLY_LONG, async () => {
     const { page, close, context } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS, ORDER);
     await payWith(page, gatewayUrl, 'USDC');

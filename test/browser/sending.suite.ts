@@ -38,31 +38,35 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     return addressOn(page);
   }
 
-  it('takes a plain transfer of another account, by the code, the address and the amount it shows', async () => {
-    const { context, page, problems, close } = await scene.visit();
-    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-    const { wallet, pay } = await openExchange();
-    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
-    const address = await askForAddress(page, gatewayUrl);
-    await steps.isAt(page, /^Send exactly 10\.00\sUSDC$/);
-    assert.equal(await decoded(page.getByRole('img', { name: en.transferQrLabel })), uriOf(address, TEN_TOKENS));
-    await page.getByText(wordsOf(en.transferOnly)).waitFor();
-    await page.getByText(en.slowExchange).waitFor();
-    await assertAccessible(page, 'transfer');
-    const copied: unknown[] = [];
-    for (const name of [en.copyAmount, en.copyAddress]) {
-      await page.getByRole('button', { name }).click();
-      await page.getByRole('button', { name: en.copied }).waitFor();
-      copied.push(await page.evaluate('navigator.clipboard.readText()'));
-    }
-    assert.deepEqual(copied, ['10', address]);
-    await pay(address, TEN_TOKENS);
-    await steps.isPaid(page);
-    assert.equal(await scene.statusOf(paymentId), 'succeeded');
-    await assertSpent(scene, wallet, 'USDC', 0n);
-    assert.deepEqual(problems, []);
-    await close();
-  });
+  it(
+    'takes a plain transfer of another account, by the code, the address and the amount it shows',
+    ONLY_LONG,
+    async () => {
+      const { context, page, problems, close } = await scene.visit();
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      const { wallet, pay } = await openExchange();
+      const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+      const address = await askForAddress(page, gatewayUrl);
+      await steps.isAt(page, /^Send exactly 10\.00\sUSDC$/);
+      assert.equal(await decoded(page.getByRole('img', { name: en.transferQrLabel })), uriOf(address, TEN_TOKENS));
+      await page.getByText(wordsOf(en.transferOnly)).waitFor();
+      await page.getByText(en.slowExchange).waitFor();
+      await assertAccessible(page, 'transfer');
+      const copied: unknown[] = [];
+      for (const name of [en.copyAmount, en.copyAddress]) {
+        await page.getByRole('button', { name }).click();
+        await page.getByRole('button', { name: en.copied }).waitFor();
+        copied.push(await page.evaluate('navigator.clipboard.readText()'));
+      }
+      assert.deepEqual(copied, ['10', address]);
+      await pay(address, TEN_TOKENS);
+      await steps.isPaid(page);
+      assert.equal(await scene.statusOf(paymentId), 'succeeded');
+      await assertSpent(scene, wallet, 'USDC', 0n);
+      assert.deepEqual(problems, []);
+      await close();
+    },
+  );
 
   it('asks for the rest when a part has arrived, here and on other devices, and is paid by it', async () => {
     const { page, close } = await scene.visit();

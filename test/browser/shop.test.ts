@@ -5,6 +5,7 @@ import { en as dashboard } from '../../web/src/dashboard/strings/en.ts';
 import { en as link } from '../../web/src/links/strings/en.ts';
 import { en } from '../../web/src/pos/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
+import { ONLY_LONG } from '../long.ts';
 import { assertAccessible } from './accessible.ts';
 import { brandingSuite } from './branding.suite.ts';
 import { missingBrowser } from './chromium.ts';
@@ -82,7 +83,7 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await payer.close();
     });
 
-    it('refuses an amount outside the bounds in the words of the payer', async () => {
+    it('refuses an amount outside the bounds in the words of the payer', ONLY_LONG, async () => {
       const { paymentLink } = await scene.call<{ paymentLink: { url: string } }>('POST', '/v1/payment-links', {
         description: 'A gift',
         minimum: { unit: 'iso4217/USD', value: '100' },
@@ -164,7 +165,7 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await page.getByRole('listitem').filter({ hasText: '$11.00' }).getByText(en.paidTitle).waitFor();
     });
 
-    it('goes on with an order after a loss of power before the answer, as one payment', async () => {
+    it('goes on with an order after a loss of power before the answer, as one payment', ONLY_LONG, async () => {
       const { page } = till;
       const created: string[] = [];
       await page.route('**/v1/payments', async (route) => {
@@ -195,7 +196,7 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await second.close();
     });
 
-    it('takes two payments at once on two devices with one session, each its own', async () => {
+    it('takes two payments at once on two devices with one session, each its own', ONLY_LONG, async () => {
       const copy = await scene.visit({ storageState: await till.context.storageState() });
       await copy.page.goto(new URL('/pos', till.page.url()).href);
       const urls = await Promise.all(

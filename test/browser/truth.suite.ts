@@ -62,7 +62,7 @@ describe('the checkout shows the true state', { skip: missingBrowser(), concurre
     await close();
   });
 
-  it('while a payment is refused and after it lapses: with the reason, and a way to pay again', async () => {
+  it('while a payment is refused and after it lapses: with the reason, and a way to pay again', ONLY_LONG, async () => {
     const { context, page, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     let status = 'requires_action';

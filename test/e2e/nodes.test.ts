@@ -147,19 +147,27 @@ describe('a node', { concurrency: true }, () => {
     assert.doesNotMatch(node.output(), /hunter2/);
   });
 
-  it('brings no sandbox into a database unless it is asked for, and names settings that look misspelt', async () => {
-    const database = await createEmptyDatabase();
-    const node = await start({ TILL_HOME: newHome(), DATABASE_URL: database.url, RPC_URL: 'eip155:1=https://hunter2' });
-    assert.equal(await endOf(node), 2);
-    assert.match(node.output(), /^ +RPC_URLS must name the networks .* set SANDBOX=1$/m);
-    assert.match(node.output(), /^ +RPC_URL is not a setting of Till. Did you mean RPC_URLS\?$/m);
-    assert.doesNotMatch(node.output(), /hunter2/);
-    const sql = connectTo(database.url);
-    const tables = await sql`select 1 from pg_tables where schemaname = 'public'`;
-    assert.equal(tables.length, 0, 'the database is as it was');
-    await sql.end();
-    await database.drop();
-  });
+  it(
+    'brings no sandbox into a database unless it is asked for, and names settings that look misspelt',
+    ONLY_LONG,
+    async () => {
+      const database = await createEmptyDatabase();
+      const node = await start({
+        TILL_HOME: newHome(),
+        DATABASE_URL: database.url,
+        RPC_URL: 'eip155:1=https://hunter2',
+      });
+      assert.equal(await endOf(node), 2);
+      assert.match(node.output(), /^ +RPC_URLS must name the networks .* set SANDBOX=1$/m);
+      assert.match(node.output(), /^ +RPC_URL is not a setting of Till. Did you mean RPC_URLS\?$/m);
+      assert.doesNotMatch(node.output(), /hunter2/);
+      const sql = connectTo(database.url);
+      const tables = await sql`select 1 from pg_tables where schemaname = 'public'`;
+      assert.equal(tables.length, 0, 'the database is as it was');
+      await sql.end();
+      await database.drop();
+    },
+  );
 
   it('says so when its database cannot be reached', ONLY_LONG, async () => {
     const unreachable = await start({

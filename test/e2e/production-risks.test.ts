@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { createTestDatabase } from '../database.ts';
 import { startTestGateway } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { startNodeProcess } from '../node-process.ts';
 import { until } from '../until.ts';
 
@@ -24,7 +25,7 @@ describe('a gateway with live networks', () => {
     await gateway.stop();
   });
 
-  it('logs each risk once at its start, and has nothing of a sandbox', async () => {
+  it('logs each risk once at its start, and has nothing of a sandbox', ONLY_LONG, async () => {
     const database = await createTestDatabase();
     const home = await mkdtemp(join(tmpdir(), 'till-risks-'));
     const node = await startNodeProcess({

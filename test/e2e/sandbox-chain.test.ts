@@ -54,7 +54,7 @@ describe('a gateway without configured networks', () => {
     return pids.filter((_, index) => commands[index]?.includes(join(folder, home)));
   }
 
-  it('starts its own chain, reports it, and continues it after a kill', async () => {
+  it('starts its own chain, reports it, and continues it after a kill', ONLY_LONG, async () => {
     const first = await start('a');
     const sandbox = await sandboxOf(first);
     assert.deepEqual(Object.keys(sandbox.chains[NETWORK]?.assets ?? {}).toSorted(), ['ETH', 'EURC', 'USDC', 'USDT']);

@@ -15,7 +15,7 @@ export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
     why: 'a link with fewer pieces than payers, and webhooks that are sent again',
     isLong: false,
   },
-  { plan: shortPlanOf(1), why: 'wallets, a reorganisation and a lying endpoint', isLong: false },
+  { plan: shortPlanOf(1), why: 'wallets, a reorganisation and a lying endpoint', isLong: true },
   { plan: shortPlanOf(4), why: 'programs that pay by x402, and crashes', isLong: true },
   { plan: shortPlanOf(10), why: 'transfers to addresses, and gas that becomes dearer', isLong: true },
   { plan: planOf(3), why: 'all ways to pay, reverted batches and forged transfers', isLong: true },

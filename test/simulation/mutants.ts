@@ -79,6 +79,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the expiry ignores an accepted signature',
+    plan: { clients: 5, ways: ['wallet'] },
     alter: (text) =>
       text.includes('native_deadline is null and expires_at <=') ? blindToConfirms(text) : withoutStatusGuard(text),
   },
