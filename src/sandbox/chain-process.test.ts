@@ -60,7 +60,7 @@ describe('the sandbox chain', () => {
     }
   });
 
-  it('has the same blocks, port and identity after it was stopped and started again', async () => {
+  it('has the same blocks, port and identity after it was stopped and started again', ONLY_LONG, async () => {
     const dir = newDir();
     const first = await start({ dir });
     await pay(first, 3n);

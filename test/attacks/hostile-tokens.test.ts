@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import { FUNDS } from '../faults/fault-chain.ts';
 import { EURC, type SignedPayment, tokenOf, USDC, WITHIN } from '../faults/shopper.ts';
-import { onlyLongIf } from '../long.ts';
+import { ONLY_LONG, onlyLongIf } from '../long.ts';
 import { until } from '../until.ts';
 import { type HostileScene, openHostileScene, type TokenTrick } from './hostile-scene.ts';
 
@@ -80,7 +80,7 @@ describe('tokens and payers that change between simulation and block', () => {
     });
   }
 
-  it('a token that is paused moves nothing, and its payment waits', async () => {
+  it('a token that is paused moves nothing, and its payment waits', ONLY_LONG, async () => {
     const payment = await overtaken(() => ({
       act: () => byIssuer(call('pause')),
       undo: () => byIssuer(call('unpause')),
@@ -94,13 +94,13 @@ describe('tokens and payers that change between simulation and block', () => {
     undo: () => byIssuer(naming('unBlacklist', payer.address)),
   });
 
-  it('a payer that is blacklisted keeps the money, and the payment waits', async () => {
+  it('a payer that is blacklisted keeps the money, and the payment waits', ONLY_LONG, async () => {
     const payment = await overtaken(blacklisting);
     await isHarmless(payment);
     assert.equal(await scene.shopper.charged(payment), 0n);
   });
 
-  it('a payer that empties the account is not charged, and the payment waits', async () => {
+  it('a payer that empties the account is not charged, and the payment waits', ONLY_LONG, async () => {
     const away = scene.chain.newPayer().address;
     const data = encodeFunctionData({ abi: ISSUER_ABI, functionName: 'transfer', args: [away, FUNDS] });
     const payment = await overtaken(({ payer }) => ({

@@ -15,6 +15,7 @@ import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import { INTERMEDIATE_KEY, type TestNode } from '../e2e/relay-scene.ts';
+import { ONLY_LONG } from '../long.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../docs/examples/policy-signer.mjs');
 const MINUTE_MS = 60_000;
@@ -83,7 +84,7 @@ describe('a signer with a policy of its own', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('lets a refused payout wait beyond the life of its terms, and pays it once', async () => {
+  it('lets a refused payout wait beyond the life of its terms, and pays it once', ONLY_LONG, async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await policy.stop();
     policy = await startPolicySigner({ SIGNER_LIMITS: `${DOLLAR}=1`, SIGNER_PORT: policy.port });

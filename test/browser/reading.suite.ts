@@ -75,7 +75,7 @@ describe('everybody can read and use the checkout', { skip: missingBrowser(), co
     await close();
   });
 
-  it('on a phone: nothing is cut off, and buttons are large enough for a thumb', async () => {
+  it('on a phone: nothing is cut off, and buttons are large enough for a thumb', ONLY_LONG, async () => {
     const { page, close } = await scene.visitWith({ USDC: TEN_TOKENS }, PHONE);
     await payWith(page, (await scene.createPayment(...TEN_DOLLARS)).gatewayUrl, 'USDC');
     await steps.isPaid(page);

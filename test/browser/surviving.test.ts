@@ -10,39 +10,35 @@ import { assertSpent, openScene, payWith, type Scene, steps, TEN_DOLLARS, TEN_TO
 const DEEP = 3;
 const THOUSAND_DOLLARS = ['iso4217/USD', '100000'] as const;
 
-describe('the checkout survives, and shows the true state', { skip: missingBrowser() }, () => {
+describe('the checkout survives, and shows the true state', { skip: ONLY_LONG.skip || missingBrowser() }, () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene({ FINALITY_DEPTHS: `eip155:31337=1,${DEEP}@1000` });
   });
   after(() => scene?.close());
 
-  it(
-    'with the transaction linked while the network confirms it: here, after a reload, and without a script',
-    ONLY_LONG,
-    async () => {
-      const { context, page, close } = await scene.visitWith({ USDC: 100n * TEN_TOKENS });
-      const device = await scene.visit({ javaScriptEnabled: false });
-      const { gatewayUrl } = await scene.createPayment(...THOUSAND_DOLLARS);
-      await payWith(page, gatewayUrl, 'USDC');
-      const linkOn = (on: Page) => on.getByRole('link', { name: en.viewTransaction });
-      const href = await linkOn(page).getAttribute('href');
-      await steps.isAt(page, en.confirmTitle);
-      await page.reload();
-      assert.equal(await linkOn(page).getAttribute('href'), href);
-      await device.page.goto(gatewayUrl);
-      assert.equal(await linkOn(device.page).getAttribute('href'), href);
-      const [view] = await Promise.all([context.waitForEvent('page'), linkOn(page).click()]);
-      await view.getByRole('heading', { name: 'What happened' }).waitFor();
-      await steps.isAt(page, en.confirmTitle);
-      for (let block = 1; block < DEEP; block += 1) await scene.createWallet({ USDC: 1n });
-      await steps.isPaid(page);
-      await device.close();
-      await close();
-    },
-  );
+  it('with the transaction linked while the network confirms it: here, after a reload, and without a script', async () => {
+    const { context, page, close } = await scene.visitWith({ USDC: 100n * TEN_TOKENS });
+    const device = await scene.visit({ javaScriptEnabled: false });
+    const { gatewayUrl } = await scene.createPayment(...THOUSAND_DOLLARS);
+    await payWith(page, gatewayUrl, 'USDC');
+    const linkOn = (on: Page) => on.getByRole('link', { name: en.viewTransaction });
+    const href = await linkOn(page).getAttribute('href');
+    await steps.isAt(page, en.confirmTitle);
+    await page.reload();
+    assert.equal(await linkOn(page).getAttribute('href'), href);
+    await device.page.goto(gatewayUrl);
+    assert.equal(await linkOn(device.page).getAttribute('href'), href);
+    const [view] = await Promise.all([context.waitForEvent('page'), linkOn(page).click()]);
+    await view.getByRole('heading', { name: 'What happened' }).waitFor();
+    await steps.isAt(page, en.confirmTitle);
+    for (let block = 1; block < DEEP; block += 1) await scene.createWallet({ USDC: 1n });
+    await steps.isPaid(page);
+    await device.close();
+    await close();
+  });
 
-  it('through a restart of the gateway, with the payment made afterwards', ONLY_LONG, async () => {
+  it('through a restart of the gateway, with the payment made afterwards', async () => {
     const { page, wallet, close } = await scene.visitWith({ USDC: TEN_TOKENS });
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await page.goto(gatewayUrl);

@@ -8,6 +8,7 @@ import { addressGroup } from '../../src/http/entry/rate-limit.ts';
 import { insertRefund } from '../../src/store/money/refunds.ts';
 import { LOCALES } from '../../web/src/checkout/locale.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
+import { ONLY_LONG } from '../long.ts';
 import { missingPoppler, textOf } from '../poppler.ts';
 import { receiptIn, standInPage } from './checkout-page.ts';
 import { paidPayment } from './paid-payment.ts';
@@ -186,7 +187,7 @@ describe('receipts for payers', () => {
     }
   });
 
-  it('print hostile names and a hundred items without harm', async () => {
+  it('print hostile names and a hundred items without harm', ONLY_LONG, async () => {
     const names = [
       '👩‍👩‍👧‍👦',
       '\u202eevil',

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { receiptKeyOf, signReceipt } from '../../src/domain/receipt.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { Json } from './list-test.ts';
@@ -139,7 +140,7 @@ describe('receipts', () => {
     return receiptOf(paymentId);
   }
 
-  it('of payments to a deposit address prove its terms, the transfers and the sweeps', async () => {
+  it('of payments to a deposit address prove its terms, the transfers and the sweeps', ONLY_LONG, async () => {
     const signed = await paidToAddress(4_000_000n, 6_000_000n);
     const { receipt } = signed;
     assert.deepEqual(

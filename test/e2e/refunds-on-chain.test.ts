@@ -30,6 +30,7 @@ import { payingOutJobs } from '../../src/workers/paying-out.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
 import { createTestKey, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import type { Json } from './list-test.ts';
 import { ETH, readBuild, refusal, result, SANDBOX, USDC, USDT, type Wallet, walletOn } from './paying-shop.ts';
@@ -220,7 +221,7 @@ describe('refunds and payouts on a real chain', () => {
     assert.equal(BigInt((await coins()) as string), before + BigInt(value));
   });
 
-  it('gives a payment back in three parts, each way to pay, with receipts that verify', async () => {
+  it('gives a payment back in three parts, each way to pay, with receipts that verify', ONLY_LONG, async () => {
     const coins = await payCoin();
     for (const [asset, id] of [
       [USDC, await pay(USDC)],

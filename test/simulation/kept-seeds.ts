@@ -8,7 +8,7 @@ interface KeptSeed {
   readonly isLong: boolean;
 }
 
-/** Seeds that the tests repeat. The first is run twice, and must replay to the same trace. */
+/** Seeds that the tests repeat. */
 export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
   {
     plan: shortPlanOf(2),

@@ -119,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a signature is accepted by a cached freeze',
-    plan: { hasOperator: true },
+    plan: { clients: 5, ways: ['wallet'], hasOperator: true },
     alter: edited([
       'select m.id from merchants m where m.id = any($1::text[]) and',
       'select m.id from merchants m where m.id = any($1::text[]) and false and',
@@ -156,7 +156,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a payout is signed again by another node',
-    plan: { hasOperator: true },
+    plan: { clients: 5, ways: ['wallet'], hasOperator: true },
     alter: edited(
       ["and state = 'sending' and commitment is null and not", "and state = 'sending' and not"],
       ["and state = 'sending' and not is_due\n", "and state = 'sending'\n"],
