@@ -13,7 +13,7 @@ const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
 /** The long run has files of many minutes, which must not wait for each other. */
 const FILES_PER_GROUP = IS_LONG ? 1 : 20;
 /** Groups that run at once: each waits at times, for a database, a chain or a browser. */
-const AT_ONCE = 7;
+const AT_ONCE = 6;
 /** A busy machine may take ten times as long as an idle one. */
 const TEST_TIMEOUT_MS = 240_000;
 const GROUP_TIMEOUT_MS = 900_000;
