@@ -380,7 +380,7 @@ describe('bad input', () => {
         if (statusCode >= 400 || request.method === 'GET') assert.deepEqual(now, contents, 'nothing is written');
         contents = now;
       }),
-      { numRuns: IS_LONG ? 50_000 : 60, ...BOUND },
+      { numRuns: IS_LONG ? 50_000 : 300, ...BOUND },
     );
     await garden.gateway.stop();
   });

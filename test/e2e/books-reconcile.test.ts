@@ -17,7 +17,7 @@ import { IS_LONG } from '../long.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-const PAYMENTS = IS_LONG ? 1_000 : 200;
+const PAYMENTS = IS_LONG ? 1_000 : 400;
 const AT_ONCE = 50;
 const SEED = 20_260_301;
 const MERCHANT = 'mrch_test';

@@ -65,7 +65,7 @@ describe('payments by all ways, with faults', () => {
   it('end with books that equal the chain, and leave nothing to rebuild', { timeout: 1_200_000 }, async () => {
     await fc.assert(fc.asyncProperty(fc.array(stepArbitrary, { minLength: 10, maxLength: 40 }), run), {
       seed: 20261116,
-      numRuns: IS_LONG ? 100 : 2,
+      numRuns: IS_LONG ? 100 : 4,
       endOnFailure: true,
     });
   });

@@ -24,7 +24,7 @@ import {
 import { type PaymentPlan, paymentPlan, queryPlan, searchOf } from './payment-list-plans.ts';
 import type { Headers } from './shop.ts';
 
-const RUNS = IS_LONG ? 400 : 10;
+const RUNS = IS_LONG ? 400 : 25;
 
 /**
  * Random payments and random questions: every page and all statistics must be what a naive model says, while other

@@ -16,7 +16,7 @@ import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 import { openBackups } from './table-backups.ts';
 
-const RUNS = IS_LONG ? 80 : 2;
+const RUNS = IS_LONG ? 80 : 3;
 const PAYMENTS = 3;
 const FLOAT = 100_000n;
 

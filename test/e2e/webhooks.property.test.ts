@@ -11,7 +11,7 @@ import { until } from '../until.ts';
 import { openShop } from './shop.ts';
 import { newCourier, takeFanOut } from './webhook-scene.ts';
 
-const RUNS = IS_LONG ? 200 : 4;
+const RUNS = IS_LONG ? 200 : 8;
 const ENDPOINTS = [
   { path: '/all', events: ['*'], wants: () => true },
   { path: '/payments', events: ['payment.*'], wants: (type: string) => type.startsWith('payment.') },

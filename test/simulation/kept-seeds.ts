@@ -8,7 +8,7 @@ interface KeptSeed {
   readonly isLong: boolean;
 }
 
-/** Seeds that the tests repeat. */
+/** Seeds that the tests repeat. The first is run twice, and must replay to the same trace. */
 export const KEPT_SEEDS: readonly [KeptSeed, ...KeptSeed[]] = [
   {
     plan: shortPlanOf(2),
