@@ -207,6 +207,32 @@ describe('payments', () => {
       });
     });
 
+    it('and a client that leaves before the first page is read makes room, too', async () => {
+      const { port } = t.gateway.app.server.address() as AddressInfo;
+      const { lists } = t.gateway;
+      const reply = { header: () => reply } as never;
+      const held = Promise.withResolvers<void>();
+      // All places for lists are taken, so the export waits for one.
+      const others = Array.from({ length: 16 }, (_, index) => lists.read(`other ${index}`, reply, () => held.promise));
+      const request = get({ port, path: '/v1/exports/payments', headers: key });
+      request.on('error', () => {});
+      await until('the export has begun', async () => {
+        try {
+          lists.beginExport(seller.key.id, reply).end();
+          return false;
+        } catch {
+          return true;
+        }
+      });
+      const left = new Promise((resolve) => request.on('close', resolve));
+      request.destroy();
+      await left;
+      await new Promise((resolve) => setImmediate(resolve));
+      held.resolve();
+      await Promise.all(others);
+      await until('the place is free', async () => (await t.ask('/v1/exports/payments', key)).statusCode === 200);
+    });
+
     it('but not with bad filters, and the refusal takes no place', async () => {
       for (const [query, field] of [
         [{ format: 'xls' }, 'format'],

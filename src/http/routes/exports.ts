@@ -43,7 +43,10 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
         const day = new Date(nowMs).toISOString().slice(0, 10);
         reply.header('Content-Disposition', `attachment; filename="${content}-${day}.${format}"`);
         reply.type(TYPES[format]);
-        return reply.send(Readable.from(written(first, pages, reads), { objectMode: false, highWaterMark: 1 }));
+        const file = Readable.from(written(first, pages, reads), { objectMode: false, highWaterMark: 1 });
+        // A client that left before the file was begun: nothing of `written` runs then.
+        file.once('close', () => reads.end());
+        return reply.send(file);
       } catch (error) {
         reads.end();
         throw error;
