@@ -148,6 +148,29 @@ describe('refunds in parts', () => {
     ]);
   });
 
+  it('have no price when the last part has taken it, and a part before that was vetoed', () => {
+    const cent = { price: 1n, amount: 4n, fee: 0n };
+    const [vetoed, last] = parts(cent, [paid(2n), 'all']);
+    assert.deepEqual(
+      [vetoed, last],
+      [
+        { price: 0n, amount: 2n, fee: 0n },
+        { price: 1n, amount: 2n, fee: 0n },
+      ],
+    );
+    const left = leftOf(cent, [last as Share]);
+    assert.deepEqual(planShare(cent, left, paid(1n)), { ok: true, share: { price: 0n, amount: 1n, fee: 0n } });
+    assert.deepEqual(planShare(cent, left, 'all'), { ok: true, share: { price: 0n, amount: 2n, fee: 0n } });
+  });
+
+  it('are never more than is left, when an early part is given up whose price the last cents lack', () => {
+    const payment = { price: 2n, amount: 10n, fee: 0n };
+    const [, second] = parts(payment, [paid(1n), paid(6n)]);
+    assert.deepEqual(second, { price: 0n, amount: 6n, fee: 0n });
+    const left = leftOf(payment, [second as Share]);
+    assert.deepEqual(planShare(payment, left, priced(1n)), { ok: true, share: { price: 2n, amount: 4n, fee: 0n } });
+  });
+
   it('add up to the payment, whatever was asked for: price, amount, fee and net amount', () => {
     const payments = fc
       .tuple(fc.bigInt({ min: 1n, max: 2n ** 70n }), fc.bigInt({ min: 1n, max: 2n ** 90n }))
@@ -159,8 +182,9 @@ describe('refunds in parts', () => {
       { maxLength: 11 },
     );
     fc.assert(
-      fc.property(payments, asks, fc.integer({ min: 0, max: 10 }), (payment, asked, dropped) => {
+      fc.property(payments, asks, fc.uniqueArray(fc.nat({ max: 10 }), { maxLength: 3 }), (payment, asked, dropped) => {
         let taken: Share[] = [];
+        let isDropped = false;
         for (const [index, { unit, per }] of asked.entries()) {
           const whole = unit === 'price' ? payment.price : payment.amount;
           const left = leftOf(payment, taken);
@@ -170,11 +194,16 @@ describe('refunds in parts', () => {
           const { share } = plan;
           assert.ok(share.amount > 0n && share.fee >= 0n && share.fee <= share.amount && share.price >= 0n);
           taken.push(share);
-          // One refund turns out to be unfit, and takes nothing any more.
-          if (index === dropped) taken = taken.slice(1);
+          // The first refund turns out to be unfit, and takes nothing any more.
+          if (dropped.includes(index)) {
+            taken = taken.slice(1);
+            isDropped = true;
+          }
           const rest = leftOf(payment, taken);
           assert.ok(rest.price >= 0n && rest.fee >= 0n && rest.amount >= rest.fee);
-          assert.equal(rest.amount === 0n, rest.price === 0n);
+          if (rest.amount === 0n) assert.equal(rest.price, 0n);
+          // Only the last part takes the whole price, unless an earlier one is given up afterwards.
+          else assert.ok(rest.price > 0n || isDropped);
         }
         const last = leftOf(payment, taken);
         if (last.amount === 0n) return;
@@ -182,6 +211,7 @@ describe('refunds in parts', () => {
         assert.ok(plan.ok);
         assert.deepEqual(leftOf(payment, [...taken, plan.share]), { price: 0n, amount: 0n, fee: 0n });
       }),
+      { numRuns: 2_000 },
     );
   });
 });

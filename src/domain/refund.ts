@@ -121,10 +121,13 @@ export function planShare(payment: Share, left: Share, asked: AskedShare): Share
   return { ok: true, share: { price, amount, fee: feeFor(payment, left, amount) } };
 }
 
-/** The rest of the price stands for the rest of the amount. */
+/**
+ * The rest of the price stands for the rest of the amount. It may stand for less than its conversion, if a refund in the
+ * paid asset took less of the price than it should, and an earlier refund was given up.
+ */
 function amountFor(payment: Share, left: Share, price: bigint): bigint {
   if (price === left.price) return left.amount;
-  return convertRoundedDown(price, { numerator: payment.amount, denominator: payment.price });
+  return least(left.amount, convertRoundedDown(price, { numerator: payment.amount, denominator: payment.price }));
 }
 
 /**
@@ -133,7 +136,7 @@ function amountFor(payment: Share, left: Share, price: bigint): bigint {
  */
 function priceFor(payment: Share, left: Share, amount: bigint): bigint {
   const price = convertRoundedUp(amount, { numerator: payment.price, denominator: payment.amount });
-  return least(price, left.price - 1n);
+  return least(price, greatest(0n, left.price - 1n));
 }
 
 /** Counted from the first refund on, so that roundings do not add up. Neither the fee nor the net amount is exceeded. */
