@@ -7,11 +7,12 @@ import { createBreaker } from './breaker.ts';
 function start() {
   const time = manualTime();
   const changes: boolean[] = [];
-  const endpoint = { answers: true, probes: 0 };
+  const endpoint = { answers: true, probes: 0, until: Promise.resolve() };
   const breaker = createBreaker({
     world: { timers: time.timers, random: { bytes: (count) => new Uint8Array(count) } },
     probe: async () => {
       endpoint.probes += 1;
+      await endpoint.until;
       return endpoint.answers;
     },
     onChange: (isOpen) => changes.push(isOpen),
@@ -38,6 +39,42 @@ describe('the circuit breaker', () => {
     const begun = Array.from({ length: 8 }, () => breaker.begin());
     for (const each of begun) breaker.failed(each);
     assert.equal(breaker.isOpen(), false);
+  });
+
+  it('closes when an answer arrives to a request that was under way while others failed: refusals come first', async () => {
+    const { time, breaker, fail, endpoint, changes } = start();
+    endpoint.answers = false;
+    fail(3);
+    breaker.succeeded();
+    assert.equal(breaker.isOpen(), false);
+    // Nothing is left of the pause.
+    await time.advance(60_000);
+    assert.deepEqual([endpoint.probes, changes], [0, [true, false]]);
+    fail(2);
+    assert.equal(breaker.isOpen(), false);
+  });
+
+  it('is not closed by a probe of an earlier pause', async () => {
+    const { time, breaker, fail, endpoint, changes } = start();
+    const { promise: held, resolve: answer } = Promise.withResolvers<void>();
+    endpoint.until = held;
+    fail(3);
+    await time.advance(250);
+    breaker.succeeded();
+    fail(3);
+    answer();
+    await time.advance(0);
+    assert.deepEqual([endpoint.probes, changes], [1, [true, false, true]]);
+  });
+
+  it('stays open at an answer if the endpoint asked for a pause, or is not to be used', () => {
+    const throttled = start().breaker;
+    throttled.throttled(4_000);
+    throttled.succeeded();
+    const rejected = start().breaker;
+    rejected.rejected(4_000);
+    rejected.succeeded();
+    assert.deepEqual([throttled.isOpen(), rejected.isOpen()], [true, true]);
   });
 
   it('probes the endpoint after a short pause, and closes when the probe is answered', async () => {

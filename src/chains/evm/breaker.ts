@@ -36,16 +36,20 @@ const MAX_THROTTLED_MS = 30_000;
 
 export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker {
   let isOpen = false;
-  let isThrottled = false;
+  let cause: 'failures' | 'throttled' | 'rejected' = 'failures';
+  /** The number of the latest pause. */
+  let pause = 0;
   let isClosing = false;
   let failures = 0;
   let throttles = 0;
   let cancelTimer = () => {};
 
   // Pauses are timers, not points in time: setting the clock back must not keep an endpoint closed off.
-  function open(pauseMs: number, andThen: () => void): void {
+  function open(why: typeof cause, pauseMs: number, andThen: () => void): void {
     if (isOpen || isClosing) return;
     isOpen = true;
+    cause = why;
+    pause += 1;
     cancelTimer = world.timers.after(withJitter(world, pauseMs), andThen);
     onChange(true);
   }
@@ -53,13 +57,14 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
   function shut(): void {
     if (isClosing) return;
     isOpen = false;
-    isThrottled = false;
+    cancelTimer();
     onChange(false);
   }
 
   async function tryAgain(): Promise<void> {
+    const probed = pause;
     const answers = await probe();
-    if (isClosing) return;
+    if (isClosing || !isOpen || probed !== pause) return;
     if (answers) {
       failures = 0;
       shut();
@@ -73,28 +78,31 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
 
   return {
     isOpen: () => isOpen,
-    isThrottled: () => isOpen && isThrottled,
+    isThrottled: () => isOpen && cause === 'throttled',
     begin: () => failures,
     succeeded: () => {
       throttles = 0;
-      // The answer to a request from before the pause does not show the present state of the endpoint.
-      if (!isOpen) failures = 0;
+      // Answered requests take longer than refused ones, so their answers may come after the breaker has opened.
+      if (isOpen && cause !== 'failures') return;
+      failures = 0;
+      if (isOpen) shut();
     },
     failed: (begun) => {
       // Concurrent requests that fail together count as one failure.
       if (isOpen || begun < failures) return;
       failures += 1;
-      if (failures >= FAILURES_TO_OPEN) open(pauseAfter(failures), () => void tryAgain());
+      if (failures >= FAILURES_TO_OPEN) open('failures', pauseAfter(failures), () => void tryAgain());
     },
     throttled: (pauseMs) => {
       if (isOpen) return;
       throttles += 1;
-      isThrottled = true;
-      open(Math.max(Math.min(pauseMs, MAX_THROTTLED_MS), backoffMs(THROTTLED_PAUSE, throttles)), shut);
+      const grantedMs = Math.max(Math.min(pauseMs, MAX_THROTTLED_MS), backoffMs(THROTTLED_PAUSE, throttles));
+      open('throttled', grantedMs, shut);
     },
     rejected: (pauseMs) => {
       failures = Math.max(failures, FAILURES_TO_OPEN);
-      open(pauseMs, () => void tryAgain());
+      if (isOpen) cause = 'rejected';
+      open('rejected', pauseMs, () => void tryAgain());
     },
     close: () => {
       isClosing = true;
