@@ -69,6 +69,8 @@ describe('authorisation', () => {
   let still: Scene | undefined;
   /** For requests of people, who change it without an end. */
   let worn: Scene | undefined;
+  /** Of a merchant that is stopped. */
+  let frozen: Scene | undefined;
   let credentials: (route: GuardedRoute) => Readonly<Record<Caller, Headers>>;
 
   before(async () => {
@@ -174,6 +176,15 @@ describe('authorisation', () => {
     return { ...own, ...(await newCashier()), keyId: await newKey() };
   }
 
+  async function newFrozenScene(): Promise<Scene> {
+    const scene = await newScene();
+    // A refund is refused for its payment first, so this one is paid.
+    await happen(gateway, scene.paymentId, 'confirmed', 'succeeded');
+    const changes = { status: 'suspended' } as const;
+    await changeMerchant(gateway, { owner: null, actor: 'test', merchantId: scene.merchantId, changes });
+    return scene;
+  }
+
   async function newRefund(paymentId: string, merchantId: string): Promise<string> {
     const id = refundIdOf(paymentId, 1);
     await gateway.db.sql`
@@ -209,7 +220,7 @@ describe('authorisation', () => {
     await gateway.db.sql`
       insert into api_key_ends (key_id, kind, at)
       select id, 'revoked', now() from api_keys
-      where label = ${label} and id <> all(${[still?.keyId ?? '', worn?.keyId ?? '']}::text[])`;
+      where label = ${label} and id <> all(${[still, worn, frozen].map((kept) => kept?.keyId ?? '')}::text[])`;
     const { key } = await createTestKey(gateway, owner.partner.id, { key: { label, scopes: ['payments:read'] } });
     return key.id;
   }
@@ -217,7 +228,7 @@ describe('authorisation', () => {
   /** Earlier endpoints are deleted, because a partner has at most 20. */
   async function newEndpoint(eventId: string): Promise<string> {
     const { sql } = gateway.db;
-    await sql`update webhook_endpoints set status = 'deleted' where id <> all(${[still?.endpointId ?? '', worn?.endpointId ?? '']}::text[])`;
+    await sql`update webhook_endpoints set status = 'deleted' where id <> all(${[still, worn, frozen].map((kept) => kept?.endpointId ?? '')}::text[])`;
     const created = await gateway.call({
       method: 'POST',
       url: '/v1/webhook-endpoints',
@@ -292,15 +303,11 @@ describe('authorisation', () => {
     // What people change leaves the objects in place, unless they delete them: one scene serves most of their requests.
     const isPerson = Object.hasOwn(PEOPLE_CALLERS, caller);
     const isChanging = isAdmitted && (isPerson ? route.method === 'DELETE' : route.method !== 'GET');
+    const sceneOf = caller === 'frozen' ? newFrozenScene : newScene;
     if (isPerson) worn ??= await newScene();
-    const kept = isPerson ? worn : still;
-    const scene = caller === 'frozen' || isChanging || kept === undefined ? await newScene() : kept;
-    if (caller === 'frozen') {
-      // A refund is refused for its payment first, so this one is paid.
-      if (route.path === '/v1/refunds') await happen(gateway, scene.paymentId, 'confirmed', 'succeeded');
-      const changes = { status: 'suspended' } as const;
-      await changeMerchant(gateway, { owner: null, actor: 'test', merchantId: scene.merchantId, changes });
-    }
+    if (caller === 'frozen') frozen ??= await newFrozenScene();
+    const kept = isPerson ? worn : caller === 'frozen' ? frozen : still;
+    const scene = isChanging || kept === undefined ? await sceneOf() : kept;
     const isOwnMerchant = caller === 'other partner, own merchant';
     const merchantId = isOwnMerchant ? (await createTestMerchant(gateway, stranger)).id : scene.merchantId;
     const { id: _, ...own } = credentials(route)[caller];

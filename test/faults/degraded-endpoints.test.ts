@@ -51,7 +51,7 @@ describe('endpoints that fail again and again', () => {
           else assert.deepEqual(networksOf(answer.json()), [scene.network]);
         }
       }
-      assert.deepEqual(refused, []);
+      assert.deepEqual(refused, [], scene.node.log());
     });
   }
 
