@@ -4,12 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { findPort } from '../src/sandbox/free-port.ts';
+import { programFile } from './bundled-nodes.ts';
 import type { CrashOrder } from './crash/crash-node.ts';
 import { until } from './until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const MAIN = join(ROOT, 'src/main.ts');
-const CRASH_NODE = join(ROOT, 'test/crash/crash-node.ts');
 /** Characters of a node's output that explain why it did not become ready. */
 const LAST_WORDS = 2_000;
 
@@ -34,14 +33,16 @@ export interface NodeProcess {
 
 type Settings = { TILL_HOME: string } & Record<string, string>;
 
-/** A gateway in a separate process, as operators run it. */
+/** A gateway in a separate process. */
 export function startNodeProcess(settings: Settings, args: readonly string[] = []): Promise<NodeProcess> {
-  return startProcess([process.execPath, MAIN, ...args], settings, {});
+  return startProcess([process.execPath, programFile('main'), ...args], settings, {});
 }
 
 /** A gateway with crash points, and a channel to choose one. */
 export function startCrashNode(settings: Settings): Promise<NodeProcess> {
-  return startProcess([process.execPath, CRASH_NODE], settings, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  return startProcess([process.execPath, programFile('crash-node')], settings, {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
 }
 
 /** A gateway under npm, which leads its own process group, as in a terminal. */

@@ -20,11 +20,11 @@ const GROUP_TIMEOUT_MS = 900_000;
 
 /**
  * Files that are no part of the usual groups: they take long, replace globals, or have a hook outside of any `describe`
- * that runs for each test. Files of one line share a process. The dearest are first.
+ * that runs for each test. Files of one line share a process.
  */
 const APART: readonly RegExp[] = [
-  /^test\/browser\/(checkout|paying)\./,
   /^test\/crash\/crash-points\./,
+  /^test\/browser\/(checkout|paying)\./,
   /^test\/simulation\//,
   /^test\/attacks\/hostile-/,
   /^test\/browser\/surviving\./,
@@ -43,6 +43,16 @@ const APART: readonly RegExp[] = [
   /^web\/src\/checkout\/checkout\./,
   /^web\/src\/checkout\/refund\/signing\./,
   /^web\/src\/checkout\/wallets\./,
+];
+
+/** A file of each group that takes longest. These groups start first, so that no core is idle at the end. */
+const LONGEST: readonly RegExp[] = [
+  /^test\/crash\/crash-points\./,
+  /^test\/e2e\/upgrade\./,
+  /^test\/attacks\/authorisation-matrix\./,
+  /^test\/e2e\/payment-details\./,
+  /^test\/e2e\/books-reconcile\./,
+  /^test\/browser\/checkout\./,
 ];
 
 /** The numbers of a run that the runner reports. */
@@ -94,12 +104,14 @@ async function main(named: readonly string[]): Promise<number> {
   return outcomes.every(({ hasPassed }) => hasPassed) ? 0 : 1;
 }
 
-/** The dearest groups are first, so that no core is idle at the end: those of `test/`, those apart, those beside their source. */
 function groupsOf(files: readonly string[]): string[][] {
   const apart = APART.map((pattern) => files.filter((file) => pattern.test(file))).filter((group) => group.length > 0);
   const others = files.filter((file) => !APART.some((pattern) => pattern.test(file)));
-  const isDear = (file: string) => file.startsWith('test/');
-  return [...inGroups(others.filter(isDear)), ...apart, ...inGroups(others.filter((file) => !isDear(file)))];
+  // Tests of the whole gateway take longer than those beside their source.
+  const isWhole = (file: string) => file.startsWith('test/');
+  const whole = [...inGroups(others.filter(isWhole)), ...apart];
+  const longest = LONGEST.flatMap((file) => whole.filter((group) => group.some((each) => file.test(each))));
+  return [...new Set([...longest, ...whole]), ...inGroups(others.filter((file) => !isWhole(file)))];
 }
 
 function inGroups(files: readonly string[]): string[][] {

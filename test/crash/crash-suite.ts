@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { IS_LONG, ONLY_LONG, onlyLongIf } from '../long.ts';
+import { onlyLongIf } from '../long.ts';
 import type { Run } from './fault.ts';
 import { FAULTS, runFault, sceneFor } from './faults.ts';
 import { countPayments, judgeOrders } from './judge-orders.ts';
@@ -9,19 +9,18 @@ import { openCrashScene } from './scene.ts';
 
 interface CrashSuite {
   isChosen(name: string): boolean;
-  /** True for a fault that every test run causes. The long test run causes all. */
-  isAlways(name: string): boolean;
+  /** True if every test run causes these faults. The long test run causes all. */
+  readonly isAlways: boolean;
 }
 
-/** Few, and patient: the processor time of the tests goes to the nodes that start again. */
-const CUSTOMERS = { shoppers: 4, askEveryMs: 150 };
+/** Few, and patient: the processor time of the tests goes to the nodes that start again, one after the other. */
+const CUSTOMERS = { shoppers: 4, askEveryMs: 150, endsWithinMs: 900_000 };
 const JUDGED = { timeout: 480_000 };
 
 /** Causes each chosen fault once, one soon after the other, and then follows every order to its end. */
 export function crashSuite(title: string, { isChosen, isAlways }: CrashSuite): void {
-  const all = FAULTS.filter(({ name }) => isChosen(name));
-  const chosen = all.filter(({ name }) => IS_LONG || isAlways(name));
-  describe(title, onlyLongIf(chosen.length === 0), () => {
+  const chosen = FAULTS.filter(({ name }) => isChosen(name));
+  describe(title, onlyLongIf(!isAlways), () => {
     let run: Run;
     before(async () => {
       const scene = await openCrashScene(sceneFor(chosen));
@@ -36,10 +35,6 @@ export function crashSuite(title: string, { isChosen, isAlways }: CrashSuite): v
       it(`is repaired after ${fault.name}`, { skip: fault.skip ?? false }, async () => {
         await runFault(run, fault, { isPatient: false });
       });
-    }
-
-    for (const { name } of all.filter((fault) => !chosen.includes(fault))) {
-      it(`is repaired after ${name}`, ONLY_LONG);
     }
 
     it(
