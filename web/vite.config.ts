@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { compressedFiles } from './scripts/compressed-files.ts';
 import { weightBudget } from './scripts/weight-budget.ts';
 
 /** The entries that documents of the server load: the checkout; the dashboard; the point of sale with its service worker; the pages of payment links and of receipts, which have no script; the shop, the blocks and the front page; the API reference. */
@@ -39,6 +40,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     weightBudget({ entry: ENTRIES.checkout, scriptBytes: 90_000, styleBytes: 15_000 }),
     weightBudget({ entry: ENTRIES.dashboard, scriptBytes: 170_000, styleBytes: 15_000, laterBytes: 60_000 }),
     weightBudget({ entry: ENTRIES.pos, scriptBytes: 90_000, styleBytes: 15_000 }),
+    compressedFiles(),
   ],
   // The package's own bundle. Of its parts npm installs some twice, and they would put helpers into the first chunks.
   resolve: { alias: [{ find: /^(@walletconnect\/sign-client)$/, replacement: '$1/dist/index.umd.js' }] },

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
 import { loadPageBundle } from './page-bundle.ts';
 
 const MANIFEST = {
@@ -65,6 +66,16 @@ describe('the build of the page', () => {
     assert.deepEqual(page.reference.scripts, ['/assets/reference-7.js']);
     assert.deepEqual([...page.files.keys()].sort(), ['assets/entry-1.js', font.slice(1), 'icons/token/USDC.svg']);
     assert.equal(page.files.get('icons/token/USDC.svg')?.type, 'image/svg+xml; charset=utf-8');
+  });
+
+  it('has its scripts and style sheets compressed already, so that no visitor waits for that', async () => {
+    const page = await loadPageBundle(join(import.meta.dirname, '../../../web/dist'));
+    const files = [...(page?.files ?? [])].filter(([name]) => /\.(js|css)$/.test(name));
+    assert.ok(files.length > 20);
+    for (const [name, { bytes, compressed }] of files) {
+      const built = await compressed.get('br');
+      assert.ok(built !== undefined && brotliDecompressSync(built).equals(bytes), name);
+    }
   });
 
   it('is missing where there is none, or only a part of one', async () => {

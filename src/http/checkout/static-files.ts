@@ -12,7 +12,7 @@ export interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly hash: string;
-  /** Made when they are first asked for. */
+  /** Made by the build, or when they are first asked for. */
   readonly compressed: Map<Encoding, Promise<Buffer>>;
 }
 
@@ -36,11 +36,15 @@ export async function readStaticFiles(root: string, folders: readonly string[]):
   const files = new Map<string, StaticFile>();
   for (const folder of folders) {
     const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(() => []);
-    for (const entry of entries.slice(0, MAX_FILES)) {
-      const type = TYPES[extname(entry.name)];
-      if (!entry.isFile() || type === undefined) continue;
-      const path = join(entry.parentPath, entry.name);
-      files.set(relative(root, path).split(sep).join('/'), makeFile(type, await readFile(path)));
+    const paths = new Set(
+      entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)),
+    );
+    for (const path of [...paths].slice(0, MAX_FILES)) {
+      const type = TYPES[extname(path)];
+      if (type === undefined) continue;
+      const file = makeFile(type, await readFile(path));
+      if (paths.has(`${path}.br`)) file.compressed.set('br', Promise.resolve(await readFile(`${path}.br`)));
+      files.set(relative(root, path).split(sep).join('/'), file);
     }
   }
   return files;
