@@ -129,7 +129,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await assertAccessible(page, 'home');
   });
 
-  it('goes anywhere by the keyboard', async () => {
+  it('goes anywhere by the keyboard', ONLY_LONG, async () => {
     const { page } = visit;
     await page.keyboard.press('Control+k');
     await page.keyboard.type('tea');
@@ -243,7 +243,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     );
   });
 
-  it('is opened by the public name of this machine', async () => {
+  it('is opened by the public name of this machine', ONLY_LONG, async () => {
     const { port } = new URL(origin);
     const answer = await fetch(`http://127.0.0.1:${port}/dashboard/team?lang=de`, { redirect: 'manual' });
     assert.equal(answer.headers.get('location'), `${origin}/dashboard/team?lang=de`);

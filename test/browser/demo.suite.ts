@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { en } from '../../web/src/checkout/strings/en.ts';
-import { onlyLongIf } from '../long.ts';
+import { ONLY_LONG, onlyLongIf } from '../long.ts';
 import { missingBrowser } from './chromium.ts';
 import { type Scene, sharedScene, steps } from './scene.ts';
 
@@ -43,7 +43,7 @@ describe('a newcomer in the sandbox', { skip: missingBrowser(), concurrency: 2 }
     );
   }
 
-  it('finds the shop from any name of this machine', async () => {
+  it('finds the shop from any name of this machine', ONLY_LONG, async () => {
     const { page, close } = await scene.visit();
     await page.goto(`${scene.baseUrl}/demo`);
     await page.getByRole('button', { name: 'Buy Pour-over kettle' }).click();

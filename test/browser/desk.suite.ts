@@ -124,37 +124,41 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     assert.deepEqual([money?.status, money?.destination], ['returned', `eip155:31337:${address}`]);
   });
 
-  it('show an edit that somebody else made first, suspend a merchant, and add its first destination', async () => {
-    const { page } = visit;
-    const dialog = page.getByRole('dialog');
-    const { merchant } = await scene.call<{ merchant: { id: string } }>('POST', '/v1/merchants', {
-      merchantName: 'Kiosk',
-      merchantEmail: 'kiosk@shop.example',
-    });
-    await page.goto(`${origin}/dashboard/merchants/${merchant.id}`);
-    await page.getByRole('button', { name: en.addDestination }).click();
-    await dialog.getByLabel(en.accountAddress).fill(`0x${'ab'.repeat(20)}`);
-    await dialog.getByText(en.noChecksum).waitFor();
-    await dialog.getByRole('button', { name: en.addDestination }).click();
-    await page
-      .getByText(/0x[aA][bB]/)
-      .first()
-      .waitFor();
-    await page.getByRole('button', { name: en.edit }).click();
-    await dialog.getByLabel(en.name).fill('Kiosk of one');
-    await scene.call('PATCH', `/v1/merchants/${merchant.id}`, { merchantName: 'Kiosk of another' });
-    await dialog.getByRole('button', { name: en.save }).click();
-    await dialog.locator('ins').getByText('Kiosk of another').waitFor();
-    assert.equal(await dialog.getByLabel(en.name).inputValue(), 'Kiosk of one');
-    await assertAccessible(page, 'two edits');
-    await dialog.getByRole('button', { name: en.overwrite }).click();
-    await at(page, `Kiosk of one ${en.merchantActive}`);
-    await page.getByRole('button', { name: en.suspend }).click();
-    await dialog.getByRole('button', { name: en.suspend }).click();
-    await at(page, `Kiosk of one ${en.merchantSuspended}`);
-    await page.getByText(en.suspendedText).waitFor();
-    await assertAccessible(page, 'suspended merchant');
-  });
+  it(
+    'show an edit that somebody else made first, suspend a merchant, and add its first destination',
+    ONLY_LONG,
+    async () => {
+      const { page } = visit;
+      const dialog = page.getByRole('dialog');
+      const { merchant } = await scene.call<{ merchant: { id: string } }>('POST', '/v1/merchants', {
+        merchantName: 'Kiosk',
+        merchantEmail: 'kiosk@shop.example',
+      });
+      await page.goto(`${origin}/dashboard/merchants/${merchant.id}`);
+      await page.getByRole('button', { name: en.addDestination }).click();
+      await dialog.getByLabel(en.accountAddress).fill(`0x${'ab'.repeat(20)}`);
+      await dialog.getByText(en.noChecksum).waitFor();
+      await dialog.getByRole('button', { name: en.addDestination }).click();
+      await page
+        .getByText(/0x[aA][bB]/)
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: en.edit }).click();
+      await dialog.getByLabel(en.name).fill('Kiosk of one');
+      await scene.call('PATCH', `/v1/merchants/${merchant.id}`, { merchantName: 'Kiosk of another' });
+      await dialog.getByRole('button', { name: en.save }).click();
+      await dialog.locator('ins').getByText('Kiosk of another').waitFor();
+      assert.equal(await dialog.getByLabel(en.name).inputValue(), 'Kiosk of one');
+      await assertAccessible(page, 'two edits');
+      await dialog.getByRole('button', { name: en.overwrite }).click();
+      await at(page, `Kiosk of one ${en.merchantActive}`);
+      await page.getByRole('button', { name: en.suspend }).click();
+      await dialog.getByRole('button', { name: en.suspend }).click();
+      await at(page, `Kiosk of one ${en.merchantSuspended}`);
+      await page.getByText(en.suspendedText).waitFor();
+      await assertAccessible(page, 'suspended merchant');
+    },
+  );
 
   it('are reached by the keyboard alone', ONLY_LONG, async () => {
     const { page } = visit;

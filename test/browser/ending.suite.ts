@@ -88,7 +88,7 @@ describe('the end of a checkout', { skip: missingBrowser(), concurrency: 2 }, ()
     await close();
   });
 
-  it('stays on its own screen where the shop named no addresses', async () => {
+  it('stays on its own screen where the shop named no addresses', ONLY_LONG, async () => {
     const visit = await scene.visit();
     const { gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await visit.page.goto(gatewayUrl);

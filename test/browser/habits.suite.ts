@@ -164,7 +164,7 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     },
   );
 
-  it('go on after an upgrade, also where a page of the older version is gone from the gateway', async () => {
+  it('go on after an upgrade, also where a page of the older version is gone from the gateway', ONLY_LONG, async () => {
     const { context } = visit;
     const page = await context.newPage();
     await page.goto(`${dashboard}/account`);

@@ -86,7 +86,7 @@ describe('everybody can read and use the checkout', { skip: missingBrowser(), co
     await close();
   });
 
-  it('without JavaScript, as a page that refreshes itself until the end', async () => {
+  it('without JavaScript, as a page that refreshes itself until the end', ONLY_LONG, async () => {
     const { page, close } = await scene.visit({ javaScriptEnabled: false });
     const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
     await page.goto(gatewayUrl);
@@ -122,7 +122,7 @@ describe('everybody can read and use the checkout', { skip: missingBrowser(), co
     }
   });
 
-  it('and are sent on without a word about where they came from', async () => {
+  it('and are sent on without a word about where they came from', ONLY_LONG, async () => {
     const { context, page, close } = await scene.visit();
     const referrers: (string | undefined)[] = [];
     await context.route(`${SHOP}/no**`, async (route) => {

@@ -100,7 +100,7 @@ describe('signing for a refund', { skip: missingBrowser(), concurrency: 2 }, () 
     },
   );
 
-  it('shows nothing for a link of no refund', async () => {
+  it('shows nothing for a link of no refund', ONLY_LONG, async () => {
     const visit = await scene.visit();
     const answer = await visit.page.goto(`${scene.baseUrl}/r/00000000000000000000000000`);
     assert.equal(answer?.status(), 404);

@@ -25,7 +25,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 /** The programs of the guides, as a reader would run them, on one sandbox. */
-describe('the programs of the guides', () => {
+describe('the programs of the guides', ONLY_LONG, () => {
   let sandbox: Sandbox;
   let sdk: BuiltSdk;
   let folder: string;
@@ -258,14 +258,14 @@ describe('the programs of the guides', () => {
     await till.webhookEndpoints.delete(endpoint.id);
   });
 
-  it('client library: the example of every method works', ONLY_LONG, async () => {
+  it('client library: the example of every method works', async () => {
     const { paymentId } = await sandbox.createPayment('iso4217/USD', '1000');
     await payWith(sandbox, await sandbox.createWallet({ USDC: 10_000_000n }), paymentId, 'USDC');
     await runExamples(sandbox, paymentId);
   });
 
   it('Python: takes a payment, receives webhooks, and bears failures', {
-    skip: ONLY_LONG.skip || missingPython(),
+    skip: missingPython(),
   }, async () => {
     await bearsFailures(pythonPath(), 'python', 'failures.py');
     await copyFile(join(ROOT, 'clients/python/till.py'), join(folder, 'till.py'));
@@ -278,7 +278,7 @@ describe('the programs of the guides', () => {
   });
 
   it('PHP: takes a payment, receives webhooks, and bears failures', {
-    skip: ONLY_LONG.skip || missingPhp(),
+    skip: missingPhp(),
   }, async () => {
     await bearsFailures(phpPath(), 'php', 'failures.php');
     await copyFile(join(ROOT, 'clients/php/till.php'), join(folder, 'till.php'));

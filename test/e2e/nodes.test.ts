@@ -180,41 +180,45 @@ describe('a node', { concurrency: true }, () => {
     assert.doesNotMatch(unreachable.output(), /hunter2/);
   });
 
-  it('with a database of its own keeps its folder to itself, survives kill -9 and leaves nothing running', async () => {
-    const home = newHome();
-    const first = await start({ TILL_HOME: home });
-    const { apiKey, merchantId } = await first.ready();
-    const line = /curl (\S+) -H 'Api-Key: (\S+)'/.exec(first.output());
-    assert.ok(line, 'the banner has a line to paste');
-    const pasted = await fetch(line[1]?.replace('localhost', '127.0.0.1') ?? '', {
-      headers: { 'Api-Key': line[2] ?? '' },
-    });
-    assert.equal(pasted.status, 200);
+  it(
+    'with a database of its own keeps its folder to itself, survives kill -9 and leaves nothing running',
+    ONLY_LONG,
+    async () => {
+      const home = newHome();
+      const first = await start({ TILL_HOME: home });
+      const { apiKey, merchantId } = await first.ready();
+      const line = /curl (\S+) -H 'Api-Key: (\S+)'/.exec(first.output());
+      assert.ok(line, 'the banner has a line to paste');
+      const pasted = await fetch(line[1]?.replace('localhost', '127.0.0.1') ?? '', {
+        headers: { 'Api-Key': line[2] ?? '' },
+      });
+      assert.equal(pasted.status, 200);
 
-    const second = await start({ TILL_HOME: home });
-    assert.equal(await endOf(second), 1);
-    assert.match(second.output(), new RegExp(`in use by another gateway \\(process ${first.pid}\\)`));
-    assert.match(second.output(), /TILL_HOME/);
+      const second = await start({ TILL_HOME: home });
+      assert.equal(await endOf(second), 1);
+      assert.match(second.output(), new RegExp(`in use by another gateway \\(process ${first.pid}\\)`));
+      assert.match(second.output(), /TILL_HOME/);
 
-    const renamed = await fetch(`${first.baseUrl}/v1/merchants/${merchantId}`, {
-      method: 'PATCH',
-      headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ merchantName: 'Still here' }),
-    });
-    assert.equal(renamed.status, 200);
-    first.signal('SIGKILL');
-    assert.equal(await endOf(first), 'SIGKILL');
+      const renamed = await fetch(`${first.baseUrl}/v1/merchants/${merchantId}`, {
+        method: 'PATCH',
+        headers: { 'Api-Key': apiKey, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ merchantName: 'Still here' }),
+      });
+      assert.equal(renamed.status, 200);
+      first.signal('SIGKILL');
+      assert.equal(await endOf(first), 'SIGKILL');
 
-    const again = await start({ TILL_HOME: home });
-    const sandbox = await again.ready();
-    assert.deepEqual([sandbox.apiKey, sandbox.merchantId], [apiKey, merchantId], 'the same ones at every start');
-    const kept = await fetch(`${again.baseUrl}/v1/merchants/${merchantId}`, { headers: { 'Api-Key': apiKey } });
-    assert.equal(((await kept.json()) as { merchant: { name: string } }).merchant.name, 'Still here');
-    const { pid } = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8'));
-    again.signal('SIGTERM');
-    assert.equal(await endOf(again, STOP), 0);
-    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' }, 'PostgreSQL has ended too');
-  });
+      const again = await start({ TILL_HOME: home });
+      const sandbox = await again.ready();
+      assert.deepEqual([sandbox.apiKey, sandbox.merchantId], [apiKey, merchantId], 'the same ones at every start');
+      const kept = await fetch(`${again.baseUrl}/v1/merchants/${merchantId}`, { headers: { 'Api-Key': apiKey } });
+      assert.equal(((await kept.json()) as { merchant: { name: string } }).merchant.name, 'Still here');
+      const { pid } = JSON.parse(await readFile(join(home, 'postgres', 'connection.json'), 'utf8'));
+      again.signal('SIGTERM');
+      assert.equal(await endOf(again, STOP), 0);
+      assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' }, 'PostgreSQL has ended too');
+    },
+  );
 });
 
 describe('a node that loses its database', { concurrency: true }, () => {

@@ -12,7 +12,7 @@ import type { Json } from './list-test.ts';
 const WITHIN = { withinMs: 60_000 };
 const asking = (sandbox: string) => ({ metadata: { sandbox } });
 
-describe('rehearsals in a running sandbox', () => {
+describe('rehearsals in a running sandbox', ONLY_LONG, () => {
   let sandbox: Sandbox;
   before(async () => {
     sandbox = await startSandbox();
@@ -178,7 +178,7 @@ describe('rehearsals in a running sandbox', () => {
     assert.deepEqual(await eventsOf(screened.paymentId), ['payment.created']);
   });
 
-  it('keeps its time over a restart: the gateway, the chain and the commands agree', ONLY_LONG, async () => {
+  it('keeps its time over a restart: the gateway, the chain and the commands agree', async () => {
     await sandbox.call('POST', '/v1/test/clock', { advanceMs: 3_600_000 });
     const before = await sandbox.call<Json>('GET', '/v1/test/clock');
     await sandbox.restart(async () => {
