@@ -129,7 +129,7 @@ describe('the dashboard', { skip: missingBrowser() }, () => {
     await assertAccessible(page, 'home');
   });
 
-  it('goes anywhere by the keyboard', ONLY_LONG, async () => {
+  it('goes anywhere by the keyboard', async () => {
     const { page } = visit;
     await page.keyboard.press('Control+k');
     await page.keyboard.type('tea');

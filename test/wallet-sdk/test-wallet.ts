@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import {
+  createNonceManager,
   createPublicClient,
   createWalletClient,
   defineChain,
   type Hex,
   http,
-  nonceManager,
+  type NonceManager,
   type TypedDataDefinition,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { jsonRpc } from 'viem/nonce';
 
 /** A request as the SDK hands it to a wallet. */
 export interface WalletRequest {
@@ -22,9 +24,23 @@ export type TestWallet = ReturnType<typeof createTestWallet>;
 const RECEIPT_WITHIN_MS = 20_000;
 const POLL_MS = 50;
 
+/**
+ * The nonces of each chain, by its URL. The manager of viem itself tells chains apart by their ids, and every sandbox has
+ * the same one: the faucet of a second sandbox would begin with the nonce of the first.
+ */
+const nonceManagers = new Map<string, NonceManager>();
+
+function nonceManagerOf(rpcUrl: string): NonceManager {
+  const known = nonceManagers.get(rpcUrl) ?? createNonceManager({ source: jsonRpc() });
+  nonceManagers.set(rpcUrl, known);
+  return known;
+}
+
 /** A wallet with one key on one chain: it signs and sends every request, and waits for its transactions. */
 export function createTestWallet(input: { rpcUrl: string; chainId: string; privateKey?: Hex }) {
-  const account = privateKeyToAccount(input.privateKey ?? generatePrivateKey(), { nonceManager });
+  const account = privateKeyToAccount(input.privateKey ?? generatePrivateKey(), {
+    nonceManager: nonceManagerOf(input.rpcUrl),
+  });
   const chain = defineChain({
     id: Number(input.chainId.split(':')[1]),
     name: 'Test chain',
