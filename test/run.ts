@@ -13,7 +13,7 @@ import { takeProcessorMs } from './processor-time.ts';
  */
 const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
 /** The long run has files of many minutes, which must not wait for each other. */
-const FILES_PER_GROUP = IS_LONG ? 1 : 20;
+const FILES_PER_GROUP = IS_LONG ? 1 : 30;
 /**
  * Groups that run at once: each waits at times, for a database, a chain or a browser. More than the fewest begin only
  * while a part of the processor time is unused, because groups that compete take more of it (46 files: 142 s in two
@@ -28,27 +28,15 @@ const TEST_TIMEOUT_MS = 240_000;
 const GROUP_TIMEOUT_MS = 900_000;
 
 /**
- * Files that are no part of the usual groups: they take long, replace globals, or have a hook outside of any `describe`
- * that runs for each test. Files of one line share a process.
+ * Files that are no part of the usual groups: they start many processes or a browser, replace globals, or have a hook
+ * outside of any `describe` that runs for each test. Files of one line share a process.
  */
 const APART: readonly RegExp[] = [
   /^test\/crash\/crash-points\./,
-  /^test\/browser\/(checkout|paying)\./,
-  /^test\/simulation\//,
-  /^test\/attacks\/hostile-/,
-  /^test\/browser\/surviving\./,
-  /^test\/browser\/shop\./,
-  /^test\/browser\/dashboard\./,
-  /^test\/browser\/pairing\./,
-  /^test\/e2e\/nodes\./,
-  /^test\/e2e\/guides\./,
-  /^test\/e2e\/drain\./,
-  /^src\/sandbox\/chain-process\./,
-  /^test\/e2e\/trigger\./,
-  /^test\/(e2e\/wallet-sdk\.|wallet-sdk\/)/,
-  /^test\/e2e\/npm-start\./,
-  /^test\/attacks\/fuzz-routes\./,
-  /^src\/sandbox\/embedded-postgres\./,
+  /^test\/browser\/(checkout|paying|surviving)\./,
+  /^test\/browser\//,
+  /^test\/(simulation\/|attacks\/(hostile-|fuzz-routes\.))/,
+  /^(test\/(e2e\/(nodes|guides|drain|trigger|npm-start|wallet-sdk)\.|wallet-sdk\/)|src\/sandbox\/(chain-process|embedded-postgres)\.)/,
   /^web\/src\/checkout\/checkout\./,
   /^web\/src\/checkout\/refund\/signing\./,
   /^web\/src\/checkout\/wallets\./,
@@ -56,11 +44,13 @@ const APART: readonly RegExp[] = [
 
 /** A file of each group that takes longest. These groups start first, so that no core is idle at the end. */
 const LONGEST: readonly RegExp[] = [
-  /^test\/crash\/crash-points\./,
   /^test\/e2e\/upgrade\./,
+  /^test\/crash\/crash-points\./,
   /^test\/attacks\/authorisation-matrix\./,
-  /^test\/e2e\/payment-details\./,
+  /^test\/e2e\/refunds\./,
   /^test\/e2e\/books-reconcile\./,
+  /^test\/e2e\/idempotency\./,
+  /^test\/browser\/dashboard\./,
   /^test\/browser\/checkout\./,
   /^src\/store\/payments\/payment-lists\./,
 ];
@@ -144,8 +134,12 @@ function unusedShare(): () => number {
 }
 
 function groupsOf(files: readonly string[]): string[][] {
-  const apart = APART.map((pattern) => files.filter((file) => pattern.test(file))).filter((group) => group.length > 0);
-  const others = files.filter((file) => !APART.some((pattern) => pattern.test(file)));
+  // In the long run every file is apart.
+  const placeOf = (file: string) => (IS_LONG ? -1 : APART.findIndex((pattern) => pattern.test(file)));
+  const apart = APART.map((_, place) => files.filter((file) => placeOf(file) === place)).filter(
+    (group) => group.length > 0,
+  );
+  const others = files.filter((file) => placeOf(file) < 0);
   // Tests of the whole gateway take longer than those beside their source.
   const isWhole = (file: string) => file.startsWith('test/');
   const groups = [...inGroups(others.filter(isWhole)), ...apart, ...inGroups(others.filter((file) => !isWhole(file)))];
