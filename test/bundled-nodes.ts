@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
@@ -17,10 +17,12 @@ const PROGRAMS = { main: 'src/main.ts', 'crash-node': 'test/crash/crash-node.ts'
  * processor time.
  */
 export async function bundleNodes(): Promise<void> {
+  await mkdir(FOLDER, { recursive: true });
   for (const [name, program] of Object.entries(PROGRAMS)) {
-    await build({
+    const { outputFiles } = await build({
       entryPoints: [join(ROOT, program)],
       outfile: join(FOLDER, `${name}.mjs`),
+      write: false,
       bundle: true,
       platform: 'node',
       format: 'esm',
@@ -31,11 +33,16 @@ export async function bundleNodes(): Promise<void> {
       // Packages in CommonJS call it for Node's own modules.
       banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
     });
+    // Nodes of another run may start at any time: they find a whole file.
+    for (const { path, contents } of outputFiles) {
+      await writeFile(`${path}.${process.pid}`, contents);
+      await rename(`${path}.${process.pid}`, path);
+    }
   }
   process.env[BUNDLES] = FOLDER;
 }
 
-/** The file of a program: its bundle in a test run, or its source. */
+/** The file of a program: its bundle in a run of all tests, or its source. */
 export function programFile(name: keyof typeof PROGRAMS): string {
   const folder = process.env[BUNDLES];
   return folder === undefined ? join(ROOT, PROGRAMS[name]) : join(folder, `${name}.mjs`);

@@ -6,7 +6,6 @@ import { systemWorld } from '../src/runtime/system-world.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/embedded-postgres.ts';
 import { migrate } from '../src/store/plumbing/migrate.ts';
 import { missingBrowser } from './browser/chromium.ts';
-import { bundleNodes } from './bundled-nodes.ts';
 import { makeTemplate, TEST_SERVER } from './database.ts';
 import { missingHaproxy } from './haproxy.ts';
 import { missingPhp, missingPython } from './interpreters.ts';
@@ -39,7 +38,6 @@ export async function globalSetup(): Promise<void> {
   server = await startEmbeddedPostgres({ world: systemWorld, log }, { dir: join(folder, 'postgres'), settings: FAST });
   process.env[TEST_SERVER] = server.url;
   await makeTemplate((url) => migrate({ log }, url));
-  await bundleNodes();
 }
 
 export async function globalTeardown(): Promise<void> {
