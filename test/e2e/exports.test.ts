@@ -197,6 +197,11 @@ describe('payments', () => {
       assert.ok(Number(refused.headers['retry-after']) > 0);
       running.end();
       await exported({}, key);
+      // An end that is told twice is not the end of the next export.
+      const next = lists.beginExport(seller.key.id, reply);
+      running.end();
+      assert.throws(() => lists.beginExport(seller.key.id, reply), { code: 'rate_limited' });
+      next.end();
 
       const request = get({ port, path: '/v1/exports/payments', headers: key });
       request.on('response', (response) => response.destroy());

@@ -50,7 +50,8 @@ export function createListReads(
     waitingPerCaller: WAITING_PER_KEY,
   });
   const buckets = new Map<string, TokenBucket>();
-  const exporting = new Set<string>();
+  /** The keys whose exports are under way, each with its export. */
+  const exporting = new Map<string, ExportReads>();
 
   function bucketOf(key: string): TokenBucket {
     const nowMs = clock.nowMs();
@@ -89,15 +90,19 @@ export function createListReads(
         const message = isOwn ? 'An export of yours is running.' : 'This node is writing other exports.';
         throw refusal(message, EXPORT_RETRY_MS);
       }
-      exporting.add(keyId);
-      return {
+      const reads: ExportReads = {
         page: (work) => {
           const page = queue.run(`export ${keyId}`, () => work(listDb.sql));
           if (page === undefined) throw new Error('An export asks for one page after the other.');
           return page;
         },
-        end: () => void exporting.delete(keyId),
+        end: () => {
+          // The key may have begun another export since.
+          if (exporting.get(keyId) === reads) exporting.delete(keyId);
+        },
       };
+      exporting.set(keyId, reads);
+      return reads;
     },
 
     async read(keyId, reply, work) {
