@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { bundleNodes } from './bundled-nodes.ts';
@@ -24,8 +25,7 @@ const MOST_AT_ONCE = Math.min(3 * availableParallelism(), 12);
 const FEWEST_AT_ONCE = Math.min(availableParallelism() + 1, MOST_AT_ONCE);
 const LOOK_EVERY_MS = 2_000;
 const UNUSED_SHARE = 0.06;
-/** A busy machine may take ten times as long as an idle one. */
-const TEST_TIMEOUT_MS = 240_000;
+const RUN_GROUP = join(import.meta.dirname, 'run-group.ts');
 const GROUP_TIMEOUT_MS = 900_000;
 
 /**
@@ -160,17 +160,8 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     const child = spawn(
       process.execPath,
-      [
-        // A larger young generation is collected less often.
-        '--max-semi-space-size=64',
-        '--test',
-        '--test-isolation=none',
-        // Tests leave connections and timers open.
-        '--test-force-exit',
-        `--test-timeout=${TEST_TIMEOUT_MS}`,
-        '--test-reporter=spec',
-        ...files,
-      ],
+      // A larger young generation is collected less often.
+      ['--max-semi-space-size=64', RUN_GROUP, ...files],
       { stdio: ['ignore', 'pipe', 'pipe'], timeout: GROUP_TIMEOUT_MS, killSignal: 'SIGKILL' },
     );
     running.add(child);

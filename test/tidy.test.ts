@@ -264,6 +264,11 @@ describe('the house', () => {
     assert.deepEqual({ banned, long, unfinished, misnamed }, { banned: [], long: [], unfinished: [], misnamed: [] });
   });
 
+  it('describes tests without waiting: the runner loses the suite of a test that is described later', () => {
+    const wrong = tracked.filter((name) => name.endsWith('.ts') && /\bdescribe\(.*\basync\b/.test(read(name)));
+    assert.deepEqual(wrong, []);
+  });
+
   it('names no machine and no download host', () => {
     const path = new RegExp(`(^|[^A-Za-z0-9_.])/(${['ro', 'ho'].join('|')})(ot|me/[a-z]+)/`);
     const wrong = tracked.filter(

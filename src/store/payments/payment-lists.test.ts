@@ -15,7 +15,7 @@ import type { PaymentFilter } from './payment-filter.ts';
 import { listPayments } from './payment-lists.ts';
 import { findDaysOfCustomers, paymentStats, readPaymentStats } from './payment-stats.ts';
 
-const ROWS = IS_LONG ? 400_000 : 60_000;
+const ROWS = IS_LONG ? 400_000 : 40_000;
 const CHUNK = 20_000;
 /** Half of the payments are of one merchant, the others of these. */
 const SMALL_MERCHANTS = 1_000;
@@ -291,7 +291,7 @@ describe('lists of a merchant with many payments', () => {
   });
 });
 
-/** A scan of the large merchant's part of an index would take far more: some 1,000 pages of the 30,000 payments. */
+/** A scan of the large merchant's part of an index would take far more: some 700 pages of the 20,000 payments. */
 const MOST_PAGES = 200;
 /** From the root of an index to an entry. */
 const PAGES_PER_LOOK = 4;
