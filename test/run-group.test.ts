@@ -30,8 +30,8 @@ describe('a group of test files', () => {
     return { status, stdout };
   }
 
-  it('passes if all files pass', () => {
-    const { status, stdout } = run(passing('one'), passing('two'));
+  it('passes if all files pass, and ends although a timer is open', () => {
+    const { status, stdout } = run(`${passing('one')}setInterval(() => {}, 1000);`, passing('two'));
     assert.equal(status, 0, stdout);
     assert.match(stdout, /✔ one.*✔ two.*ℹ pass 3\n/s);
   });

@@ -5,7 +5,7 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { ChainUnavailableError, UnreadableAnswerError } from '../chain.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { type Lie, type LyingServer, startLyingServer } from './lying-server.fixture.ts';
-import { createRpc, type Rpc } from './rpc.ts';
+import { createRpc, type Rpc, type RpcInput } from './rpc.ts';
 import { readQuantity } from './rpc-values.ts';
 
 const NETWORK = 'eip155:31337';
@@ -16,13 +16,14 @@ describe('the RPC client', () => {
   let second: LyingServer;
   let open: Rpc[] = [];
 
-  function connect(servers: readonly LyingServer[]): Rpc {
+  function connect(servers: readonly LyingServer[], more: Partial<RpcInput> = {}): Rpc {
     const rpc = createRpc({
       world: systemWorld,
       network: NETWORK,
       chainId: 31337,
       blockTimeMs: 1_000,
       endpoints: servers.map(({ url }) => url),
+      ...more,
     });
     open.push(rpc);
     return rpc;
@@ -177,6 +178,17 @@ describe('the RPC client', () => {
     first.lie = 'silence';
     const rpc = connect([first, second]);
     assert.equal(await rpc.call(balance, 400), 5n);
+    assert.equal(first.requests.length, 1);
+  });
+
+  it('waits for an endpoint whose calls are rationed, instead of asking a silent one a second time', async () => {
+    const rpc = connect([first, second], { callsPerS: 20 });
+    const rationed = rpc.endpoints[1];
+    assert.ok(rationed);
+    await Promise.all(Array.from({ length: 45 }, () => rpc.callOne(rationed, balance)));
+    assert.ok(rationed.readyInMs() > 0);
+    first.lie = 'silence';
+    assert.equal(await rpc.call(balance, 4_000), 5n);
     assert.equal(first.requests.length, 1);
   });
 

@@ -138,11 +138,16 @@ export function createRpc(input: RpcInput): Rpc {
     for (let round = 0; round < MAX_ROUNDS && !attempts.isDecided() && !isOver(); round += 1) {
       if (attempts.isPointless()) break;
       if (round > 0) await attempts.settleWithin(withJitter(world, backoffMs(ROUND_PAUSE, round)));
+      // An endpoint that keeps this very call waiting is asked a second time only when there is no other. One whose calls
+      // are rationed will take it soon.
+      const others = () => among.filter(({ name }) => !attempts.isPending(name));
+      while (attempts.isPending() && !attempts.isDecided() && !isOver() && rationMs(others()) > 0) {
+        await attempts.settleWithin(Math.min(rationMs(others()), timeoutMs));
+      }
       const ready = await askable(order);
       if (ready.length === 0) break;
-      // An endpoint that has kept this very call waiting is asked a second time only when there is no other.
-      const others = ready.filter(({ name }) => !attempts.isPending(name));
-      for (const endpoint of others.length > 0 ? others : ready) {
+      const readyOthers = ready.filter((endpoint) => others().includes(endpoint));
+      for (const endpoint of readyOthers.length > 0 ? readyOthers : ready) {
         if (attempts.isDecided() || isOver()) break;
         begin(endpoint);
         await attempts.settleWithin((timeoutMs / FIRST_HEDGE) * 2 ** round);
@@ -258,6 +263,12 @@ function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 
 /** A finite stand-in for infinite doubts in the sort, because Infinity minus Infinity is NaN. */
 const MOST_DOUBTS = 1_000_000;
+
+/** Milliseconds until one of them takes calls again, if these are rationed; 0 if one takes calls now, or all are left alone. */
+function rationMs(endpoints: readonly Endpoint[]): number {
+  const ms = Math.min(...endpoints.map((endpoint) => endpoint.readyInMs()));
+  return Number.isFinite(ms) ? ms : 0;
+}
 
 function headsOf(endpoints: readonly Endpoint[]): number[] {
   return endpoints.flatMap((endpoint) => endpoint.head() ?? []);
