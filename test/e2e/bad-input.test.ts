@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { CATALOGUE, type ErrorCode } from '../../src/errors.ts';
 import { createLog } from '../../src/runtime/log.ts';
+import { one } from '../../src/store/plumbing/database.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { IS_LONG } from '../long.ts';
 import { type DescribedOperation, operations } from '../openapi.ts';
@@ -47,10 +48,8 @@ async function furnish() {
     { name: string }[]
   >`select tablename as name from pg_tables where schemaname = 'public' and tablename not in ('leases', 'outbox', 'event_batches')`;
   const digests = tables.map(
-    ({ name }) =>
-      `select '${name}' as name, md5(coalesce(string_agg(r::text, ',' order by r::text), '')) as digest from ${name} r`,
+    ({ name }) => `(select md5(string_agg(r::text, ',' order by r::text)) from ${name} r) as ${name}`,
   );
-  const contents = `select json_object_agg(name, digest order by name) as "all" from (${digests.join(' union all ')}) t`;
   return {
     gateway,
     headers,
@@ -60,9 +59,9 @@ async function furnish() {
     settlementId,
     paymentId,
     /** A fingerprint of every row of every table but those that the placer of events writes meanwhile. */
-    async contents(): Promise<Record<string, string>> {
-      const [row] = await gateway.db.sql.unsafe<{ all: Record<string, string> }[]>(contents);
-      return row?.all ?? {};
+    async contents(): Promise<Record<string, string | null>> {
+      const { sql } = gateway.db;
+      return one(await sql<Record<string, string | null>[]>`select ${sql.unsafe(digests.join())}`);
     },
   };
 }
