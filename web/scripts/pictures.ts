@@ -5,7 +5,7 @@ import { drawSheet } from '../../src/paper/draw-sheet.ts';
 import { pictureOf } from '../../test/poppler.ts';
 import { accessProblems } from './access-problems.ts';
 import { savePicture } from './save-picture.ts';
-import { type StoryServer, serveStories } from './story-server.ts';
+import { type StoryServer, serveNewStories } from './story-server.ts';
 
 const USAGE = `npm run pictures:pages [-- folder [name]]
 
@@ -48,7 +48,7 @@ const BROWSER_FLAGS = [
 ];
 
 let count = 0;
-const server = await serveStories();
+const server = await serveNewStories();
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const browser = await chromium.launch({ executablePath, args: BROWSER_FLAGS });
 try {

@@ -40,14 +40,30 @@ export interface StoryServer {
   close(): Promise<void>;
 }
 
-/** Builds the page and serves every story as a separate document, without scripts; also receipts, the shop and the reference. */
-export async function serveStories(): Promise<StoryServer> {
-  // A separate build folder, because a gateway may be serving the usual one.
+/** Builds the page into a separate folder, because a gateway may be serving the usual one. */
+export async function serveNewStories(): Promise<StoryServer> {
   const client = await mkdtemp(join(tmpdir(), 'till-stories-'));
   await build({ root: WEB, logLevel: 'warn', build: { outDir: client } });
+  const server = await serveStories(client);
+  return {
+    ...server,
+    async close() {
+      await server.close();
+      await rm(client, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Serves every story as a separate document, without scripts; also receipts, the shop and the reference. Style sheets and
+ * fonts are those of the last build.
+ */
+export async function serveStories(client: string = join(WEB, 'dist/client')): Promise<StoryServer> {
   const vite = await createServer({
     root: WEB,
     appType: 'custom',
+    // Stories are rendered here. No browser asks for the packages.
+    optimizeDeps: { noDiscovery: true, include: [] },
     server: { middlewareMode: true, hmr: false, ws: false },
   });
   const { STORIES } = (await vite.ssrLoadModule(
@@ -114,7 +130,6 @@ export async function serveStories(): Promise<StoryServer> {
     async close() {
       server.close();
       await vite.close();
-      await rm(client, { recursive: true, force: true });
     },
   };
 }
