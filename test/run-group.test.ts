@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 
 const RUN_GROUP = join(import.meta.dirname, 'run-group.ts');
-const HEAD = `import { describe, it } from 'node:test';
+const HEAD = `import { after, describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 `;
 const passing = (name: string) => `describe('${name}', () => it('passes', () => {}));\n`;
@@ -36,10 +36,20 @@ describe('a group of test files', () => {
     assert.match(stdout, /✔ one.*✔ two.*ℹ pass 3\n/s);
   });
 
+  it('ends when the hooks of its files have ended', () => {
+    const { status, stdout } = run(
+      `${passing('one')}after(async () => { await pause(50); process.stdout.write('cleaned up'); });`,
+      passing('two'),
+    );
+    assert.equal(status, 0, stdout);
+    assert.match(stdout, /cleaned up/);
+  });
+
   const FAILING = {
     'a test fails': `it('fails', () => { throw new Error('the reason'); });`,
     'a file does not load': `throw new Error('the reason');`,
     'a file fails to load after its first test': `${passing('one')}throw new Error('the reason');`,
+    'a hook of a file fails': `${passing('one')}after(() => { throw new Error('the reason'); });`,
     'a timer throws': `it('waits', async () => {
       setTimeout(() => { throw new Error('the reason'); }, 5);
       await pause(50);
