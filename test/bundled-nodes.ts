@@ -48,19 +48,26 @@ export function programFile(name: keyof typeof PROGRAMS): string {
   return folder === undefined ? join(ROOT, PROGRAMS[name]) : join(folder, `${name}.mjs`);
 }
 
-/** Modules keep the places of their sources, from which they find other files. Only the program itself is the main module. */
+/**
+ * Modules keep the places of their sources, from which they find other files. Only the program itself may be the main
+ * module. Another program that it imports has a bundle of its own.
+ */
 function ownPlaces(program: string): Plugin {
   return {
     name: 'own-places',
-    setup: ({ onLoad }) =>
+    setup: ({ onLoad, onResolve }) => {
+      onResolve({ filter: /\/main\.ts$/ }, ({ kind }) =>
+        kind === 'entry-point' ? undefined : { path: './main.mjs', external: true },
+      );
       onLoad({ filter: /\/(src|test)\/.*\.ts$/ }, async ({ path }) => {
         if (path.includes('/node_modules/')) return undefined;
         const source = await readFile(path, 'utf8');
         const contents = source
           .replaceAll('import.meta.dirname', JSON.stringify(join(path, '..')))
           .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path).href))
-          .replaceAll('import.meta.main', String(path === program));
+          .replaceAll('import.meta.main', path === program ? 'import.meta.main' : 'false');
         return { contents, loader: 'ts' };
-      }),
+      });
+    },
   };
 }

@@ -100,7 +100,14 @@ async function runTool({ bin, account, folder }: Place, name: string, args: read
 
 async function startServer({ folder, bin, account }: Place, name: string) {
   const port = await findPort(systemWorld.random);
-  const settings = { port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off' };
+  const settings = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    // In the folder of the server. A killed server leaves shared memory of other kinds behind.
+    dynamic_shared_memory_type: 'mmap',
+  };
   const args = Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   const child: ChildProcess = spawn(join(bin, 'postgres'), ['-D', join(folder, name), ...args], {
     cwd: folder,

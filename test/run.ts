@@ -87,9 +87,8 @@ async function main(named: readonly string[]): Promise<number> {
   waiting.push(...groupsOf(files.sort()));
   const outcomes: Outcome[] = [];
   const startedAtMs = Date.now();
-  await globalSetup();
-  // A few files start too few nodes for it.
-  if (named.length === 0) await bundleNodes();
+  // A few files start too few nodes for bundles.
+  await Promise.all([globalSetup(), named.length === 0 && bundleNodes()]);
   const setupMs = takeProcessorMs();
   try {
     const begun = new Set<Promise<void>>();
