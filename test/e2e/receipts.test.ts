@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { receiptKeyOf, signReceipt } from '../../src/domain/receipt.ts';
-import { IS_LONG, ONLY_LONG } from '../long.ts';
+import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { Json } from './list-test.ts';
@@ -15,8 +15,7 @@ import { payWith, setFees } from './sandbox-payer.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
 const SYMBOLS = ['USDC', 'EURC', 'USDT', 'ETH'] as const;
-/** At least one in each asset. */
-const PAYMENTS = IS_LONG ? 10 : SYMBOLS.length;
+const TEN = 10;
 const WITHIN_MS = 20_000;
 const TOKEN = parseAbi(['function transfer(address to, uint256 value)']);
 
@@ -71,9 +70,9 @@ describe('receipts', () => {
     return paymentId;
   }
 
-  it('of payments in every asset are verified by the script, and an altered one is refused', async () => {
+  it('of ten payments are verified by the script, and an altered one is refused', async () => {
     const ids = await Promise.all(
-      Array.from({ length: PAYMENTS }, (_, index) => paid(SYMBOLS[index % SYMBOLS.length] ?? '')),
+      Array.from({ length: TEN }, (_, index) => paid(SYMBOLS[index % SYMBOLS.length] ?? '')),
     );
     const receipts = await Promise.all(ids.map(receiptOf));
     for (const [index, signed] of receipts.entries()) {

@@ -140,14 +140,15 @@ export function createRpc(input: RpcInput): Rpc {
       if (round > 0) await attempts.settleWithin(withJitter(world, backoffMs(ROUND_PAUSE, round)));
       // An endpoint that keeps this very call waiting is asked a second time only when there is no other. One whose calls
       // are rationed will take it soon.
-      const others = () => among.filter(({ name }) => !attempts.isPending(name));
-      while (attempts.isPending() && !attempts.isDecided() && !isOver() && rationMs(others()) > 0) {
-        await attempts.settleWithin(Math.min(rationMs(others()), timeoutMs));
+      const isOther = ({ name }: Endpoint) => !attempts.isPending(name);
+      const waitMs = () => rationMs(among.filter(isOther));
+      while (attempts.isPending() && !attempts.isDecided() && !isOver() && waitMs() > 0) {
+        await attempts.settleWithin(Math.min(waitMs(), timeoutMs));
       }
       const ready = await askable(order);
       if (ready.length === 0) break;
-      const readyOthers = ready.filter((endpoint) => others().includes(endpoint));
-      for (const endpoint of readyOthers.length > 0 ? readyOthers : ready) {
+      const others = ready.filter(isOther);
+      for (const endpoint of others.length > 0 ? others : ready) {
         if (attempts.isDecided() || isOver()) break;
         begin(endpoint);
         await attempts.settleWithin((timeoutMs / FIRST_HEDGE) * 2 ** round);
