@@ -6,13 +6,13 @@ import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
 import { findNetwork } from '../src/chains/networks.ts';
 import { newId } from '../src/domain/ids.ts';
-import type { Item, SignedItem } from '../src/domain/item.ts';
+import type { SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 import { startCountingProxy } from './counting-proxy.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
-import { batchOf, send } from './gas.ts';
+import { batchOf, send, withSeal } from './gas.ts';
 import { type PayingChain, startPayingChain } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers } from './paying-payers.ts';
@@ -110,7 +110,7 @@ async function sweepOf(rpc: PayingChain, chain: Chain, count: number): Promise<S
   const collector = chain.depositContract();
   if (collector === undefined) throw new Error('The contract of deposit addresses is missing.');
   const batch = merchants.map(({ address: recipient }): SignedItem => {
-    const item: Item = {
+    const item = withSeal({
       network: NETWORK,
       collector,
       asset: ASSET,
@@ -122,7 +122,7 @@ async function sweepOf(rpc: PayingChain, chain: Chain, count: number): Promise<S
       amount: PRICE_UNITS,
       fee: FEE_UNITS,
       deadlineS: 0,
-    };
+    });
     const addressed = { ...item, payer: chain.depositAddressOf(item) };
     return { item: addressed, commitment: chain.commitmentOf(item), signature: '0x', hasCode: false };
   });

@@ -6,7 +6,7 @@ import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
 import { findNetwork } from '../src/chains/networks.ts';
 import { newId } from '../src/domain/ids.ts';
-import type { SignedItem } from '../src/domain/item.ts';
+import type { Item, SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
@@ -94,6 +94,11 @@ async function ourGas(rpc: PayingChain, chain: Chain, size: number | 'full') {
   return { count, perPayment: Number(gas) / count };
 }
 
+/** A seal costs the same whatever its bytes are. */
+export function withSeal(item: Item): Item {
+  return { ...item, seal: Buffer.from(systemWorld.random.bytes(32)).toString('hex') };
+}
+
 /** Signed payments of as many payers to as many merchants. */
 export async function batchOf(rpc: PayingChain, chain: Chain, count: number): Promise<SignedItem[]> {
   const { payers, shops } = await parties(rpc, `gas ${count}`, count);
@@ -101,7 +106,7 @@ export async function batchOf(rpc: PayingChain, chain: Chain, count: number): Pr
   if (method === undefined) throw new Error('USDC cannot be paid with.');
   const nowMs = Date.now();
   return payers.map((payer, index) => {
-    const item = {
+    const item = withSeal({
       network: NETWORK,
       collector: COLLECTOR_ADDRESS,
       asset: ASSET,
@@ -113,7 +118,7 @@ export async function batchOf(rpc: PayingChain, chain: Chain, count: number): Pr
       amount: PRICE_UNITS,
       fee: FEE_UNITS,
       deadlineS: Math.floor(nowMs / 1000) + LIFETIME_S,
-    };
+    });
     const [action] = chain.walletActions(item, 0n);
     const signature = payer.sign(JSON.parse(String(action?.params[1])) as TypedDataDefinition);
     return { item, commitment: chain.commitmentOf(item), signature, hasCode: false };

@@ -20,6 +20,7 @@ export async function writePayments(
       { length: Math.min(PER_STATEMENT, count - done) },
       (_, index): NewPayment => ({
         id: newId('pay_', nowMs, randomBytes(10)),
+        sealedId: randomBytes(16).toString('hex'),
         merchantId: merchantId(((done + index) % merchants) + 1),
         referenceId: `WRITTEN-${done + index}`,
         amountUnit: 'iso4217/USD',

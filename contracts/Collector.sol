@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {Batch} from "./Batch.sol";
 import {IPermit2, IWalletToken} from "./Tokens.sol";
 
 /**
@@ -10,36 +11,36 @@ import {IPermit2, IWalletToken} from "./Tokens.sol";
  * Every payment has a commitment: the hash of the whole order for the money. It is the nonce that the payer signs, so a
  * signature is valid for exactly this order. Anyone may relay; nobody can redirect.
  */
-contract Collector {
-    /// One payment was made in full.
+contract Collector is Batch {
+    /**
+     * One payment was made in full. The commitment is the hash of the chain's id, the address of this contract and the words
+     * of this event, in this order. So the event proves its own terms.
+     */
     event Collected(
         bytes32 indexed commitment,
-        bytes16 paymentId,
-        address payer,
+        uint256 nonceSpace,
         address token,
+        address feeAccount,
+        bytes32 subject,
+        address payer,
         uint256 amount,
         uint256 fee,
-        address recipient
+        address recipient,
+        uint256 deadline
     );
 
-    /// One item of a batch was not carried out, and its payer kept the money. The reason may be truncated.
+    /**
+     * One item of a batch was not carried out, and its payer kept the money. The reason may be truncated. It proves nothing:
+     * anybody who knows the terms of an item can have it refused, for example for lack of gas or by a wrong signature.
+     */
     event Refused(bytes32 indexed commitment, bytes reason);
 
-    error Reentered();
-    error NotForYou();
     error MalformedItem();
-    error NotAToken();
-    error NotEnoughGas();
     error FeeNotPaid(bytes reason);
 
-    // Reasons of refused items, in addition to those of tokens and Permit2.
-    error OutOfGas();
+    // Reasons of refused items and of refused payments in native coin.
+    error NothingToPay();
     error FeeAboveAmount();
-    error ShortArrival();
-    error PayoutFailed(bytes reason);
-    error WrongPayout();
-
-    // Reasons of refused payments in native coin.
     error Late();
     error InexactValue();
     error AlreadyPaid();
@@ -51,13 +52,15 @@ contract Collector {
         Permit2
     }
 
-    /// One item, unpacked. Its commitment is the hash of the first ten words.
+    /// One item, unpacked. Its commitment is the hash of the first eleven words. The event has all but the first two.
     struct Order {
         uint256 chainId;
         address collector;
+        // The place where the nonce is used up. An order for one of them cannot be carried out by another.
+        uint256 nonceSpace;
         address token;
         address feeAccount;
-        bytes16 paymentId;
+        bytes32 subject;
         address payer;
         uint256 amount;
         uint256 fee;
@@ -69,42 +72,31 @@ contract Collector {
         uint256 held;
     }
 
+    // The nonce spaces: this contract for native coin, the token for EIP-3009, and Permit2.
+    uint256 private constant COIN_SPACE = 0;
+    uint256 private constant TOKEN_SPACE = 1;
+    uint256 private constant PERMIT2_SPACE = 2;
+
     IPermit2 private constant PERMIT2 = IPermit2(0x000000000022D473030F116dDEE9F6B43aC78BA3);
 
     /// The selector and three words. The items follow.
     uint256 private constant ARGUMENT_BYTES = 100;
 
-    /// Packed: payment id 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, length of the signature 2 bytes.
-    uint256 private constant HEAD_BYTES = 95;
+    /// Packed: subject 32, payer 20, recipient 20, amount 16, fee 16, deadline 5, length of the signature 2 bytes.
+    uint256 private constant HEAD_BYTES = 111;
 
     /// The words of an `Order`, and the words that its commitment covers.
-    uint256 private constant ORDER_BYTES = 416;
-    uint256 private constant COMMITTED_BYTES = 320;
+    uint256 private constant ORDER_BYTES = 448;
+    uint256 private constant COMMITTED_BYTES = 352;
 
-    // Selectors of `balanceOf(address)`, `transfer(address,uint256)`, and of EIP-3009's `receiveWithAuthorization` in the
-    // form that takes v, r and s. Assembly can only read constants that are plain numbers.
-    uint256 private constant BALANCE_OF = 0x70a08231;
-    uint256 private constant TRANSFER = 0xa9059cbb;
+    /// The words of `Collected` besides its commitment: the committed words without the chain and the Collector.
+    uint256 private constant EVENT_BYTES = 288;
+
+    /// The selector of EIP-3009's `receiveWithAuthorization` in the form that takes v, r and s.
     uint256 private constant RECEIVE_WITH_AUTHORIZATION = 0xef55bec6;
-
-    /// The most bytes kept of a reason. A token may return megabytes.
-    uint256 private constant MAX_REASON_BYTES = 256;
-
-    /// The gas of the batch between its gas check and the first instruction of an item, with a margin.
-    uint256 private constant CALL_GAS = 3_000;
 
     /// Completed payments in native coin. For payments in tokens, the token or Permit2 stores the used nonces.
     mapping(bytes32 commitment => bool) public isPaid;
-
-    uint256 private transient entered;
-
-    /// Tokens, wallets and recipients are untrusted: none of them may reenter during a payment.
-    modifier once() {
-        require(entered == 0, Reentered());
-        entered = 1;
-        _;
-        entered = 0;
-    }
 
     /// Carries out a batch of payments that payers signed with their keys, for a token with EIP-3009.
     function collectByKey(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
@@ -124,7 +116,7 @@ contract Collector {
     /**
      * Carries out the packed items that follow the arguments, one by one, all in one token and with one fee account. A
      * failed item is undone alone. Each may use `itemGas`; the batch reverts as a whole before it starts an item with
-     * less gas.
+     * less gas, and if the fee account cannot be paid.
      *
      * @return refusals for each item that failed: its index in 2 bytes, the length of the reason in 2, the reason.
      */
@@ -135,10 +127,9 @@ contract Collector {
     {
         bytes calldata items = msg.data[ARGUMENT_BYTES:];
         // Unsolicited tokens of this contract are never moved: every check below starts from this balance.
-        uint256 stray = _balance(token);
+        uint256 stray = _balance(token, address(this));
         uint256 held = stray;
-        // A call never gets more than 63/64 of the remaining gas.
-        uint256 neededGas = itemGas + itemGas / 63 + CALL_GAS;
+        uint256 neededGas = _neededGas(itemGas);
         uint256 index = 0;
         refusals = new bytes(0);
         for (uint256 offset = 0; offset < items.length; ++index) {
@@ -150,31 +141,34 @@ contract Collector {
             if (_attempt(order, size - HEAD_BYTES, itemGas)) {
                 held += order.fee;
             } else {
-                // Each nested call keeps 1/64 back: out of gas three calls deep means that 15/16 or more is spent.
-                bool isSpent = gasBefore - gasleft() > itemGas - itemGas / 16;
-                _refuse(refusals, index, order.commitment, isSpent);
+                _refuse(refusals, index, order.commitment, _isSpent(gasBefore, itemGas));
             }
         }
         if (held > stray) {
-            if (!_transfer(token, feeAccount, held - stray)) revert FeeNotPaid(_returned());
-            require(_balance(token) == stray, WrongPayout());
+            if (!_transfer(token, feeAccount, held - stray, gasleft())) revert FeeNotPaid(_returned());
+            require(_balance(token, address(this)) == stray, WrongPayout());
         }
     }
 
     /**
-     * One item: pull the amount, check that all of it arrived, pay the recipient, check that exactly the fee is left.
-     * The Collector calls this on itself, so that the EVM undoes a failed item.
+     * One item: pull the amount, pay the recipient, check that exactly the fee is left. The last check covers the pull, too:
+     * a short arrival would have to be paid from money of others. The Collector calls this on itself, so that the EVM undoes
+     * a failed item.
      */
     function carryOut(Order calldata order, bytes calldata signature) external {
         require(msg.sender == address(this), NotForYou());
         (address token, uint256 amount, uint256 fee, uint256 held) = (order.token, order.amount, order.fee, order.held);
+        // A token that accepts any call would let anybody forge a payer with an amount of zero.
+        require(amount > 0, NothingToPay());
         require(fee <= amount, FeeAboveAmount());
 
-        _pull(order, signature);
-        require(_balance(token) == held + amount, ShortArrival());
-
-        if (!_transfer(token, order.recipient, amount - fee)) revert PayoutFailed(_returned());
-        require(_balance(token) == held + fee, WrongPayout());
+        if (order.kind == Kind.Permit2 && fee == 0 && order.recipient != address(this)) {
+            _passOn(order, signature);
+        } else {
+            _pull(order, signature, address(this));
+            if (fee < amount && !_transfer(token, order.recipient, amount - fee, gasleft())) revert PayoutFailed(_returned());
+        }
+        require(_balance(token, address(this)) == held + fee, WrongPayout());
 
         _tell(order);
     }
@@ -185,7 +179,7 @@ contract Collector {
      */
     function pay(
         address feeAccount,
-        bytes16 paymentId,
+        bytes32 subject,
         uint256 amount,
         uint256 fee,
         address recipient,
@@ -193,14 +187,16 @@ contract Collector {
     ) external payable once {
         require(block.timestamp <= deadline, Late());
         require(msg.value == amount, InexactValue());
+        require(amount > 0, NothingToPay());
         require(fee <= amount, FeeAboveAmount());
         bytes32 commitment = keccak256(
             abi.encode(
                 block.chainid,
                 address(this),
+                COIN_SPACE,
                 address(0),
                 feeAccount,
-                paymentId,
+                subject,
                 msg.sender,
                 amount,
                 fee,
@@ -211,19 +207,30 @@ contract Collector {
         require(!isPaid[commitment], AlreadyPaid());
         isPaid[commitment] = true;
 
-        _send(recipient, amount - fee);
-        if (fee > 0) _send(feeAccount, fee);
-        emit Collected(commitment, paymentId, msg.sender, address(0), amount, fee, recipient);
+        if (fee < amount) require(_send(recipient, amount - fee, gasleft()), PayoutFailed(""));
+        if (fee > 0) require(_send(feeAccount, fee, gasleft()), PayoutFailed(""));
+        emit Collected(
+            commitment, COIN_SPACE, address(0), feeAccount, subject, msg.sender, amount, fee, recipient, deadline
+        );
+    }
+
+    /// Permit2 pays the recipient directly if there is no fee. The recipient must get all of it.
+    function _passOn(Order calldata order, bytes calldata signature) private {
+        (address token, address recipient) = (order.token, order.recipient);
+        uint256 expected = _balance(token, recipient);
+        if (order.payer != recipient) expected += order.amount;
+        _pull(order, signature, recipient);
+        require(_balance(token, recipient) == expected, ShortArrival());
     }
 
     /// Takes the signed amount from the payer. The nonce is the commitment: it can be used once.
-    function _pull(Order calldata order, bytes calldata signature) private {
+    function _pull(Order calldata order, bytes calldata signature, address to) private {
         if (order.kind == Kind.Key) {
             require(signature.length == 64, MalformedItem());
             _pullByKey(order, signature);
         } else if (order.kind == Kind.Wallet) {
             IWalletToken(order.token).receiveWithAuthorization(
-                order.payer, address(this), order.amount, 0, order.deadline, order.commitment, signature
+                order.payer, to, order.amount, 0, order.deadline, order.commitment, signature
             );
         } else {
             PERMIT2.permitTransferFrom(
@@ -232,7 +239,7 @@ contract Collector {
                     nonce: uint256(order.commitment),
                     deadline: order.deadline
                 }),
-                IPermit2.SignatureTransferDetails({to: address(this), requestedAmount: order.amount}),
+                IPermit2.SignatureTransferDetails({to: to, requestedAmount: order.amount}),
                 order.payer,
                 signature
             );
@@ -246,44 +253,18 @@ contract Collector {
             let vs := calldataload(add(signature.offset, 0x20))
             let input := mload(0x40)
             mstore(input, shl(224, RECEIVE_WITH_AUTHORIZATION))
-            mstore(add(input, 0x04), calldataload(add(order, 0xa0)))
+            mstore(add(input, 0x04), calldataload(add(order, 0xc0)))
             mstore(add(input, 0x24), address())
-            mstore(add(input, 0x44), calldataload(add(order, 0xc0)))
+            mstore(add(input, 0x44), calldataload(add(order, 0xe0)))
             mstore(add(input, 0x64), 0)
-            calldatacopy(add(input, 0x84), add(order, 0x120), 0x40)
+            calldatacopy(add(input, 0x84), add(order, 0x140), 0x40) // deadline, commitment
             mstore(add(input, 0xc4), add(27, shr(255, vs)))
             mstore(add(input, 0xe4), calldataload(signature.offset))
             mstore(add(input, 0x104), shr(1, shl(1, vs)))
-            if iszero(call(gas(), calldataload(add(order, 0x40)), 0, input, 0x124, 0, 0)) {
+            if iszero(call(gas(), calldataload(add(order, 0x60)), 0, input, 0x124, 0, 0)) {
                 returndatacopy(input, 0, returndatasize())
                 revert(input, returndatasize())
             }
-        }
-    }
-
-    /// The Collector's balance of the token.
-    function _balance(address token) private view returns (uint256 units) {
-        bool isAnswered;
-        assembly ("memory-safe") {
-            mstore(0x00, shl(224, BALANCE_OF))
-            mstore(0x04, address())
-            isAnswered := staticcall(gas(), token, 0x00, 0x24, 0x00, 0x20)
-            isAnswered := and(isAnswered, gt(returndatasize(), 0x1f))
-            units := mload(0x00)
-        }
-        require(isAnswered, NotAToken());
-    }
-
-    /// A token refuses by a revert or by false; some succeed without return data. `_returned` has the return data.
-    function _transfer(address token, address to, uint256 value) private returns (bool isDone) {
-        assembly ("memory-safe") {
-            let input := mload(0x40)
-            mstore(input, shl(224, TRANSFER))
-            mstore(add(input, 0x04), to)
-            mstore(add(input, 0x24), value)
-            mstore(0x00, 0)
-            isDone := call(gas(), token, 0, input, 0x44, 0x00, 0x20)
-            isDone := and(isDone, or(iszero(returndatasize()), eq(mload(0x00), 1)))
         }
     }
 
@@ -292,20 +273,9 @@ contract Collector {
         bytes32 topic = Collected.selector;
         assembly ("memory-safe") {
             let data := mload(0x40)
-            calldatacopy(data, add(order, 0x80), 0x40) // paymentId, payer
-            calldatacopy(add(data, 0x40), add(order, 0x40), 0x20) // token
-            calldatacopy(add(data, 0x60), add(order, 0xc0), 0x60) // amount, fee, recipient
-            log2(data, 0xc0, topic, calldataload(add(order, 0x140)))
+            calldatacopy(data, add(order, 0x40), EVENT_BYTES)
+            log2(data, EVENT_BYTES, topic, calldataload(add(order, 0x160)))
         }
-    }
-
-    function _send(address to, uint256 value) private {
-        bool isSent;
-        // Solidity would copy the receiver's return data into memory, at the payer's cost.
-        assembly ("memory-safe") {
-            isSent := call(gas(), to, value, 0, 0, 0, 0)
-        }
-        require(isSent, PayoutFailed(""));
     }
 
     /**
@@ -318,9 +288,10 @@ contract Collector {
         returns (Order memory order, uint256 size)
     {
         uint256 selector = uint32(this.carryOut.selector);
+        uint256 nonceSpace = kind == Kind.Permit2 ? PERMIT2_SPACE : TOKEN_SPACE;
         assembly ("memory-safe") {
             let packed := add(items.offset, offset)
-            let signatureBytes := shr(240, calldataload(add(packed, 93)))
+            let signatureBytes := shr(240, calldataload(add(packed, 109)))
             size := add(HEAD_BYTES, signatureBytes)
 
             order := add(mload(0x40), 0x20)
@@ -328,28 +299,29 @@ contract Collector {
             mstore(sub(order, 0x20), selector)
             mstore(order, chainid())
             mstore(add(order, 0x20), address())
-            mstore(add(order, 0x40), token)
-            mstore(add(order, 0x60), feeAccount)
-            mstore(add(order, 0x80), shl(128, shr(128, calldataload(packed))))
-            mstore(add(order, 0xa0), shr(96, calldataload(add(packed, 16))))
-            mstore(add(order, 0xc0), shr(128, calldataload(add(packed, 56))))
+            mstore(add(order, 0x40), nonceSpace)
+            mstore(add(order, 0x60), token)
+            mstore(add(order, 0x80), feeAccount)
+            mstore(add(order, 0xa0), calldataload(packed))
+            mstore(add(order, 0xc0), shr(96, calldataload(add(packed, 32))))
             mstore(add(order, 0xe0), shr(128, calldataload(add(packed, 72))))
-            mstore(add(order, 0x100), shr(96, calldataload(add(packed, 36))))
-            mstore(add(order, 0x120), shr(216, calldataload(add(packed, 88))))
-            mstore(add(order, 0x140), keccak256(order, COMMITTED_BYTES))
-            mstore(add(order, 0x160), kind)
-            mstore(add(order, 0x180), held)
+            mstore(add(order, 0x100), shr(128, calldataload(add(packed, 88))))
+            mstore(add(order, 0x120), shr(96, calldataload(add(packed, 52))))
+            mstore(add(order, 0x140), shr(216, calldataload(add(packed, 104))))
+            mstore(add(order, 0x160), keccak256(order, COMMITTED_BYTES))
+            mstore(add(order, 0x180), kind)
+            mstore(add(order, 0x1a0), held)
             // The signature is the second argument: offset, length, bytes.
-            mstore(add(order, 0x1a0), add(ORDER_BYTES, 0x20))
-            mstore(add(order, 0x1c0), signatureBytes)
-            calldatacopy(add(order, 0x1e0), add(packed, HEAD_BYTES), signatureBytes)
+            mstore(add(order, 0x1c0), add(ORDER_BYTES, 0x20))
+            mstore(add(order, 0x1e0), signatureBytes)
+            calldatacopy(add(order, 0x200), add(packed, HEAD_BYTES), signatureBytes)
         }
     }
 
     /// Carries out one order. A failure undoes it.
     function _attempt(Order memory order, uint256 signatureBytes, uint256 itemGas) private returns (bool isCollected) {
         assembly ("memory-safe") {
-            isCollected := call(itemGas, address(), 0, sub(order, 4), add(0x1e4, signatureBytes), 0, 0)
+            isCollected := call(itemGas, address(), 0, sub(order, 4), add(0x204, signatureBytes), 0, 0)
             // The next order may overwrite this one in memory: the caller reads its values at once.
             mstore(0x40, sub(order, 0x20))
         }
@@ -360,26 +332,7 @@ contract Collector {
         // A nested call that runs out of gas gives no reason, and the reason of its caller is misleading.
         bytes memory reason = isSpent ? abi.encodeWithSelector(OutOfGas.selector) : _returned();
         emit Refused(commitment, reason);
-        // Only this reason is in memory behind the refusals. It is moved up to them, behind its index and length.
-        assembly ("memory-safe") {
-            let length := mload(reason)
-            let end := add(add(refusals, 0x20), mload(refusals))
-            mstore(end, shl(224, or(shl(16, index), length)))
-            mcopy(add(end, 4), add(reason, 0x20), length)
-            mstore(refusals, add(mload(refusals), add(4, length)))
-            mstore(0x40, and(add(add(end, length), 0x23), not(0x1f)))
-        }
-    }
-
-    /// The beginning of the last call's return data.
-    function _returned() private pure returns (bytes memory data) {
-        assembly ("memory-safe") {
-            let length := returndatasize()
-            if gt(length, MAX_REASON_BYTES) { length := MAX_REASON_BYTES }
-            data := mload(0x40)
-            mstore(data, length)
-            returndatacopy(add(data, 0x20), 0, length)
-            mstore(0x40, add(data, and(add(length, 0x3f), not(0x1f))))
-        }
+        // The event's encoding lies behind the reason in memory and is not needed any more.
+        _append(refusals, index, reason);
     }
 }

@@ -1,190 +1,293 @@
 // SPDX-License-Identifier: Apache-2.0
 pragma solidity 0.8.37;
 
+import {Batch} from "./Batch.sol";
+
 /**
- * Deposit addresses: each payment has addresses of its own, and whatever arrives there can be swept to the recipient and
+ * Deposit addresses: each payment has addresses of its own, and money that arrives there can be swept to the recipient and
  * the fee account of that payment, and nowhere else. Anybody may sweep, as often as needed. There is no owner, no setting
  * and no key.
  *
- * An address is the CREATE2 address of a minimal proxy (EIP-1167) of this contract. Its salt is the commitment: the hash of
- * asked token, fee account, payment, recipient, asked amount and fee. Whoever sweeps names these terms; other terms have
- * another address. The proxy is created by the first sweep, and obeys only this contract. The chain is no part of the
- * terms, so money that was sent on a wrong chain can be swept there.
+ * An address is the CREATE2 address of a minimal proxy (ERC-7511) of this contract. Its salt is the commitment: the hash of
+ * asked token, fee account, subject, recipient, asked amount and fee. A sweep names these terms; other terms have another
+ * address. The proxy is created by the first sweep, and obeys only this contract. The chain is no part of the terms, so
+ * money that was sent on a wrong chain can be swept there.
  */
-contract Deposits {
-    /// An amount of a token was swept from the deposit address of these terms: the fee to the fee account, the rest to the
-    /// recipient. It proves this amount and no payment: anybody may sweep a part, and choose terms with any payment id.
+contract Deposits is Batch {
+    /**
+     * An amount of a token left the deposit address of these terms: the fee to the fee account, the rest to the recipient.
+     * The commitment is the hash of the six words after it. The token is the zero address for native coin.
+     *
+     * The event proves this amount and no payment: anybody may sweep a part, and choose terms with any subject.
+     */
     event Swept(
-        bytes32 indexed commitment, bytes16 paymentId, address token, uint256 amount, uint256 fee, address recipient
+        bytes32 indexed commitment,
+        address askedToken,
+        address feeAccount,
+        bytes32 subject,
+        address recipient,
+        uint256 asked,
+        uint256 askedFee,
+        address token,
+        uint256 amount,
+        uint256 fee
     );
 
-    error Reentered();
-    error NotForYou();
     error MalformedItems();
-    error NotEnoughGas();
 
     // Reasons of items that are not swept.
     error ImpossibleTerms();
-    error NotAToken();
     error NothingThere();
     error NotCreated();
-    error OutOfGas();
-    error PayoutFailed(bytes reason);
-    error WrongPayout();
     error NotAuthorized();
-    error ShortArrival();
+
+    /// Sweeps the balance of the address, or first takes the payer's authorization in one of its two forms.
+    enum Kind {
+        Balance,
+        Key,
+        Wallet
+    }
+
+    /// One item, unpacked. Its commitment is the hash of the first six words.
+    struct Order {
+        address askedToken;
+        address feeAccount;
+        bytes32 subject;
+        address recipient;
+        uint256 asked;
+        uint256 askedFee;
+        bytes32 commitment;
+        address token;
+        Kind kind;
+    }
 
     /// The selector and four words, or three for items with an authorization. The items follow.
     uint256 private constant ARGUMENT_BYTES = 132;
     uint256 private constant AUTHORIZED_ARGUMENT_BYTES = 100;
 
-    /// Packed: payment id 16, recipient 20, asked amount 16, fee 16 bytes.
-    uint256 private constant ITEM_BYTES = 68;
+    /// Packed: subject 32, recipient 20, asked amount 16, fee 16 bytes.
+    uint256 private constant TERMS_BYTES = 84;
 
     /// With an authorization also: payer 20, start 5, end 5, nonce 32, length of the signature 2 bytes. The signature follows.
-    uint256 private constant AUTHORIZED_BYTES = 132;
+    uint256 private constant AUTHORIZED_BYTES = 148;
 
-    /// The gas of a balance, of the creation of a proxy, and of the rest of an item besides its allowance.
-    uint256 private constant BALANCE_GAS = 60_000;
-    uint256 private constant CREATE_GAS = 50_000;
-    uint256 private constant ITEM_GAS = 15_000;
+    /// The words of an `Order`, and the words that its commitment covers.
+    uint256 private constant ORDER_BYTES = 288;
+    uint256 private constant COMMITTED_BYTES = 192;
 
-    /// The most bytes kept of a reason. A token may return megabytes.
-    uint256 private constant MAX_REASON_BYTES = 256;
+    /// The words of `Swept` besides its commitment.
+    uint256 private constant EVENT_BYTES = 288;
+
+    /// The gas that is kept for the rest of a sweep while the fee account is paid.
+    uint256 private constant RESERVED_GAS = 40_000;
+
+    /// No transfer needs as much. One that fails with it fails for another reason than its gas.
+    uint256 private constant ENOUGH_GAS = 500_000;
+
+    // The creation code of a minimal proxy (ERC-7511) is the head, the address of this contract and the tail.
+    uint256 private constant PROXY_HEAD = 0x602c8060095f395ff3365f5f375f5f365f73;
+    uint256 private constant PROXY_TAIL = 0x5af43d5f5f3e5f3d91602a57fd5bf3;
+    uint256 private constant PROXY_BYTES = 53;
 
     address private immutable self = address(this);
 
-    uint256 private transient entered;
+    bytes32 private immutable proxyHash =
+        keccak256(abi.encodePacked(bytes18(uint144(PROXY_HEAD)), address(this), bytes15(uint120(PROXY_TAIL))));
 
     /**
-     * Sweeps `token` from the deposit addresses of the packed items that follow the arguments. All of them were made for
-     * `askedToken`, which is `token` unless somebody sent the wrong one, and share a fee account. An item that fails is
-     * undone alone. Its payouts may use `itemGas`; the call reverts as a whole before it starts an item with less gas.
+     * Only proxies use it: the fee of each token that the fee account could not take, for example because the token has
+     * blacklisted it. The fee stays at the address, and the next sweep tries it again.
+     */
+    mapping(address token => uint256 units) public owedFee;
+
+    /**
+     * Sweeps `token`, or native coin for the zero address, from the deposit addresses of the packed items that follow the
+     * arguments. All of them were made for `askedToken`, which is `token` unless somebody sent the wrong one, and share a fee
+     * account. A failed item is undone alone, its proxy included. Each may use `itemGas`; the call reverts as a whole before
+     * it starts an item with less gas.
      *
      * @return refusals for each item that was not swept: its index in 2 bytes, the length of the reason in 2, the reason.
      */
     function sweep(address token, address askedToken, address feeAccount, uint256 itemGas)
         external
-        returns (bytes memory refusals)
+        returns (bytes memory)
     {
-        _enter();
-        bytes calldata items = msg.data[ARGUMENT_BYTES:];
-        require(items.length % ITEM_BYTES == 0, MalformedItems());
-        bytes memory proxy = _proxy();
-        bytes32 proxyHash = keccak256(proxy);
-        // A call never gets more than 63/64 of the remaining gas.
-        uint256 neededGas = itemGas + itemGas / 63 + BALANCE_GAS + CREATE_GAS + ITEM_GAS;
-        for (uint256 index = 0; index < items.length / ITEM_BYTES; ++index) {
-            require(gasleft() > neededGas, NotEnoughGas());
-            bytes calldata item = items[index * ITEM_BYTES:(index + 1) * ITEM_BYTES];
-            bytes32 salt = keccak256(abi.encodePacked(askedToken, feeAccount, item));
-            address deposit = _addressOf(salt, proxyHash);
-            bytes memory reason = _sweepOne(token, feeAccount, itemGas, item, deposit, salt, proxy);
-            if (reason.length > 0) refusals = _with(refusals, index, reason);
-        }
-        entered = 0;
+        return _sweepAll(Kind.Balance, token, askedToken, feeAccount, itemGas, msg.data[ARGUMENT_BYTES:]);
     }
 
     /**
      * Pulls the asked amounts of packed items to their deposit addresses, by authorizations that payers signed with their
-     * keys (EIP-3009), and sweeps the addresses. An item that fails is undone alone, so its payer keeps the money. Each may
-     * use `itemGas`; the call reverts as a whole before it starts an item with less gas.
+     * keys (EIP-3009), and sweeps the addresses. A failed item is undone alone, so its payer keeps the money.
      *
      * An authorization names the deposit address and nothing else, so anybody may present it to the token first. Then the
-     * item fails here, the money is at its address, and `sweep` takes it where it belongs.
+     * money is at its address already, and it is swept all the same.
      */
     function sweepByKey(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
-        return _sweepAuthorized(true, token, feeAccount, itemGas);
+        return _sweepAll(Kind.Key, token, token, feeAccount, itemGas, msg.data[AUTHORIZED_ARGUMENT_BYTES:]);
     }
 
     /// The same with signatures of any length, for tokens whose EIP-3009 supports wallet contracts (ERC-1271) too.
     function sweepByWallet(address token, address feeAccount, uint256 itemGas) external returns (bytes memory) {
-        return _sweepAuthorized(false, token, feeAccount, itemGas);
+        return _sweepAll(Kind.Wallet, token, token, feeAccount, itemGas, msg.data[AUTHORIZED_ARGUMENT_BYTES:]);
     }
 
     /**
-     * One item with an authorization: pull the asked amount, check that all of it arrived, sweep. The contract calls this on
-     * itself, so that the EVM undoes a failed item.
+     * One item: take the authorization if there is one, then sweep the address. The contract calls this on itself, so that
+     * the EVM undoes a failed item.
      */
-    function carryOut(bool isByKey, address token, address feeAccount, bytes calldata item) external {
+    function carryOut(Order calldata order, bytes calldata authorization) external {
         require(msg.sender == address(this), NotForYou());
-        bytes memory proxy = _proxy();
-        bytes calldata terms = item[:ITEM_BYTES];
-        bytes32 salt = keccak256(abi.encodePacked(token, feeAccount, terms));
-        address deposit = _addressOf(salt, keccak256(proxy));
-        uint256 expected = _heldBy(token, deposit) + uint128(bytes16(item[36:52]));
-        _pull(isByKey, token, deposit, item);
-        require(_heldBy(token, deposit) == expected, ShortArrival());
-        bytes memory reason = _sweepOne(token, feeAccount, gasleft(), terms, deposit, salt, proxy);
-        if (reason.length > 0) _revertWith(reason);
+        require(order.asked > 0 && order.askedFee <= order.asked, ImpossibleTerms());
+        address deposit = _addressOf(order.commitment);
+        address token = order.token;
+        uint256 held;
+        if (order.kind == Kind.Balance) {
+            held = _heldBy(token, deposit);
+            require(held > 0, NothingThere());
+        } else {
+            held = _takeAuthorization(order, authorization, deposit);
+        }
+        bool isNew = deposit.code.length == 0;
+        if (isNew) require(_create(order.commitment), NotCreated());
+        uint256 owed = isNew ? 0 : Deposits(deposit).owedFee(token);
+
+        // More than 16 bytes can count is swept in parts. So no product overflows, and a fee is at most its amount.
+        unchecked {
+            uint256 amount = held > type(uint128).max ? type(uint128).max : held;
+            if (owed > amount) owed = amount;
+            uint256 fee = owed + _feeOf(order, amount - owed);
+            uint256 unpaid = Deposits(deposit).payOut(token, order.feeAccount, fee, order.recipient, amount - fee, owed);
+            require(_heldBy(token, deposit) == held - amount + unpaid, WrongPayout());
+            _tell(order, amount - unpaid, fee - unpaid);
+        }
     }
 
     /**
-     * Pays out, in the context of a proxy: the fee, the rest, and nothing else. `left` is the balance that must remain.
+     * Pays out, in the context of a proxy: the net amount, the fee, and nothing else. The recipient gets the net amount even
+     * if the fee account cannot be paid.
+     *
+     * @return unpaid the fee, if the fee account could not be paid.
      */
-    function payOut(address token, address feeAccount, uint256 fee, address recipient, uint256 net, uint256 left)
+    function payOut(address token, address feeAccount, uint256 fee, address recipient, uint256 net, uint256 owed)
         external
+        returns (uint256 unpaid)
     {
         require(msg.sender == self, NotForYou());
-        if (fee > 0) _transfer(token, feeAccount, fee);
-        if (net > 0) _transfer(token, recipient, net);
-        (bool isToken, uint256 balance) = _balance(token, address(this), gasleft());
-        require(isToken && balance == left, WrongPayout());
+        if (net > 0 && !_payOne(token, recipient, net, gasleft())) revert PayoutFailed(_returned());
+        if (fee > 0) {
+            uint256 gasBefore = gasleft();
+            require(gasBefore > RESERVED_GAS, OutOfGas());
+            uint256 given = gasBefore - RESERVED_GAS;
+            if (!_payOne(token, feeAccount, fee, given)) {
+                // The caller chooses the gas. A fee that fails for lack of gas would let recipients avoid it.
+                require(given >= ENOUGH_GAS || !_isSpent(gasBefore, given), OutOfGas());
+                if (net == 0) revert PayoutFailed(_returned());
+                unpaid = fee;
+            }
+        }
+        if (unpaid != owed) owedFee[token] = unpaid;
     }
 
-    /// Tokens and wallets are untrusted: none of them may reenter. A proxy runs this code too, and sweeps nothing.
-    function _enter() private {
+    function _sweepAll(
+        Kind kind,
+        address token,
+        address askedToken,
+        address feeAccount,
+        uint256 itemGas,
+        bytes calldata items
+    ) private once returns (bytes memory refusals) {
+        // A proxy runs this code too, and sweeps nothing.
         require(address(this) == self, NotForYou());
-        require(entered == 0, Reentered());
-        entered = 1;
-    }
-
-    function _sweepAuthorized(bool isByKey, address token, address feeAccount, uint256 itemGas)
-        private
-        returns (bytes memory refusals)
-    {
-        _enter();
-        bytes calldata items = msg.data[AUTHORIZED_ARGUMENT_BYTES:];
-        uint256 neededGas = itemGas + itemGas / 63 + ITEM_GAS;
+        uint256 neededGas = _neededGas(itemGas);
         uint256 index = 0;
+        refusals = new bytes(0);
         for (uint256 offset = 0; offset < items.length; ++index) {
-            require(items.length - offset >= AUTHORIZED_BYTES, MalformedItems());
-            uint256 end = offset + AUTHORIZED_BYTES;
-            end += uint16(bytes2(items[end - 2:end]));
-            require(end <= items.length, MalformedItems());
-            require(gasleft() > neededGas, NotEnoughGas());
-            bytes memory input = abi.encodeCall(this.carryOut, (isByKey, token, feeAccount, items[offset:end]));
-            bytes memory reason = _attempt(input, itemGas);
-            if (reason.length > 0) refusals = _with(refusals, index, reason);
-            offset = end;
+            (Order memory order, uint256 size) = _unpack(kind, token, askedToken, feeAccount, items, offset);
+            offset += size;
+            require(offset <= items.length, MalformedItems());
+            uint256 gasBefore = gasleft();
+            require(gasBefore > neededGas, NotEnoughGas());
+            if (!_attempt(order, size - TERMS_BYTES, itemGas)) {
+                bool isSpent = _isSpent(gasBefore, itemGas);
+                _append(refusals, index, isSpent ? abi.encodeWithSelector(OutOfGas.selector) : _returned());
+            }
         }
-        entered = 0;
     }
 
-    /// Carries out one item. A failure undoes it, and its reason is returned.
-    function _attempt(bytes memory input, uint256 itemGas) private returns (bytes memory reason) {
-        uint256 gasBefore = gasleft();
-        bool isDone;
+    /**
+     * Reads the packed item at `offset`. In memory the order lies between the selector of `carryOut` and the authorization.
+     * The three together are the calldata that `_attempt` sends.
+     */
+    function _unpack(
+        Kind kind,
+        address token,
+        address askedToken,
+        address feeAccount,
+        bytes calldata items,
+        uint256 offset
+    ) private pure returns (Order memory order, uint256 size) {
+        uint256 selector = uint32(this.carryOut.selector);
+        bool isAuthorized = kind != Kind.Balance;
         assembly ("memory-safe") {
-            isDone := call(itemGas, address(), 0, add(input, 0x20), mload(input), 0, 0)
+            let packed := add(items.offset, offset)
+            size := TERMS_BYTES
+            if isAuthorized { size := add(AUTHORIZED_BYTES, shr(240, calldataload(add(packed, 146)))) }
+            let authorizationBytes := sub(size, TERMS_BYTES)
+
+            order := add(mload(0x40), 0x20)
+            mstore(0x40, add(order, add(ORDER_BYTES, add(0x40, authorizationBytes))))
+            mstore(sub(order, 0x20), selector)
+            mstore(order, askedToken)
+            mstore(add(order, 0x20), feeAccount)
+            mstore(add(order, 0x40), calldataload(packed))
+            mstore(add(order, 0x60), shr(96, calldataload(add(packed, 32))))
+            mstore(add(order, 0x80), shr(128, calldataload(add(packed, 52))))
+            mstore(add(order, 0xa0), shr(128, calldataload(add(packed, 68))))
+            mstore(add(order, 0xc0), keccak256(order, COMMITTED_BYTES))
+            mstore(add(order, 0xe0), token)
+            mstore(add(order, 0x100), kind)
+            // The authorization is the second argument: offset, length, bytes.
+            mstore(add(order, 0x120), add(ORDER_BYTES, 0x20))
+            mstore(add(order, 0x140), authorizationBytes)
+            calldatacopy(add(order, 0x160), add(packed, TERMS_BYTES), authorizationBytes)
         }
-        if (isDone) return "";
-        reason = _returned();
-        // Each nested call keeps 1/64 back: out of gas three calls deep means that 15/16 or more is spent.
-        if (gasBefore - gasleft() > itemGas - itemGas / 16) return abi.encodePacked(OutOfGas.selector);
-        return reason.length > 0 ? reason : abi.encodePacked(NotAuthorized.selector);
+    }
+
+    /// Carries out one order. A failure undoes it.
+    function _attempt(Order memory order, uint256 authorizationBytes, uint256 itemGas) private returns (bool isSwept) {
+        assembly ("memory-safe") {
+            isSwept := call(itemGas, address(), 0, sub(order, 4), add(0x164, authorizationBytes), 0, 0)
+            // The next order may overwrite this one in memory.
+            mstore(0x40, sub(order, 0x20))
+        }
+    }
+
+    /**
+     * Presents the authorization to the token. The address must hold the asked amount afterwards. It is no fault if the
+     * authorization fails, or does nothing, because somebody has presented it before.
+     */
+    function _takeAuthorization(Order calldata order, bytes calldata authorization, address deposit)
+        private
+        returns (uint256 held)
+    {
+        bool isTaken = _pull(order, authorization, deposit);
+        bytes memory reason = isTaken ? bytes("") : _returned();
+        held = _heldBy(order.token, deposit);
+        if (held >= order.asked) return held;
+        require(!isTaken, ShortArrival());
+        require(reason.length > 0, NotAuthorized());
+        _revertWith(reason);
     }
 
     /// `transferWithAuthorization` of the asked amount to the deposit address, in the form that the token has.
-    function _pull(bool isByKey, address token, address deposit, bytes calldata item) private {
-        address payer = address(bytes20(item[68:88]));
-        uint256 asked = uint128(bytes16(item[36:52]));
-        uint256 start = uint40(bytes5(item[88:93]));
-        uint256 end = uint40(bytes5(item[93:98]));
-        bytes32 nonce = bytes32(item[98:130]);
-        bytes calldata signature = item[AUTHORIZED_BYTES:];
+    function _pull(Order calldata order, bytes calldata authorization, address deposit) private returns (bool isDone) {
+        address payer = address(bytes20(authorization[:20]));
+        uint256 start = uint40(bytes5(authorization[20:25]));
+        uint256 end = uint40(bytes5(authorization[25:30]));
+        bytes32 nonce = bytes32(authorization[30:62]);
+        bytes calldata signature = authorization[64:];
         bytes memory input;
-        if (isByKey) {
+        if (order.kind == Kind.Key) {
             require(signature.length == 64, MalformedItems());
             // EIP-2098: the highest bit of the second word selects one of two possible keys.
             uint256 vs = uint256(bytes32(signature[32:]));
@@ -192,7 +295,7 @@ contract Deposits {
                 "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)",
                 payer,
                 deposit,
-                asked,
+                order.asked,
                 start,
                 end,
                 nonce,
@@ -205,124 +308,73 @@ contract Deposits {
                 "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,bytes)",
                 payer,
                 deposit,
-                asked,
+                order.asked,
                 start,
                 end,
                 nonce,
                 signature
             );
         }
-        bool isDone;
+        address token = order.token;
         assembly ("memory-safe") {
             isDone := call(gas(), token, 0, add(input, 0x20), mload(input), 0, 0)
         }
-        if (!isDone) _revertWith(_returned());
     }
 
+    /**
+     * The fee of an amount: its share of the asked amount, rounded down. More than asked pays no more than the asked fee.
+     * Another token than the asked one has other units, so its fee is the share alone.
+     */
+    function _feeOf(Order calldata order, uint256 amount) private pure returns (uint256) {
+        (uint256 asked, uint256 askedFee) = (order.asked, order.askedFee);
+        if (order.token == order.askedToken && amount >= asked) return askedFee;
+        unchecked {
+            return amount * askedFee / asked;
+        }
+    }
+
+    /// The balance of an account in the token, or in native coin for the zero address.
     function _heldBy(address token, address account) private view returns (uint256) {
-        (bool isToken, uint256 held) = _balance(token, account, gasleft());
-        require(isToken, NotAToken());
-        return held;
+        return token == address(0) ? account.balance : _balance(token, account);
     }
 
-    /// The refusals, with one more: its index in 2 bytes, the length of the reason in 2, the reason.
-    function _with(bytes memory refusals, uint256 index, bytes memory reason) private pure returns (bytes memory) {
-        return bytes.concat(refusals, bytes2(uint16(index)), bytes2(uint16(reason.length)), reason);
+    function _payOne(address token, address to, uint256 value, uint256 gasLimit) private returns (bool) {
+        return token == address(0) ? _send(to, value, gasLimit) : _transfer(token, to, value, gasLimit);
     }
 
-    function _revertWith(bytes memory reason) private pure {
+    /// Emits `Swept`, with the committed words of the order.
+    function _tell(Order calldata order, uint256 amount, uint256 fee) private {
+        bytes32 topic = Swept.selector;
         assembly ("memory-safe") {
-            revert(add(reason, 0x20), mload(reason))
+            let data := mload(0x40)
+            calldatacopy(data, order, COMMITTED_BYTES)
+            mstore(add(data, 0xc0), calldataload(add(order, 0xe0)))
+            mstore(add(data, 0xe0), amount)
+            mstore(add(data, 0x100), fee)
+            log2(data, EVENT_BYTES, topic, calldataload(add(order, 0xc0)))
         }
     }
 
-    /// Sweeps one deposit address. Returns the reason if it is not swept.
-    function _sweepOne(
-        address token,
-        address feeAccount,
-        uint256 itemGas,
-        bytes calldata item,
-        address deposit,
-        bytes32 salt,
-        bytes memory proxy
-    ) private returns (bytes memory) {
-        address recipient = address(bytes20(item[16:36]));
-        uint256 asked = uint128(bytes16(item[36:52]));
-        uint256 fee = uint128(bytes16(item[52:68]));
-        if (asked == 0 || fee > asked) return abi.encodePacked(ImpossibleTerms.selector);
-        (bool isToken, uint256 held) = _balance(token, deposit, BALANCE_GAS);
-        if (!isToken) return abi.encodePacked(NotAToken.selector);
-        if (held == 0) return abi.encodePacked(NothingThere.selector);
-        if (deposit.code.length == 0 && !_create(salt, proxy)) return abi.encodePacked(NotCreated.selector);
-
-        // More than 16 bytes can count is swept in parts. So the product below cannot overflow.
-        uint256 amount = held > type(uint128).max ? type(uint128).max : held;
-        // The share that the fee has of the asked amount, of whatever has arrived.
-        fee = amount * fee / asked;
-        bytes memory input =
-            abi.encodeCall(this.payOut, (token, feeAccount, fee, recipient, amount - fee, held - amount));
-        uint256 gasBefore = gasleft();
-        // The answer is short: the proxy runs the code above.
-        (bool isDone, bytes memory reason) = deposit.call{gas: itemGas}(input);
-        if (isDone) {
-            emit Swept(salt, bytes16(item[:16]), token, amount, fee, recipient);
-            return "";
-        }
-        // Each nested call keeps 1/64 back: out of gas three calls deep means that 15/16 or more is spent.
-        if (gasBefore - gasleft() > itemGas - itemGas / 16) return abi.encodePacked(OutOfGas.selector);
-        return reason.length > 0 ? reason : abi.encodePacked(PayoutFailed.selector);
-    }
-
-    /// The creation code of a minimal proxy of this contract (EIP-1167).
-    function _proxy() private view returns (bytes memory) {
-        return abi.encodePacked(hex"3d602d80600a3d3981f3363d3d373d3d3d363d73", self, hex"5af43d82803e903d91602b57fd5bf3");
-    }
-
-    function _addressOf(bytes32 salt, bytes32 proxyHash) private view returns (address) {
-        return address(uint160(uint256(keccak256(abi.encodePacked(hex"ff", self, salt, proxyHash)))));
-    }
-
-    function _create(bytes32 salt, bytes memory proxy) private returns (bool isCreated) {
+    /// The CREATE2 address of a proxy: the hash of 0xff, this contract, the salt and the hash of the creation code.
+    function _addressOf(bytes32 salt) private view returns (address deposit) {
+        bytes32 codeHash = proxyHash;
         assembly ("memory-safe") {
-            isCreated := iszero(iszero(create2(0, add(proxy, 0x20), mload(proxy), salt)))
+            let data := mload(0x40)
+            mstore(data, or(shl(248, 0xff), shl(88, address())))
+            mstore(add(data, 21), salt)
+            mstore(add(data, 53), codeHash)
+            deposit := and(keccak256(data, 85), 0xffffffffffffffffffffffffffffffffffffffff)
         }
     }
 
-    /// The balance of an account. Untrusted return data is not copied into memory beyond its first word.
-    function _balance(address token, address account, uint256 gasLimit)
-        private
-        view
-        returns (bool isToken, uint256 units)
-    {
-        bytes memory input = abi.encodeWithSignature("balanceOf(address)", account);
+    function _create(bytes32 salt) private returns (bool isCreated) {
         assembly ("memory-safe") {
-            isToken := staticcall(gasLimit, token, add(input, 0x20), mload(input), 0x00, 0x20)
-            isToken := and(isToken, gt(returndatasize(), 0x1f))
-            units := mload(0x00)
-        }
-    }
-
-    /// A token refuses by a revert or by false; some succeed without return data.
-    function _transfer(address token, address to, uint256 value) private {
-        bytes memory input = abi.encodeWithSignature("transfer(address,uint256)", to, value);
-        bool isDone;
-        assembly ("memory-safe") {
-            mstore(0x00, 0)
-            isDone := call(gas(), token, 0, add(input, 0x20), mload(input), 0x00, 0x20)
-            isDone := and(isDone, or(iszero(returndatasize()), eq(mload(0x00), 1)))
-        }
-        if (!isDone) revert PayoutFailed(_returned());
-    }
-
-    /// The beginning of the last call's return data.
-    function _returned() private pure returns (bytes memory data) {
-        assembly ("memory-safe") {
-            let length := returndatasize()
-            if gt(length, MAX_REASON_BYTES) { length := MAX_REASON_BYTES }
-            data := mload(0x40)
-            mstore(data, length)
-            returndatacopy(add(data, 0x20), 0, length)
-            mstore(0x40, add(data, and(add(length, 0x3f), not(0x1f))))
+            // Each word is written over the unused beginning of the one behind it.
+            let code := add(mload(0x40), 0x20)
+            mstore(add(code, 21), PROXY_TAIL)
+            mstore(add(code, 6), address())
+            mstore(sub(code, 14), PROXY_HEAD)
+            isCreated := iszero(iszero(create2(0, code, PROXY_BYTES, salt)))
         }
     }
 }

@@ -18,12 +18,13 @@ import { openNodeDatabase } from '../src/store/plumbing/node-database.ts';
 import { startPlacing } from '../src/workers/placing.ts';
 import { createTestDatabase, patient } from './database.ts';
 import { checkResponse } from './openapi.ts';
+import { TEST_SECRET } from './sealed.ts';
 import { SHARED_COMPILERS } from './shared-compilers.ts';
 
 export type TestGateway = Awaited<ReturnType<typeof startTestGateway>>;
 
 /** Gateways of a test that share a database share it, too. */
-export const TEST_SECRET = new Uint8Array(32).fill(7);
+export { TEST_SECRET };
 
 export interface TestGatewayInput
   extends Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'page' | 'sandbox' | 'rehearse'> {

@@ -27,10 +27,13 @@ import {
 import { privateKeyToAccount, sign } from 'viem/accounts';
 
 /** The releases of the Collector, the only contract that may be called or may receive an authorization. */
-const COLLECTORS = ['0x005ce28be7dc9eaea013bbd2790c45feadf9290a'];
+const COLLECTORS = ['0x005ce28be7dc9eaea013bbd2790c45feadf9290a', '0x37c4fd908510903f219a8d6dde33504c51ab5bb9'];
 const PERMIT2 = '0x000000000022d473030f116ddee9f6b43ac78ba3';
-const PAY = parseAbi(['function pay(address,bytes16,uint256,uint256,address,uint256) payable']);
-/** The first digit of the recorded subject is the purpose of an item. */
+const PAY = parseAbi(['function pay(address,bytes32,uint256,uint256,address,uint256) payable']);
+/** The first release of the Collector shows ids of 16 bytes, all later ones 32 sealed bytes. */
+const FIRST_PAY = parseAbi(['function pay(address,bytes16,uint256,uint256,address,uint256) payable']);
+const isSealed = ({ subjectBytes }) => subjectBytes.length === 66;
+/** The first digit of an id that the chain shows is the purpose of an item. */
 const PURPOSES = { 0: 'payment', 1: 'payout', 2: 'refund', 3: 'return', 4: 'return' };
 /** The first refund of a payment has the digit 2, the others have 5 to f. */
 for (const digit of '56789abcdef') PURPOSES[digit] = 'refund';
@@ -124,7 +127,8 @@ export function createPolicy({ key, limits, recipients, now = Date.now }) {
     const [item] = items;
     const { feeAccount, subjectBytes, amount, fee, recipient, deadline } = item;
     const args = [feeAccount, subjectBytes, BigInt(amount), BigInt(fee), recipient, BigInt(deadline)];
-    const isSame = lower(data) === lower(encodeFunctionData({ abi: PAY, functionName: 'pay', args }));
+    const isSame =
+      lower(data) === lower(encodeFunctionData({ abi: isSealed(item) ? PAY : FIRST_PAY, functionName: 'pay', args }));
     check(isSame && BigInt(value) === BigInt(amount), 'the transaction does not pay this item');
     check(lower(to) === lower(item.collector), 'the transaction calls another contract');
     check(tokenOf(item) === NATIVE, 'coin is sent for a token');
@@ -136,7 +140,9 @@ export function createPolicy({ key, limits, recipients, now = Date.now }) {
 function checkTerms({ asset, collector, fee, purpose, subjectBytes }) {
   check(COLLECTORS.includes(lower(collector)), 'the item is for an unknown Collector');
   check(BigInt(fee) === 0n, 'a transfer of our own has no fee');
-  check(PURPOSES[subjectBytes[2]] === purpose && purpose !== 'payment', `${asset} leaves for another purpose`);
+  // A seal hides the purpose: it is the gateway's word. Amount, recipient and limits are checked all the same.
+  const isItsPurpose = isSealed({ subjectBytes }) || PURPOSES[subjectBytes[2]] === purpose;
+  check(isItsPurpose && purpose !== 'payment', `${asset} leaves for another purpose`);
 }
 
 const NATIVE = `0x${'0'.repeat(40)}`;
@@ -146,12 +152,29 @@ const numberOf = (chainId) => BigInt(String(chainId).replace('eip155:', ''));
 /** The hash of all terms of the item: the nonce that the payer signs, and that the Collector checks. */
 function commitmentOf(chainId, item) {
   check(item.asset.startsWith(`${chainId}/`), 'the asset is on another chain');
-  const types = 'uint256 address address address bytes16 address uint256 uint256 address uint256'.split(' ');
   const { collector, feeAccount, subjectBytes, payer, amount, fee, recipient, deadline } = item;
-  const values = [numberOf(chainId), collector, tokenOf(item), feeAccount, subjectBytes, payer, BigInt(amount)];
-  const all = [...values, BigInt(fee), recipient, BigInt(deadline)];
-  const parameters = types.map((type) => ({ type }));
-  return keccak256(encodeAbiParameters(parameters, all));
+  const order = [
+    tokenOf(item),
+    feeAccount,
+    subjectBytes,
+    payer,
+    BigInt(amount),
+    BigInt(fee),
+    recipient,
+    BigInt(deadline),
+  ];
+  const types = `address address bytes${isSealed(item) ? 32 : 16} address uint256 uint256 address uint256`.split(' ');
+  const [place, placeTypes] = [
+    [numberOf(chainId), collector],
+    ['uint256', 'address'],
+  ];
+  // Sealed items also commit to the place where the nonce is used up: the Collector, the token or Permit2.
+  if (isSealed(item)) {
+    place.push({ native: 0n, permit2: 2n }[item.method] ?? 1n);
+    placeTypes.push('uint256');
+  }
+  const parameters = [...placeTypes, ...types].map((type) => ({ type }));
+  return keccak256(encodeAbiParameters(parameters, [...place, ...order]));
 }
 
 /** The HTTP side: 200 with a signature, 403 with a reason, 400 for anything unreadable. */

@@ -32,6 +32,8 @@ export interface Chain {
 
   /** The commitment: the hash of the whole item, which the payer's signature covers, or which a deposit address follows from. */
   commitmentOf(item: Item): string;
+  /** The terms that the seal of an item authenticates, as one text: all that its commitment covers, but for the subject. */
+  sealedTerms(item: Omit<Item, 'subject' | 'seal'>): string;
   /** The deposit address of an item by deposit. Its payer does not matter. */
   depositAddressOf(item: Item): string;
   /** The actions of the payer's wallet for the item, in order. */
@@ -370,7 +372,7 @@ export type ChainEvent = {
 } & (
   | {
       readonly type: 'paid';
-      /** 16 bytes in hex. */
+      /** The seal of the item, or the 16 bytes of an id by the first release. In hex, without 0x. */
       readonly subject: string;
       readonly payer: string;
       /** CAIP-19. */
@@ -378,17 +380,38 @@ export type ChainEvent = {
       readonly amount: bigint;
       readonly fee: bigint;
       readonly recipient: string;
+      /** The other committed terms. The first release does not show them. */
+      readonly terms?: PaidTerms;
     }
   | { readonly type: 'refused'; readonly reason: RefusalReason }
   /** Money was swept from the deposit address of the commitment. It proves this amount, and no payment. */
   | {
       readonly type: 'swept';
-      /** 16 bytes in hex. */
+      /** Likewise. */
       readonly subject: string;
       /** CAIP-19. */
       readonly asset: string;
       readonly amount: bigint;
       readonly fee: bigint;
       readonly recipient: string;
+      /** The other terms of the deposit address. The first releases do not show them. */
+      readonly terms?: SweptTerms;
     }
 );
+
+/** The terms of an item that only later releases of the Collector show. */
+export interface PaidTerms {
+  /** The place where its nonce is used up. */
+  readonly nonceSpace: 'coin' | 'token' | 'permit2';
+  readonly feeAccount: string;
+  /** Unix seconds. Anybody may choose any number of 32 bytes for an event of their own. */
+  readonly deadline: bigint;
+}
+
+export interface SweptTerms {
+  /** CAIP-19, on this network. */
+  readonly askedAsset: string;
+  readonly feeAccount: string;
+  readonly asked: bigint;
+  readonly askedFee: bigint;
+}

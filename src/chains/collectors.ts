@@ -7,6 +7,8 @@ export interface ContractRelease {
   readonly since: string;
   /** True if the contract of deposit addresses takes authorizations of payers. */
   readonly takesAuthorizations?: true;
+  /** True if the contract shows a sealed subject of 32 bytes, and every committed term in its events. */
+  readonly isSealed?: true;
 }
 
 /**
@@ -18,6 +20,12 @@ export const COLLECTORS: readonly ContractRelease[] = [
     address: '0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A',
     codeHash: '0x3442b20a013015a4089c1eadda68fce7f108780177975d734afc9f98e4898d09',
     since: '2026-11-15',
+  },
+  {
+    address: '0x37c4fD908510903f219a8d6dDE33504C51Ab5Bb9',
+    codeHash: '0xd5a001868d0f66b36e2368d0e57c84f9854d288db46740271f912dc5567ae0a5',
+    since: '2026-11-18',
+    isSealed: true,
   },
 ];
 
@@ -34,7 +42,19 @@ export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
     since: '2026-11-17',
     takesAuthorizations: true,
   },
+  {
+    address: '0xB582E6264Fc63dF0b46E430116bdD0C90E4d8181',
+    codeHash: '0xdd836afca82c8496a95693b6edff7a193d046480b48520c8f0cd7534aec88464',
+    since: '2026-11-18',
+    takesAuthorizations: true,
+    isSealed: true,
+  },
 ];
+
+/** True if items of this contract have a seal. */
+export function isSealed(contract: string): boolean {
+  return [...COLLECTORS, ...DEPOSIT_CONTRACTS].some((release) => release.address === contract && release.isSealed);
+}
 
 /** True if payers can pay into the deposit addresses of this contract by an authorization. */
 export function takesAuthorizations(contract: string): boolean {

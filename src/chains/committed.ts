@@ -1,7 +1,7 @@
 import { parseAsset } from '../domain/caip.ts';
 import type { Item } from '../domain/item.ts';
-import { NATIVE_TOKEN } from './evm/collector.ts';
-import { itemCommitment } from './evm/item-terms.ts';
+import { NATIVE_TOKEN, NONCE_SPACES } from './evm/collector.ts';
+import { itemCommitment, nonceSpaceOf, shownSubject } from './evm/item-terms.ts';
 
 /** The parts of a commitment that are not in the item itself. */
 export interface CommittedPlace {
@@ -10,6 +10,10 @@ export interface CommittedPlace {
   readonly collector: string;
   /** The zero address for the coin of the chain. */
   readonly token: string;
+  /** The bytes that the chain shows for the subject, in hex with 0x. */
+  readonly subject: string;
+  /** The number of the place where the nonce is used up. The first release of the Collector does not commit to it. */
+  readonly nonceSpace: string;
 }
 
 /**
@@ -22,5 +26,7 @@ export function committedPlace(item: Item, commitment: string): CommittedPlace |
   const [, chainId = ''] = item.network.split(':');
   const token = (asset.value.kind === 'slip44' ? NATIVE_TOKEN : asset.value.reference) as typeof NATIVE_TOKEN;
   const hashed = itemCommitment(item, { chainId: Number(chainId), token });
-  return hashed === commitment ? { chainId, collector: item.collector, token } : undefined;
+  if (hashed !== commitment) return undefined;
+  const nonceSpace = String(NONCE_SPACES[nonceSpaceOf(item.method)]);
+  return { chainId, collector: item.collector, token, subject: `0x${shownSubject(item)}`, nonceSpace };
 }

@@ -6,8 +6,8 @@ import { PERMIT2_ADDRESS } from './evm/collector.ts';
 
 /**
  * The reason why an account cannot be a destination, as the end of a sentence. Undefined for a good destination. Money
- * sent to these contracts is lost, and money sent to the operator's own account would count as paid out while it is
- * still there.
+ * sent to these contracts is lost, and money sent to an account of the operator would count as paid out while it is still
+ * there.
  */
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;
@@ -20,7 +20,10 @@ export function destinationProblem(chains: Chains, account: Account, asset: stri
   if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
   const tokens = [asset, ...assetsOf(chainId).map(({ id }) => id)];
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';
-  if (chains.find(chainId)?.intermediateAccount === address) return "must not be the operator's own account";
+  const connected = chains.find(chainId);
+  const isOurs =
+    connected?.intermediateAccount === address || connected?.relayers.some((relayer) => relayer.address === address);
+  if (isOurs) return "must not be the operator's own account";
   return undefined;
 }
 

@@ -25,6 +25,27 @@ export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }
 
+/** The parts of an item by deposit that decide the fee of a sweep. */
+export interface SweepTerms {
+  readonly asset: string;
+  /** The asked asset, if the item sweeps another one. */
+  readonly asked?: string | null | undefined;
+  readonly amount: bigint | string;
+  readonly fee: bigint | string;
+  readonly seal?: string | null | undefined;
+}
+
+/**
+ * The fee of an amount that one sweep takes from a deposit address, as the contract computes it: its share of the asked
+ * amount, rounded down. In the asked asset it is at most the asked fee; the first releases of the contract had no such
+ * bound.
+ */
+export function sweptFee(terms: SweepTerms, swept: { readonly asset: string; readonly amount: bigint }): bigint {
+  const [asked, fee] = [BigInt(terms.amount), BigInt(terms.fee)];
+  const isBounded = terms.seal != null && swept.asset === (terms.asked ?? terms.asset);
+  return isBounded && swept.amount >= asked ? fee : (swept.amount * fee) / asked;
+}
+
 /**
  * True if money that no payment needed is named to the partner now: the first of it, and later parts of a whole token or
  * more. Of smaller parts the partner hears each time the money has doubled, so whoever sends dust causes few events.

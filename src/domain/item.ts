@@ -12,8 +12,13 @@ export interface Item {
   /** The asset that the deposit address was made for, if a sweep takes another one from it. CAIP-19, of any network. */
   readonly asked?: string;
   readonly method: ItemMethod;
-  /** The id whose 16 bytes the chain records: of a payment, payout, refund or return. */
+  /** The id of a payment, payout, refund or return. */
   readonly subject: string;
+  /**
+   * The 32 bytes that the chain shows in place of the id, in hex without 0x: `domain/seal.ts`. Missing from items of the
+   * first releases of the contracts, which show the 16 bytes of the id itself.
+   */
+  readonly seal?: string;
   /** Addresses are in the canonical spelling of their network. */
   readonly payer: string;
   readonly recipient: string;

@@ -15,8 +15,14 @@ import permit2 from '../../contracts/artifacts/Permit2.json' with { type: 'json'
 import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 'json' };
 import testProxy from '../../contracts/artifacts/TestProxy.json' with { type: 'json' };
 import testTether from '../../contracts/artifacts/TestTether.json' with { type: 'json' };
-import { COLLECTOR_INIT_CODE, COLLECTOR_SALT, CREATE2_DEPLOYER, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
-import { DEPOSITS_INIT_CODE } from '../chains/evm/deposits.ts';
+import {
+  COLLECTOR_ADDRESS,
+  COLLECTOR_INIT_CODE,
+  COLLECTOR_SALT,
+  CREATE2_DEPLOYER,
+  PERMIT2_ADDRESS,
+} from '../chains/evm/collector.ts';
+import { DEPOSITS_ADDRESS, DEPOSITS_INIT_CODE } from '../chains/evm/deposits.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
 
@@ -143,19 +149,41 @@ export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promi
   ];
 }
 
+/**
+ * The raw transactions that deploy the newest releases of our contracts on a chain that an older version has begun. None if
+ * they are there.
+ */
+export async function missingReleases(evm: Pick<LocalEvm, 'request'>, chainId: number): Promise<Hex[]> {
+  const releases = [
+    { address: COLLECTOR_ADDRESS, initCode: COLLECTOR_INIT_CODE },
+    { address: DEPOSITS_ADDRESS, initCode: DEPOSITS_INIT_CODE },
+  ];
+  const codes = await Promise.all(
+    releases.map(({ address }) => evm.request({ method: 'eth_getCode', params: [address, 'latest'] })),
+  );
+  const missing = releases.filter((_, index) => codes[index] === '0x');
+  if (missing.length === 0) return [];
+  const count = await evm.request({
+    method: 'eth_getTransactionCount',
+    params: [SANDBOX_ACCOUNTS.minter, 'pending'],
+  });
+  const calls = missing.map(({ initCode }) => ({ to: CREATE2_DEPLOYER, data: concat(COLLECTOR_SALT, initCode) }));
+  return signAll(SANDBOX_KEYS.minter, chainId, calls, Number(count));
+}
+
 interface Call {
   readonly to: Address;
   readonly data: Hex;
 }
 
-async function signAll(key: Hex, chainId: number, calls: readonly Call[]): Promise<Hex[]> {
+async function signAll(key: Hex, chainId: number, calls: readonly Call[], firstNonce = 0): Promise<Hex[]> {
   const account = privateKeyToAccount(key);
   return Promise.all(
-    calls.map(({ to, data }, nonce) =>
+    calls.map(({ to, data }, index) =>
       account.signTransaction({
         type: 'eip1559',
         chainId,
-        nonce,
+        nonce: firstNonce + index,
         to,
         data,
         gas: data.length > 2000 ? 4_000_000n : 200_000n,

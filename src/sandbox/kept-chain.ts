@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { World } from '../runtime/world.ts';
 import { keptGenesis, newGenesis } from './chain-genesis.ts';
 import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-journal.ts';
-import { SANDBOX_FIRST_BLOCK, sandboxFirstBlock } from './genesis.ts';
+import { missingReleases, SANDBOX_FIRST_BLOCK, sandboxFirstBlock } from './genesis.ts';
 import { createLocalEvm, type LocalEvm } from './local-evm.ts';
 
 /** A durable local chain: every answer stays true after its process is killed. */
@@ -77,11 +77,29 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
       });
   // A kill during the creation of the chain may have left a part of its journal.
   const beginning = hasBegun ? [] : await firstRecords(chainId, timestampS);
-  for (const record of beginning.slice(replayed)) {
+  const write = async (record: ChainRecord) => {
     await journal?.append(record);
     await apply(evm, record);
-  }
+  };
+  for (const record of beginning.slice(replayed)) await write(record);
+  for (const record of await releaseRecords(world, evm, { chainId, aheadMs })) await write(record);
   return keepChain(world, { ...input, evm, journal, aheadMs });
+}
+
+/** A chain of an older version gets the newest releases of our contracts, in a block of their own. */
+async function releaseRecords(
+  world: World,
+  evm: LocalEvm,
+  { chainId, aheadMs }: { readonly chainId: number; readonly aheadMs: number },
+): Promise<ChainRecord[]> {
+  const transactions = await missingReleases(evm, chainId);
+  if (transactions.length === 0) return [];
+  const { timestamp } = (await evm.request({ method: 'eth_getBlockByNumber', params: ['latest', false] })) as {
+    readonly timestamp: string;
+  };
+  const atMs = world.clock.nowMs();
+  const timestampS = Math.max(Number(timestamp), Math.floor((atMs + aheadMs) / 1000));
+  return [...transactions.map((transaction) => ({ atMs, transaction })), { atMs, block: { timestampS } }];
 }
 
 async function firstRecords(chainId: number, timestampS: number): Promise<ChainRecord[]> {

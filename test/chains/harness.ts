@@ -3,6 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Chain, RefusalReason, Signer, WalletAction } from '../../src/chains/chain.ts';
 import { newId } from '../../src/domain/ids.ts';
 import type { Item, PayMethod, SignedItem } from '../../src/domain/item.ts';
+import { sealedByTest } from '../sealed.ts';
 
 /** The test controls of an implementation of the port, so that the same suite can run on all of them. */
 export interface Harness {
@@ -68,7 +69,7 @@ export function createScene(harness: Harness): Scene {
 
   async function newItem(payer: Payer, method: PayMethod, told: Partial<Item> = {}): Promise<Item> {
     serial += 1;
-    return {
+    return sealedByTest(chain, {
       network: chain.network.chainId,
       collector: chain.collector() ?? '',
       asset: assets[method],
@@ -81,7 +82,7 @@ export function createScene(harness: Harness): Scene {
       fee: 10n,
       deadlineS: (await chain.head()).timestampS + 3_600,
       ...told,
-    };
+    });
   }
 
   async function sign(payer: Payer, item: Item): Promise<string> {

@@ -122,7 +122,7 @@ for (const { kind, token, name } of [
         { amount: signed.amount - 1n },
         { amount: signed.amount + 1n },
         { deadline: signed.deadline + 1 },
-        { paymentId: chain.newPaymentId() },
+        { subject: chain.newSubject() },
         { payer: (await chain.payer(kind, token)).address },
       ];
       for (const change of changes) {

@@ -167,7 +167,7 @@ export async function createCollectorChain() {
   async function item(given: Partial<SignedItem> & Binding = {}): Promise<SignedItem> {
     const { kind = 'eip3009-vrs', token = USDC, signer, signature, feeAccount, chainId, collector, ...rest } = given;
     const plain: CollectorItem = {
-      paymentId: newPaymentId(),
+      subject: newSubject(),
       payer: rest.payer ?? (await payer(kind, token)).address,
       amount: 10_000_000n,
       fee: 100_000n,
@@ -185,9 +185,9 @@ export async function createCollectorChain() {
     };
   }
 
-  function newPaymentId(): Hex {
+  function newSubject(): Hex {
     count += 1;
-    return keccak256(stringToBytes(`payment ${count}`)).slice(0, 34) as Hex;
+    return keccak256(stringToBytes(`payment ${count}`));
   }
 
   async function collect(
@@ -235,7 +235,7 @@ export async function createCollectorChain() {
     coinOf,
     payer,
     item,
-    newPaymentId,
+    newSubject,
     collect,
     simulate,
     refusesAlone,
@@ -263,13 +263,15 @@ export function commitmentByTheBook(
   item: CollectorItem,
   token: Address = USDC,
   feeAccount: Address = FEE_ACCOUNT,
+  nonceSpace = 1n,
 ): Hex {
   const types = [
     'uint256',
     'address',
+    'uint256',
     'address',
     'address',
-    'bytes16',
+    'bytes32',
     'address',
     'uint256',
     'uint256',
@@ -282,9 +284,10 @@ export function commitmentByTheBook(
       [
         BigInt(CHAIN_ID),
         COLLECTOR_ADDRESS,
+        nonceSpace,
         token,
         feeAccount,
-        item.paymentId,
+        item.subject,
         item.payer,
         item.amount,
         item.fee,
@@ -300,7 +303,8 @@ async function sign(
   bound: Required<Omit<Binding, 'collector'>> & Pick<Binding, 'collector'>,
 ): Promise<Hex> {
   const { chainId, token, feeAccount, collector = COLLECTOR_ADDRESS, signer } = bound;
-  const nonce = commitmentOf({ ...item, chainId, token, feeAccount, collector });
+  const nonceSpace = bound.kind === 'permit2' ? 'permit2' : 'token';
+  const nonce = commitmentOf({ ...item, nonceSpace, chainId, token, feeAccount, collector });
   const deadline = BigInt(item.deadline);
   if (bound.kind === 'permit2') {
     return signer.signTypedData({

@@ -33,7 +33,7 @@ describe('a payment in native coin', () => {
   after(() => chain.evm.close());
 
   const payment = (given: Partial<CollectorItem> = {}): CollectorItem => ({
-    paymentId: chain.newPaymentId(),
+    subject: chain.newSubject(),
     payer,
     amount: 10n ** 18n,
     fee: 10n ** 15n,

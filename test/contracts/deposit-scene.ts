@@ -35,7 +35,7 @@ export type DepositScene = ReturnType<typeof createDepositScene>;
 export function createDepositScene(chain: CollectorChain) {
   /** Terms for a new recipient; with the given changes. */
   const terms = (given: Partial<DepositTerms> = {}): DepositTerms => ({
-    paymentId: chain.newPaymentId(),
+    subject: chain.newSubject(),
     token: USDC,
     feeAccount: FEE_ACCOUNT,
     recipient: chain.someone().address,
@@ -58,7 +58,7 @@ export function createDepositScene(chain: CollectorChain) {
 
   async function sweep(input: Partial<Sweep> & Pick<Sweep, 'items'>, gas?: number): Promise<Swept> {
     const given = whole(input);
-    return send(encodeSweep(given), gas ?? Math.min(2 ** 24, sweepGasLimit(given.items.length, given.allowance)));
+    return send(encodeSweep(given), gas ?? Math.min(2 ** 24, sweepGasLimit(given)));
   }
 
   /** A transaction of a stranger. */

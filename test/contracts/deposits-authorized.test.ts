@@ -87,7 +87,7 @@ describe('deposit addresses that are filled by authorizations', () => {
       { payer: thief },
       { validBefore: DEADLINE - 1 },
       { validAfter: 4 },
-      { paymentId: chain.newPaymentId() },
+      { subject: chain.newSubject() },
     ]) {
       const [reason] = await simulate([{ ...item, ...change }]);
       assert.equal(reason, say('Error(string)'), JSON.stringify(Object.keys(change)));

@@ -63,9 +63,9 @@ describe('deposit addresses', () => {
 
   it('are the CREATE2 address of a minimal proxy, with the terms as salt', () => {
     const item = scene.terms();
-    const { token, feeAccount, paymentId, recipient, amount, fee } = item;
+    const { token, feeAccount, subject, recipient, amount, fee } = item;
     const types = ['address', 'address', 'bytes16', 'address', 'uint128', 'uint128'] as const;
-    const salt = keccak256(encodePacked(types, [token, feeAccount, paymentId, recipient, amount, fee]));
+    const salt = keccak256(encodePacked(types, [token, feeAccount, subject, recipient, amount, fee]));
     const code = `0x3d602d80600a3d3981f3363d3d373d3d3d363d73${DEPOSITS_ADDRESS.slice(2).toLowerCase()}5af43d82803e903d91602b57fd5bf3`;
     const bytecode = code as Hex;
     const expected = getContractAddress({ opcode: 'CREATE2', from: DEPOSITS_ADDRESS, salt, bytecode });
@@ -77,18 +77,16 @@ describe('deposit addresses', () => {
     const deposit = await scene.arrive(item);
     const fees = await usdc(FEE_ACCOUNT);
     const first = await scene.sweep({ items: [item] });
-    const { paymentId, recipient } = item;
+    const { subject, recipient } = item;
     const commitment = depositCommitment(item);
-    assert.deepEqual(first.logs, [
-      { commitment, paymentId, token: USDC, amount: 10_000_000n, fee: 100_000n, recipient },
-    ]);
+    assert.deepEqual(first.logs, [{ commitment, subject, token: USDC, amount: 10_000_000n, fee: 100_000n, recipient }]);
     assert.equal(await usdc(recipient), 9_900_000n);
     assert.equal((await usdc(FEE_ACCOUNT)) - fees, 100_000n);
 
     await scene.arrive(item, 50n);
     const again = await scene.sweep({ items: [item] });
     // A hundredth of 50 is less than a unit: the recipient gets the rest of the division.
-    assert.deepEqual(again.logs, [{ commitment, paymentId, token: USDC, amount: 50n, fee: 0n, recipient }]);
+    assert.deepEqual(again.logs, [{ commitment, subject, token: USDC, amount: 50n, fee: 0n, recipient }]);
     assert.equal(await usdc(recipient), 9_900_050n);
     assert.equal(await usdc(deposit), 0n);
     assert.ok(again.gasUsed < first.gasUsed);
@@ -128,7 +126,7 @@ describe('deposit addresses', () => {
       { fee: item.fee + 1n },
       { amount: item.amount - 1n },
       { token: USDT },
-      { paymentId: chain.newPaymentId() },
+      { subject: chain.newSubject() },
     ];
     for (const change of bent) {
       const other = { ...item, ...change };

@@ -229,8 +229,8 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
 function prepareSweep(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   const [{ collector, asset } = { collector: '', asset: '' }] = batch.map(({ item }) => item);
   const { token } = context.termsOf(asset);
-  const data = encodeSweep({ token, items: batch.map(({ item }) => depositTerms(item)) });
-  return { to: collector as Hex, data, gas: BigInt(sweepGasLimit(batch.length)) };
+  const items = batch.map(({ item }) => depositTerms(item));
+  return { to: collector as Hex, data: encodeSweep({ token, items }), gas: BigInt(sweepGasLimit({ items })) };
 }
 
 /** The call that presents authorizations of one asset, and sweeps their deposit addresses. */

@@ -1,8 +1,15 @@
 import { checksumAddress } from '../../domain/caip.ts';
 import type { Chain, ChainEvent } from '../chain.ts';
 import { coinOf } from '../coin.ts';
-import { COLLECTED_TOPIC, decodeCollectorLog, NATIVE_TOKEN, REFUSED_TOPIC, reasonOf } from './collector.ts';
-import { decodeSweptLog, SWEPT_TOPIC } from './deposits.ts';
+import {
+  COLLECTOR_TOPICS,
+  decodeCollectorLog,
+  NATIVE_TOKEN,
+  NONCE_SPACES,
+  type NonceSpace,
+  reasonOf,
+} from './collector.ts';
+import { DEPOSIT_TOPICS, decodeSweptLog } from './deposits.ts';
 import type { EvmContext } from './evm-context.ts';
 import { createLogReader, readPlace } from './logs.ts';
 import type { Rpc } from './rpc.ts';
@@ -21,7 +28,7 @@ export function createEventReader(
 ): Chain['events'] {
   const filter = {
     address: [...collectors, ...depositContracts].map(({ address }) => address.toLowerCase()),
-    topics: [[COLLECTED_TOPIC, REFUSED_TOPIC, SWEPT_TOPIC]],
+    topics: [[...COLLECTOR_TOPICS, ...DEPOSIT_TOPICS]],
   };
   const readLogs = createLogReader({ call, network }, decode);
   return (fromBlock, toBlock, onUnreadable) => readLogs(filter, fromBlock, toBlock, onUnreadable);
@@ -35,9 +42,7 @@ export function isOurLog(
   const [topic] = Array.isArray(topics) ? topics : [];
   const isBy = (releases: EvmContext['collectors']) =>
     typeof of === 'string' && releases.some(({ address }) => address.toLowerCase() === of.toLowerCase());
-  return topic === SWEPT_TOPIC
-    ? isBy(depositContracts)
-    : (topic === COLLECTED_TOPIC || topic === REFUSED_TOPIC) && isBy(collectors);
+  return DEPOSIT_TOPICS.includes(topic) ? isBy(depositContracts) : COLLECTOR_TOPICS.includes(topic) && isBy(collectors);
 }
 
 export function createEventDecoder(context: EvmContext): EventDecoder {
@@ -64,16 +69,17 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
       commitment: decoded.commitment,
     };
     if (decoded.type === 'refused') return { ...place, type: 'refused', reason: reasonOf(decoded.reason) };
-    const { paymentId, payer, token, amount, fee, recipient } = decoded;
+    const { subject, payer, token, amount, fee, recipient, terms } = decoded;
     return {
       ...place,
       type: 'paid',
-      subject: paymentId.slice(2),
+      subject: subject.slice(2),
       payer,
       asset: assetOf(token),
       amount,
       fee,
       recipient,
+      ...(terms && { terms: { ...terms, nonceSpace: spaceOf(terms.nonceSpace) } }),
     };
   }
 
@@ -84,9 +90,12 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
   ): ChainEvent {
     const decoded = decodeSweptLog(content);
     if (decoded === undefined) throw new RangeError('a log of another kind');
-    const { commitment, paymentId, token, amount, fee, recipient } = decoded;
+    const { commitment, subject, token, amount, fee, recipient, terms } = decoded;
     const place = { ...readPlace(log), collector, commitment };
-    return { ...place, type: 'swept', subject: paymentId.slice(2), asset: assetOf(token), amount, fee, recipient };
+    const swept = { ...place, type: 'swept', subject: subject.slice(2), asset: assetOf(token), amount, fee } as const;
+    if (terms === undefined) return { ...swept, recipient };
+    const { askedToken, ...asked } = terms;
+    return { ...swept, recipient, terms: { ...asked, askedAsset: assetOf(askedToken) } };
   }
 
   function assetOf(token: Hex): string {
@@ -94,6 +103,13 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
     if (lower === NATIVE_TOKEN) return coinOf(network.chainId);
     return assetByToken.get(lower) ?? `${network.chainId}/erc20:${checksumAddress(lower)}`;
   }
+}
+
+/** Throws for a number that no release uses: the log is not of the Collector. */
+function spaceOf(value: bigint): NonceSpace {
+  const found = Object.entries(NONCE_SPACES).find(([, number]) => BigInt(number) === value);
+  if (found === undefined) throw new RangeError('a nonce space that no release has');
+  return found[0] as NonceSpace;
 }
 
 /**

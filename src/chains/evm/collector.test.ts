@@ -12,6 +12,7 @@ import {
   parseAbi,
 } from 'viem';
 import collector from '../../../contracts/artifacts/Collector.json' with { type: 'json' };
+import { COLLECTORS } from '../collectors.ts';
 import {
   COLLECTOR_ABI,
   COLLECTOR_ADDRESS,
@@ -19,6 +20,8 @@ import {
   decodeBatchOutcome,
   decodeCollectorLog,
   encodeBatch,
+  NONCE_SPACES,
+  type NonceSpace,
   reasonOf,
   type SignedItem,
 } from './collector.ts';
@@ -28,7 +31,7 @@ const hexOf = (bytes: number) =>
 const address = hexOf(20).map((value): Address => getAddress(value));
 const units = fc.bigInt(0n, 2n ** 128n - 1n);
 const item = fc.record({
-  paymentId: hexOf(16),
+  subject: hexOf(32),
   payer: address,
   amount: units,
   fee: units,
@@ -38,7 +41,7 @@ const item = fc.record({
 const batch = fc.record({ chainId: fc.nat(), token: address, feeAccount: address });
 
 const ITEM: SignedItem = {
-  paymentId: `0x${'01'.repeat(16)}`,
+  subject: `0x${'01'.repeat(32)}`,
   payer: getAddress(`0x${'02'.repeat(20)}`),
   amount: 5n,
   fee: 1n,
@@ -50,26 +53,47 @@ const BATCH = { token: ITEM.payer, feeAccount: ITEM.recipient } as const;
 
 describe('the codec of the Collector', () => {
   it('makes commitments as the contract does', () => {
-    const types = 'uint256,address,address,address,bytes16,address,uint256,uint256,address,uint256'.split(',');
+    const types = 'uint256,address,uint256,address,address,bytes32,address,uint256,uint256,address,uint256'.split(',');
+    const aSpace = fc.constantFrom(...(Object.keys(NONCE_SPACES) as NonceSpace[]));
     fc.assert(
-      fc.property(item, batch, (one, { chainId, token, feeAccount }) => {
-        const { paymentId, payer, amount, fee, recipient, deadline } = one;
+      fc.property(item, batch, aSpace, (one, { chainId, token, feeAccount }, nonceSpace) => {
+        const { subject, payer, amount, fee, recipient, deadline } = one;
+        const order = [token, feeAccount, subject, payer, amount, fee, recipient, deadline];
         const words = encodeAbiParameters(
           types.map((type) => ({ type })),
-          [chainId, COLLECTOR_ADDRESS, token, feeAccount, paymentId, payer, amount, fee, recipient, deadline],
+          [chainId, COLLECTOR_ADDRESS, NONCE_SPACES[nonceSpace], ...order],
         );
-        const place = { chainId, collector: COLLECTOR_ADDRESS, token, feeAccount };
+        const place = { nonceSpace, chainId, collector: COLLECTOR_ADDRESS, token, feeAccount };
         assert.equal(commitmentOf({ ...one, ...place }), keccak256(words));
       }),
       { numRuns: 50 },
     );
   });
 
-  it('packs an item into 159 bytes', () => {
+  it('makes commitments of the first release as that one does: a shorter subject, and no nonce space', () => {
+    const types = 'uint256,address,address,address,bytes16,address,uint256,uint256,address,uint256'.split(',');
+    fc.assert(
+      fc.property(item, hexOf(16), batch, (one, subject, { chainId, token, feeAccount }) => {
+        const { payer, amount, fee, recipient, deadline } = one;
+        const collector = COLLECTORS[0]?.address as Address;
+        const words = encodeAbiParameters(
+          types.map((type) => ({ type })),
+          [chainId, collector, token, feeAccount, subject, payer, amount, fee, recipient, deadline],
+        );
+        for (const nonceSpace of ['coin', 'token', 'permit2'] as const) {
+          const place = { nonceSpace, chainId, collector, token, feeAccount };
+          assert.equal(commitmentOf({ ...one, subject, ...place }), keccak256(words));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('packs an item into 175 bytes', () => {
     const data = encodeBatch({ kind: 'eip3009-vrs', ...BATCH, items: [ITEM] });
     const packed = data.slice(2 + 2 * 100);
     const fields = [
-      /(01){16}/,
+      /(01){32}/,
       /(02){20}/,
       /(03){20}/,
       /0{31}5/,

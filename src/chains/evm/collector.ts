@@ -15,7 +15,11 @@ import artifact from '../../../contracts/artifacts/Collector.json' with { type: 
 import type { RefusalReason } from '../chain.ts';
 import { fixed } from './words.ts';
 
-/** The calls and answers of the Collector (`contracts/Collector.sol`). */
+/**
+ * The calls and answers of the Collector (`contracts/Collector.sol`). Its first release shows the 16 bytes of an id as the
+ * subject of an item. All later ones show 32 sealed bytes, and commit to the place where the nonce is used up as well. So
+ * the length of a subject tells which release an item is for.
+ */
 
 /** The CREATE2 deployer: the address of a contract follows from its code. It has this address on every network. */
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
@@ -44,8 +48,8 @@ export type ItemKind = keyof typeof ENTRIES;
 
 /** The order for the money of one payment, without its token, chain and fee account. */
 export interface CollectorItem {
-  /** The 16 bytes of the payment's id. */
-  readonly paymentId: Hex;
+  /** 32 sealed bytes, or the 16 bytes of an id for the first release. */
+  readonly subject: Hex;
   readonly payer: Address;
   readonly amount: bigint;
   readonly fee: bigint;
@@ -59,7 +63,12 @@ export interface SignedItem extends CollectorItem {
   readonly signature: Hex;
 }
 
+/** The place where the nonce of an item is used up: the Collector itself for coin, the token, or Permit2. */
+export const NONCE_SPACES = { coin: 0, token: 1, permit2: 2 } as const;
+export type NonceSpace = keyof typeof NONCE_SPACES;
+
 export interface Commitment extends CollectorItem {
+  readonly nonceSpace: NonceSpace;
   readonly chainId: number;
   readonly token: Address;
   readonly feeAccount: Address;
@@ -79,12 +88,14 @@ export type CollectorLog =
   | {
       readonly type: 'collected';
       readonly commitment: Hex;
-      readonly paymentId: Hex;
+      readonly subject: Hex;
       readonly payer: Address;
       readonly token: Address;
       readonly amount: bigint;
       readonly fee: bigint;
       readonly recipient: Address;
+      /** The other committed terms. The first release does not show them. */
+      readonly terms?: { readonly nonceSpace: bigint; readonly feeAccount: Address; readonly deadline: bigint };
     }
   | { readonly type: 'refused'; readonly commitment: Hex; readonly reason: Hex };
 
@@ -92,29 +103,49 @@ export const COLLECTOR_ABI = parseAbi([
   'function collectByKey(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
   'function collectByWallet(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
   'function collectByPermit2(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
-  'function pay(address feeAccount, bytes16 paymentId, uint256 amount, uint256 fee, address recipient, uint256 deadline) payable',
+  'function pay(address feeAccount, bytes32 subject, uint256 amount, uint256 fee, address recipient, uint256 deadline) payable',
   'function isPaid(bytes32 commitment) view returns (bool)',
-  'event Collected(bytes32 indexed commitment, bytes16 paymentId, address payer, address token, uint256 amount, uint256 fee, address recipient)',
+  'event Collected(bytes32 indexed commitment, uint256 nonceSpace, address token, address feeAccount, bytes32 subject, address payer, uint256 amount, uint256 fee, address recipient, uint256 deadline)',
   'event Refused(bytes32 indexed commitment, bytes reason)',
 ]);
 
-export const COLLECTED_TOPIC = toEventSelector(COLLECTOR_ABI[5]);
-export const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
+/** The parts of the first release that differ. */
+export const FIRST_COLLECTOR_ABI = parseAbi([
+  'function pay(address feeAccount, bytes16 subject, uint256 amount, uint256 fee, address recipient, uint256 deadline) payable',
+  'event Collected(bytes32 indexed commitment, bytes16 subject, address payer, address token, uint256 amount, uint256 fee, address recipient)',
+]);
 
-/** The nonce that the payer signs: `keccak256(abi.encode(…))` of ten words, packed by hand for speed. */
+const COLLECTED_TOPIC = toEventSelector(COLLECTOR_ABI[5]);
+const FIRST_COLLECTED_TOPIC = toEventSelector(FIRST_COLLECTOR_ABI[1]);
+const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
+export const COLLECTOR_TOPICS: readonly Hex[] = [COLLECTED_TOPIC, FIRST_COLLECTED_TOPIC, REFUSED_TOPIC];
+
+/** True if the item is for a release that seals its subjects. */
+const hasSeal = (subject: Hex) => subject.length === 66;
+
+/** The nonce that the payer signs: `keccak256(abi.encode(…))` of its words, packed by hand for speed. */
 export function commitmentOf(input: Commitment): Hex {
+  const { subject } = input;
   const words =
     word(input.chainId) +
     addressWord(input.collector) +
+    (hasSeal(subject) ? word(NONCE_SPACES[input.nonceSpace]) : '') +
     addressWord(input.token) +
     addressWord(input.feeAccount) +
-    bare(input.paymentId).padEnd(64, '0') +
+    bare(subject).padEnd(64, '0') +
     addressWord(input.payer) +
     word(input.amount) +
     word(input.fee) +
     addressWord(input.recipient) +
     word(input.deadline);
   return `0x${Buffer.from(keccak_256(Buffer.from(words, 'hex'))).toString('hex')}`;
+}
+
+/** The terms that the seal of an item authenticates: all that the commitment covers, but for the subject itself. */
+export function sealedTermsOf(input: Omit<Commitment, 'subject'>): string {
+  const { chainId, collector, nonceSpace, token, feeAccount, payer, amount, fee, recipient, deadline } = input;
+  const accounts = [collector, token, feeAccount, payer, recipient].map((each) => each.toLowerCase());
+  return JSON.stringify(['collector', chainId, nonceSpace, ...accounts, `${amount}`, `${fee}`, deadline]);
 }
 
 /** The calldata of a transaction that carries out the items, each independently. */
@@ -129,11 +160,11 @@ export function encodeBatch({ kind, token, feeAccount, items, allowance = ITEM_G
 
 /** The calldata of the payer's transaction that sends exactly `amount` of native coin. */
 export function encodeNativePayment(input: Omit<CollectorItem, 'payer'> & { readonly feeAccount: Address }): Hex {
-  const { feeAccount, paymentId, amount, fee, recipient, deadline } = input;
+  const { feeAccount, subject, amount, fee, recipient, deadline } = input;
   return encodeFunctionData({
-    abi: COLLECTOR_ABI,
+    abi: hasSeal(subject) ? COLLECTOR_ABI : FIRST_COLLECTOR_ABI,
     functionName: 'pay',
-    args: [feeAccount, paymentId, amount, fee, recipient, BigInt(deadline)],
+    args: [feeAccount, subject, amount, fee, recipient, BigInt(deadline)],
   });
 }
 
@@ -142,13 +173,21 @@ export function decodeCollectorLog(log: {
   readonly topics: readonly Hex[];
   readonly data: Hex;
 }): CollectorLog | undefined {
-  if (log.topics[0] !== COLLECTED_TOPIC && log.topics[0] !== REFUSED_TOPIC) return undefined;
-  const { eventName, args } = decodeEventLog({
-    abi: COLLECTOR_ABI,
-    topics: log.topics as [Hex, ...Hex[]],
-    data: log.data,
-  });
-  return eventName === 'Collected' ? { type: 'collected', ...args } : { type: 'refused', ...args };
+  const [topic] = log.topics;
+  const content = { topics: log.topics as [Hex, ...Hex[]], data: log.data };
+  if (topic === FIRST_COLLECTED_TOPIC) {
+    return {
+      type: 'collected',
+      ...decodeEventLog({ abi: FIRST_COLLECTOR_ABI, eventName: 'Collected', ...content }).args,
+    };
+  }
+  if (topic === REFUSED_TOPIC) {
+    return { type: 'refused', ...decodeEventLog({ abi: COLLECTOR_ABI, eventName: 'Refused', ...content }).args };
+  }
+  if (topic !== COLLECTED_TOPIC) return undefined;
+  const { args } = decodeEventLog({ abi: COLLECTOR_ABI, eventName: 'Collected', ...content });
+  const { nonceSpace, feeAccount, deadline, ...paid } = args;
+  return { type: 'collected', ...paid, terms: { nonceSpace, feeAccount, deadline } };
 }
 
 /** The outcome of one item of a batch; with `eth_call`, the outcome if it were sent now. */
@@ -193,6 +232,7 @@ const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
       ['Late()', 'late'],
       ['AlreadyPaid()', 'used'],
       ['ShortArrival()', 'short_arrival'],
+      ['WrongPayout()', 'short_arrival'],
       ['MalformedItem()', 'wrong_signature'],
       ['InvalidNonce()', 'used'],
       ['SignatureExpired(uint256)', 'late'],
@@ -236,6 +276,8 @@ export function reasonOf(reason: Hex): RefusalReason {
 function reasonOfPayout(reason: Hex): RefusalReason {
   const said = reasonOf(reason);
   if (said === 'payer_blacklisted') return 'recipient_blacklisted';
+  // The Collector pays out what has arrived. If its own balance is too low, the token has kept a part.
+  if (said === 'short_balance') return 'short_arrival';
   return said === 'paused' || said === 'out_of_gas' ? said : 'unknown';
 }
 
@@ -281,11 +323,11 @@ function gasOfItem(allowance: number): number {
   return allowance + Math.ceil(allowance / 63) + ITEM_OVERHEAD_GAS;
 }
 
-/** id 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, signature length 2 bytes; signature. */
+/** subject 32 or 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, signature length 2 bytes; signature. */
 function packItem(kind: ItemKind, item: SignedItem): string {
   const signature = kind === 'eip3009-vrs' ? compactSignature(item.signature) : bare(item.signature);
   return (
-    bare(item.paymentId) +
+    bare(item.subject) +
     bare(item.payer) +
     bare(item.recipient) +
     fixed(item.amount, 16) +

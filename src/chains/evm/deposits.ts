@@ -13,7 +13,10 @@ import type { AuthorizedMethod } from '../../domain/item.ts';
 import { COLLECTOR_SALT, CREATE2_DEPLOYER, compactSignature } from './collector.ts';
 import { address, bytes32, fixed, keccak, uint } from './words.ts';
 
-/** The calls and answers of the deposit addresses (`contracts/Deposits.sol`). */
+/**
+ * The calls and answers of the deposit addresses (`contracts/Deposits.sol`). As with the Collector, a subject of 16 bytes
+ * belongs to the first releases, and one of 32 bytes to all later ones.
+ */
 
 export const DEPOSITS_INIT_CODE = artifact.bytecode as Hex;
 /** The contract that creates and sweeps deposit addresses, built from this source. */
@@ -26,13 +29,13 @@ export const DEPOSITS_ADDRESS: Address = getContractAddress({
 
 /** The future of a deposit address. Other terms have another address. */
 export interface DepositTerms {
-  /** The 16 bytes of the payment's id. */
-  readonly paymentId: Hex;
+  /** 32 sealed bytes, or the 16 bytes of an id for the first releases. */
+  readonly subject: Hex;
   /** The token that the payment asks for. */
   readonly token: Address;
   readonly feeAccount: Address;
   readonly recipient: Address;
-  /** The asked amount, and the fee of it. Whatever arrives is divided in the same proportion. */
+  /** The asked amount, and the fee of it. Other amounts are divided in the same proportion: `sweptFee`. */
   readonly amount: bigint;
   readonly fee: bigint;
 }
@@ -67,39 +70,79 @@ export interface AuthorizedSweep {
 export interface SweptLog {
   /** The hash of the terms of the address. */
   readonly commitment: Hex;
-  readonly paymentId: Hex;
+  readonly subject: Hex;
   readonly token: Address;
   readonly amount: bigint;
   readonly fee: bigint;
   readonly recipient: Address;
+  /** The other terms of the address. The first releases do not show them. */
+  readonly terms?: {
+    readonly askedToken: Address;
+    readonly feeAccount: Address;
+    readonly asked: bigint;
+    readonly askedFee: bigint;
+  };
 }
 
 const DEPOSITS_ABI = parseAbi([
   'function sweep(address token, address askedToken, address feeAccount, uint256 itemGas) returns (bytes refusals)',
   'function sweepByKey(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
   'function sweepByWallet(address token, address feeAccount, uint256 itemGas) returns (bytes refusals)',
-  'event Swept(bytes32 indexed commitment, bytes16 paymentId, address token, uint256 amount, uint256 fee, address recipient)',
+  'event Swept(bytes32 indexed commitment, address askedToken, address feeAccount, bytes32 subject, address recipient, uint256 asked, uint256 askedFee, address token, uint256 amount, uint256 fee)',
 ]);
 
-export const SWEPT_TOPIC = toEventSelector(DEPOSITS_ABI[3]);
+/** The event of the first releases. */
+const FIRST_SWEPT_ABI = parseAbi([
+  'event Swept(bytes32 indexed commitment, bytes16 subject, address token, uint256 amount, uint256 fee, address recipient)',
+]);
 
-/** The hash of the terms, which is the salt of the address. */
+const SWEPT_TOPIC = toEventSelector(DEPOSITS_ABI[3]);
+const FIRST_SWEPT_TOPIC = toEventSelector(FIRST_SWEPT_ABI[0]);
+export const DEPOSIT_TOPICS: readonly Hex[] = [SWEPT_TOPIC, FIRST_SWEPT_TOPIC];
+
+/** True if the terms are for a release that seals its subjects. */
+const hasSeal = ({ subject }: Pick<DepositTerms, 'subject'>) => subject.length === 66;
+
+/** The hash of the terms, which is the salt of the address. The first releases hash them without padding. */
 export function depositCommitment(terms: DepositTerms): Hex {
-  return `0x${keccak(bare(terms.token) + bare(terms.feeAccount) + packItem(terms)).toString('hex')}`;
+  const { token, feeAccount, subject, recipient, amount, fee } = terms;
+  const text = hasSeal(terms)
+    ? address(token) + address(feeAccount) + bytes32(subject) + address(recipient) + uint(amount) + uint(fee)
+    : bare(token) + bare(feeAccount) + packItem(terms);
+  return `0x${keccak(text).toString('hex')}`;
 }
+
+/**
+ * The terms that the seal of a deposit address authenticates: all but the subject itself. The chain is no part of them, as
+ * it is no part of the address.
+ */
+export function sealedDepositTermsOf({
+  token,
+  feeAccount,
+  recipient,
+  amount,
+  fee,
+}: Omit<DepositTerms, 'subject'>): string {
+  const accounts = [token, feeAccount, recipient].map((each) => each.toLowerCase());
+  return JSON.stringify(['deposits', ...accounts, `${amount}`, `${fee}`]);
+}
+
+/** The creation code of a minimal proxy before and behind the contract's address: ERC-7511, and EIP-1167 of the first releases. */
+const PROXY = ['602c8060095f395ff3365f5f375f5f365f73', '5af43d5f5f3e5f3d91602a57fd5bf3'] as const;
+const FIRST_PROXY = ['3d602d80600a3d3981f3363d3d373d3d3d363d73', '5af43d82803e903d91602b57fd5bf3'] as const;
 
 /** The deposit address of these terms, in canonical spelling. It is the same on every network. */
 export function depositAddress(terms: DepositTerms, deposits: Address = DEPOSITS_ADDRESS): Address {
-  // A minimal proxy (EIP-1167) of the contract.
-  const proxy = `3d602d80600a3d3981f3363d3d373d3d3d363d73${bare(deposits)}5af43d82803e903d91602b57fd5bf3`;
+  const [head, tail] = hasSeal(terms) ? PROXY : FIRST_PROXY;
+  const proxy = `${head}${bare(deposits)}${tail}`;
   const hash = keccak(`ff${bare(deposits)}${bare(depositCommitment(terms))}${keccak(proxy).toString('hex')}`);
   return checksumAddress(`0x${hash.toString('hex', 12)}`) as Address;
 }
 
 /** The calldata of a transaction that sweeps the deposit addresses, each independently. */
-export function encodeSweep({ token, items, allowance = SWEEP_GAS }: Sweep): Hex {
-  const { token: askedToken, feeAccount } = sharedTerms(items);
-  const args = [token, askedToken, feeAccount, BigInt(allowance)] as const;
+export function encodeSweep({ token, items, allowance }: Sweep): Hex {
+  const { token: askedToken, feeAccount, ...first } = sharedTerms(items);
+  const args = [token, askedToken, feeAccount, BigInt(allowance ?? SWEEP_GAS[releaseOf(first)].allowance)] as const;
   const head = encodeFunctionData({ abi: DEPOSITS_ABI, functionName: 'sweep', args });
   return `${head}${items.map(packItem).join('')}`;
 }
@@ -135,7 +178,7 @@ export function encodeAuthorizedSweep({ kind, items, allowance = AUTHORIZED_GAS[
   return `${head}${packed.join('')}`;
 }
 
-function sharedTerms(items: readonly DepositTerms[]): Pick<DepositTerms, 'token' | 'feeAccount'> {
+function sharedTerms(items: readonly DepositTerms[]): Pick<DepositTerms, 'token' | 'feeAccount' | 'subject'> {
   const [first] = items;
   if (first === undefined) throw new RangeError('a sweep has items');
   if (items.some((item) => item.token !== first.token || item.feeAccount !== first.feeAccount)) {
@@ -146,26 +189,39 @@ function sharedTerms(items: readonly DepositTerms[]): Pick<DepositTerms, 'token'
 
 /** Decodes a log of the contract. The caller must check that the contract emitted it. */
 export function decodeSweptLog({ topics, data }: { topics: readonly Hex[]; data: Hex }): SweptLog | undefined {
+  const content = { eventName: 'Swept', topics: topics as [Hex, ...Hex[]], data } as const;
+  if (topics[0] === FIRST_SWEPT_TOPIC) return decodeEventLog({ abi: FIRST_SWEPT_ABI, ...content }).args;
   if (topics[0] !== SWEPT_TOPIC) return undefined;
-  return decodeEventLog({ abi: DEPOSITS_ABI, eventName: 'Swept', topics: topics as [Hex, ...Hex[]], data }).args;
+  const { askedToken, feeAccount, asked, askedFee, ...swept } = decodeEventLog({ abi: DEPOSITS_ABI, ...content }).args;
+  return { ...swept, terms: { askedToken, feeAccount, asked, askedFee } };
 }
 
-/** The gas allowance for two payouts to accounts that are new to the token, behind a proxy such as USDC's. */
-const SWEEP_GAS = 150_000;
-/** The gas that the contract wants for an item besides its payouts: a balance, the creation of the proxy, the rest. */
-const ITEM_OVERHEAD_GAS = 130_000;
+/**
+ * The gas of a sweep: a balance, the creation of the proxy, and two payouts to accounts that are new to the token, behind
+ * a proxy such as USDC's. The first releases count the payouts alone against the allowance.
+ */
+const SWEEP_GAS = {
+  first: { allowance: 150_000, overhead: 130_000 },
+  sealed: { allowance: 260_000, overhead: 12_000 },
+} as const;
+const releaseOf = (terms: Pick<DepositTerms, 'subject'>) => (hasSeal(terms) ? 'sealed' : 'first');
 const BATCH_GAS = 60_000;
 /** No transaction may ask for more (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
 
 /** Enough for every item to use its whole allowance. Unused gas is not paid. */
-export function sweepGasLimit(itemCount: number, allowance = SWEEP_GAS): number {
-  return BATCH_GAS + itemCount * (allowance + Math.ceil(allowance / 63) + ITEM_OVERHEAD_GAS);
+export function sweepGasLimit({ items, allowance }: Pick<Sweep, 'items' | 'allowance'>): number {
+  const [first] = items;
+  return first === undefined ? BATCH_GAS : BATCH_GAS + items.length * gasOfSweep(releaseOf(first), allowance);
 }
 
-/** The most items that fit into one transaction. */
-export function maxItemsPerSweep(allowance = SWEEP_GAS): number {
-  return Math.floor((TRANSACTION_GAS_CAP - sweepGasLimit(0)) / (sweepGasLimit(1, allowance) - sweepGasLimit(0)));
+function gasOfSweep(release: keyof typeof SWEEP_GAS, allowance: number = SWEEP_GAS[release].allowance): number {
+  return allowance + Math.ceil(allowance / 63) + SWEEP_GAS[release].overhead;
+}
+
+/** The most items that fit into one transaction, of any release. */
+export function maxItemsPerSweep(): number {
+  return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / Math.max(gasOfSweep('first'), gasOfSweep('sealed')));
 }
 
 /**
@@ -192,9 +248,9 @@ export function maxAuthorizedItems(): number {
   return Math.floor((TRANSACTION_GAS_CAP - none) / (one - none));
 }
 
-/** id 16, recipient 20, amount 16, fee 16 bytes. */
-function packItem({ paymentId, recipient, amount, fee }: DepositTerms): string {
-  return bare(paymentId) + bare(recipient) + fixed(amount, 16) + fixed(fee, 16);
+/** subject 32 or 16, recipient 20, amount 16, fee 16 bytes. */
+function packItem({ subject, recipient, amount, fee }: DepositTerms): string {
+  return bare(subject) + bare(recipient) + fixed(amount, 16) + fixed(fee, 16);
 }
 
 const bare = (hex: Hex) => hex.slice(2).toLowerCase();

@@ -13,7 +13,7 @@ import { createEventDecoder, createEventReader } from './collector-events.ts';
 import { createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
-import { depositAddressOf, itemCommitment } from './item-terms.ts';
+import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
 import { readNumber } from './rpc-values.ts';
@@ -80,6 +80,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     }),
 
     commitmentOf,
+    sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,
     walletActions: (item, allowance) =>
       walletActions(item, context.termsOf(item.asset), chainId, commitmentOf(item), allowance),

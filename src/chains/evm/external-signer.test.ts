@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { idBytes, payoutIdOf } from '../../domain/ids.ts';
+import { payoutIdOf } from '../../domain/ids.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { SignerRefusedError } from '../signable.ts';
 import { createExternalSigner, SignerError } from './external-signer.ts';
@@ -59,7 +59,7 @@ describe('an external signer', () => {
     await assert.rejects(signer().sign(digest, { ...NOTHING, items: [payment, payout] }));
     const { collector, asset, feeAccount, recipient, method } = payment;
     const shared = { collector, asset, method, recipient, feeAccount, amount: '12340000', deadline: 4_000_000_000 };
-    const bytes = (id: string) => `0x${Buffer.from(idBytes(id)).toString('hex')}`;
+    const bytes = `0x${payment.seal}`;
     assert.deepEqual(asked, {
       version: 1,
       address: local.address,
@@ -71,7 +71,7 @@ describe('an external signer', () => {
         {
           purpose: 'payment',
           subject: payment.subject,
-          subjectBytes: bytes(payment.subject),
+          subjectBytes: bytes,
           paymentId: payment.subject,
           payer: stranger.address,
           fee: '40000',
@@ -80,7 +80,7 @@ describe('an external signer', () => {
         {
           purpose: 'payout',
           subject: payout.subject,
-          subjectBytes: bytes(payout.subject),
+          subjectBytes: bytes,
           paymentId: payment.subject,
           payer: local.address,
           fee: '0',

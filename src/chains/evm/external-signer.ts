@@ -1,8 +1,9 @@
-import { idBytes, paymentIdOf } from '../../domain/ids.ts';
+import { paymentIdOf } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Timers } from '../../runtime/world.ts';
 import type { Signer } from '../chain.ts';
 import { type Signable, SignerRefusedError } from '../signable.ts';
+import { shownSubject } from './item-terms.ts';
 import { readKeySignature, recoverAddress } from './key-signature.ts';
 
 export interface ExternalSignerInput {
@@ -51,11 +52,12 @@ function contentFields({ network, items, ...signed }: Signable): Record<string, 
   return { chainId: network, ...signed, items: items.map(itemFields) };
 }
 
-/** Amounts are decimal texts. The chain records the 16 bytes of the subject, and their first digit is the purpose. */
-function itemFields({ subject, network: _, deadlineS: deadline, ...terms }: Item): Record<string, unknown> {
+/** Amounts are decimal texts. `subjectBytes` are the bytes that the chain shows and the commitment covers. */
+function itemFields(item: Item): Record<string, unknown> {
+  const { subject, seal: _seal, network: _network, deadlineS: deadline, ...terms } = item;
   const purpose = purposeOf(subject);
   const paymentId = purpose === 'return' ? null : paymentIdOf(subject);
-  return { purpose, subject, subjectBytes: toHex(idBytes(subject)), paymentId, ...terms, deadline };
+  return { purpose, subject, subjectBytes: `0x${shownSubject(item)}`, paymentId, ...terms, deadline };
 }
 
 function purposeOf(subject: string): 'payment' | 'payout' | 'refund' | 'return' {

@@ -1,13 +1,30 @@
 import { idBytes } from '../../domain/ids.ts';
-import { type Item, isByDeposit } from '../../domain/item.ts';
-import { type CollectorItem, commitmentOf, NATIVE_TOKEN } from './collector.ts';
-import { authorizationCommitment, type DepositTerms, depositAddress, depositCommitment } from './deposits.ts';
+import { type Item, type ItemMethod, isByDeposit } from '../../domain/item.ts';
+import { isSealed } from '../collectors.ts';
+import { type CollectorItem, commitmentOf, NATIVE_TOKEN, type NonceSpace, sealedTermsOf } from './collector.ts';
+import {
+  authorizationCommitment,
+  type DepositTerms,
+  depositAddress,
+  depositCommitment,
+  sealedDepositTermsOf,
+} from './deposits.ts';
 import type { Hex } from './rpc-values.ts';
 
 /** The item in the form of the Collector's parameters. */
 export function collectorItem(item: Item): CollectorItem {
+  return { subject: `0x${shownSubject(item)}`, ...orderOf(item) };
+}
+
+/** The subject of an item as its events show it: its seal, or the bytes of its id for the first releases. In hex, without 0x. */
+export function shownSubject({ subject, seal, collector }: Pick<Item, 'subject' | 'seal' | 'collector'>): string {
+  if (seal !== undefined) return seal;
+  if (isSealed(collector)) throw new TypeError('an item of this contract needs a seal');
+  return Buffer.from(idBytes(subject)).toString('hex');
+}
+
+function orderOf(item: Unsealed): Omit<CollectorItem, 'subject'> {
   return {
-    paymentId: `0x${Buffer.from(idBytes(item.subject)).toString('hex')}`,
     payer: item.payer as Hex,
     amount: item.amount,
     fee: item.fee,
@@ -18,9 +35,32 @@ export function collectorItem(item: Item): CollectorItem {
 
 /** The item by deposit in the form of the deposit contract's parameters. */
 export function depositTerms(item: Item): DepositTerms {
-  const { paymentId, amount, fee, recipient } = collectorItem(item);
-  const token = tokenOf(item.asked ?? item.asset);
-  return { paymentId, token, feeAccount: item.feeAccount as Hex, recipient, amount, fee };
+  return { subject: `0x${shownSubject(item)}`, ...unsealedTerms(item) };
+}
+
+function unsealedTerms(item: Unsealed): Omit<DepositTerms, 'subject'> {
+  const { amount, fee, recipient } = orderOf(item);
+  return { token: tokenOf(item.asked ?? item.asset), feeAccount: item.feeAccount as Hex, recipient, amount, fee };
+}
+
+/** An item before its subject is known or sealed. */
+export type Unsealed = Omit<Item, 'subject' | 'seal'>;
+
+/** The terms that the seal of the item authenticates. An authorization has the seal of its deposit address. */
+export function sealedTerms(item: Unsealed, chainId: number): string {
+  if (isByDeposit(item.method)) return sealedDepositTermsOf(unsealedTerms(item));
+  const place = { chainId, collector: item.collector as Hex, token: tokenOf(item.asset) };
+  return sealedTermsOf({ ...orderOf(item), ...place, ...committedBy(item) });
+}
+
+function committedBy({ method, feeAccount }: Unsealed) {
+  return { nonceSpace: nonceSpaceOf(method), feeAccount: feeAccount as Hex };
+}
+
+/** The place where the nonce of an item is used up. */
+export function nonceSpaceOf(method: ItemMethod): NonceSpace {
+  if (method === 'native') return 'coin';
+  return method === 'permit2' ? 'permit2' : 'token';
 }
 
 /** The deposit address of an item by deposit. */
@@ -45,7 +85,7 @@ export function authorizationOf({ payer, deadlineS, authorization }: Item) {
 export function itemCommitment(item: Item, { chainId, token }: { readonly chainId: number; readonly token: Hex }): Hex {
   const collector = item.collector as Hex;
   if (!isByDeposit(item.method)) {
-    return commitmentOf({ ...collectorItem(item), chainId, collector, token, feeAccount: item.feeAccount as Hex });
+    return commitmentOf({ ...collectorItem(item), ...committedBy(item), chainId, collector, token });
   }
   const terms = depositTerms(item);
   if (item.method === 'deposit') return depositCommitment(terms);

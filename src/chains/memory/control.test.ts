@@ -34,6 +34,7 @@ function newItem(serial: number, told: Partial<Item> = {}): Item {
     asset: ASSET,
     method: 'eip3009-vrs',
     subject: newId('pay_', serial, new Uint8Array(10)),
+    seal: serial.toString(16).padStart(64, '0'),
     payer: PAYER,
     recipient: RECIPIENT,
     feeAccount: '0x00000000000000000000000000000000000000Fe',

@@ -1,10 +1,9 @@
-import { bytesToHex } from '@noble/hashes/utils.js';
-import { idBytes } from '../../domain/ids.ts';
 import { type Item, isByDeposit, type SignedItem } from '../../domain/item.ts';
 import type { World } from '../../runtime/world.ts';
 import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
+import { nonceSpaceOf, shownSubject } from '../evm/item-terms.ts';
 import type { Network } from '../networks.ts';
 import { type Blocks, createBlocks, type EventBody, type Receipt } from './blocks.ts';
 import { createEvmRules, type EvmRules } from './evm-rules.ts';
@@ -209,10 +208,16 @@ function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings:
 
 function eventOf(log: Exclude<Log, { readonly type: 'transferred' }>): EventBody {
   const { commitment, item } = log;
-  const { collector, subject, payer, asset, amount, fee, recipient } = item;
+  const { collector, payer, asset, amount, fee, recipient, feeAccount, method, deadlineS } = item;
   const place = { collector, commitment };
   if (log.type === 'refused') return { ...place, type: 'refused', reason: log.reason };
-  const paid = { subject: bytesToHex(idBytes(subject)), asset, amount, fee, recipient };
-  if (log.type === 'swept') return { ...place, ...paid, type: 'swept', amount: log.amount, fee: log.fee };
-  return { ...place, ...paid, type: 'paid', payer };
+  const paid = { subject: shownSubject(item), asset, amount, fee, recipient };
+  const isSealed = item.seal !== undefined;
+  if (log.type === 'swept') {
+    const terms = { askedAsset: item.asked ?? asset, feeAccount, asked: amount, askedFee: fee };
+    const swept = { ...place, ...paid, type: 'swept', amount: log.amount, fee: log.fee } as const;
+    return isSealed ? { ...swept, terms } : swept;
+  }
+  const terms = { nonceSpace: nonceSpaceOf(method), feeAccount, deadline: BigInt(deadlineS) };
+  return { ...place, ...paid, type: 'paid', payer, ...(isSealed && { terms }) };
 }

@@ -1,10 +1,10 @@
 import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
 import { assetsOf } from '../assets.ts';
-import type { Signer, WalletAction } from '../chain.ts';
+import type { Chain, Signer, WalletAction } from '../chain.ts';
 import { NATIVE_TOKEN } from '../evm/collector.ts';
 import type { AssetTerms } from '../evm/evm-context.ts';
-import { depositAddressOf, itemCommitment } from '../evm/item-terms.ts';
+import { depositAddressOf, itemCommitment, sealedTerms } from '../evm/item-terms.ts';
 import { readKeySignature, recoverAddress } from '../evm/key-signature.ts';
 import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
@@ -17,6 +17,7 @@ export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
   commitmentOf(item: Item): string;
+  sealedTerms: Chain['sealedTerms'];
   depositAddressOf(item: Item): string;
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   signItem(signer: Signer, item: Item): Promise<string>;
@@ -47,6 +48,7 @@ export function createEvmRules(network: Network): EvmRules {
   return {
     assets,
     commitmentOf: commit,
+    sealedTerms: (item) => sealedTerms(item, chainId),
     depositAddressOf,
     walletActions: (item, allowance) => walletActions(item, termsOf(item), chainId, commit(item), allowance),
     signItem: (signer, item) => signItem(signer, item, { terms: termsOf(item), chainId, commitment: commit(item) }),

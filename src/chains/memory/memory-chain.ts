@@ -84,6 +84,7 @@ function createPort(core: Core): Chain {
       return { endpoints: states.length, endpointsUp, headNumber: visibleHead().number, states };
     },
     commitmentOf: rules.commitmentOf,
+    sealedTerms: rules.sealedTerms,
     depositAddressOf: rules.depositAddressOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),

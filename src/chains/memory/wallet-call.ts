@@ -1,5 +1,4 @@
 import { checksumAddress } from '../../domain/caip.ts';
-import { idFromBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../evm/collector.ts';
 import type { Core } from './core.ts';
@@ -63,7 +62,7 @@ function coinId({ rules }: Core): string {
   return [...rules.assets.values()].find(({ pay }) => pay.method === 'native')?.known.id ?? COIN;
 }
 
-/** The arguments of the Collector's payable entry: fee account, payment, amount, fee, recipient, deadline. */
+/** The arguments of the Collector's payable entry: fee account, subject, amount, fee, recipient, deadline. */
 function readNativeItem(core: Core, payer: string, words: readonly string[]): Item {
   return {
     network: core.network.chainId,
@@ -71,7 +70,9 @@ function readNativeItem(core: Core, payer: string, words: readonly string[]): It
     asset: coinId(core),
     method: 'native',
     feeAccount: address(words, 0),
-    subject: idFromBytes('pay_', Buffer.from((words[1] ?? '').slice(0, 32), 'hex')),
+    // The chain sees the seal alone.
+    subject: '',
+    seal: words[1] ?? '',
     payer,
     amount: uint(words, 2),
     fee: uint(words, 3),

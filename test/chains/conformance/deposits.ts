@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Hex, keccak256 } from 'viem';
 import { findAsset } from '../../../src/chains/assets.ts';
-import { idBytes } from '../../../src/domain/ids.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import { TRANSFER_AUTHORIZATION } from '../../transfer-authorization.ts';
 import type { OnScene, Scene } from '../harness.ts';
@@ -108,11 +107,17 @@ export function describeDeposits(onScene: OnScene): void {
             transactionHash: hash,
             collector: item.collector,
             commitment: chain.commitmentOf(item),
-            subject: Buffer.from(idBytes(item.subject)).toString('hex'),
+            subject: item.seal,
             asset: item.asset,
             amount,
             fee,
             recipient: item.recipient,
+            terms: {
+              askedAsset: item.asset,
+              feeAccount: item.feeAccount,
+              asked: item.amount,
+              askedFee: item.fee,
+            },
           })),
         );
         for (const witness of chain.witnesses()) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChainUnavailableError, type WalletAction } from '../../../src/chains/chain.ts';
-import { idBytes } from '../../../src/domain/ids.ts';
 import type { Item } from '../../../src/domain/item.ts';
 import type { OnScene, Scene } from '../harness.ts';
 
@@ -33,7 +32,7 @@ export function describeEvents(onScene: OnScene): void {
         await mine();
         const block = await placeOf(hash);
         const { payer, asset, amount, fee, recipient } = item;
-        const subject = Buffer.from(idBytes(item.subject)).toString('hex');
+        const { seal: subject, feeAccount, deadlineS } = item;
         assert.deepEqual(await chain.events(block.number - 1, block.number + 1), [
           {
             block,
@@ -48,6 +47,7 @@ export function describeEvents(onScene: OnScene): void {
             amount,
             fee,
             recipient,
+            terms: { nonceSpace: 'token', feeAccount, deadline: BigInt(deadlineS) },
           },
         ]);
         assert.deepEqual(await chain.events(block.number + 1, block.number + 1), []);
@@ -171,12 +171,13 @@ export function describeEvents(onScene: OnScene): void {
           collector: item.collector,
           commitment: chain.commitmentOf(item),
           type: 'paid',
-          subject: Buffer.from(idBytes(item.subject)).toString('hex'),
+          subject: item.seal,
           payer,
           asset,
           amount,
           fee,
           recipient,
+          terms: { nonceSpace: 'coin', feeAccount: item.feeAccount, deadline: BigInt(item.deadlineS) },
         });
         assert.equal(await holding(recipient, asset), amount - fee);
         assert.equal(await chain.isUsed(item, chain.commitmentOf(item)), true);

@@ -37,7 +37,7 @@ export function describeJudging(onScene: OnScene): void {
           const { payer, item } = await scene.payable(method);
           const other = await scene.newItem(payer, method);
           const changes: Partial<Item>[] = [
-            { subject: other.subject },
+            { seal: other.seal as string },
             { recipient: newAccount() },
             { feeAccount: newAccount() },
             { amount: item.amount - 1n },

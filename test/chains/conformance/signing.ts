@@ -15,7 +15,8 @@ export function describeSigning(onScene: OnScene): void {
         const other = await newItem(newPayer(), 'eip3009-vrs');
         const changes: Partial<Item>[] = [
           { asset: assets['eip3009-bytes'] },
-          { subject: other.subject },
+          { seal: other.seal as string },
+          { method: 'permit2' },
           { payer: newAccount() },
           { recipient: newAccount() },
           { feeAccount: newAccount() },

@@ -1,0 +1,73 @@
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
+import { idBytes, subjectFromBytes } from './ids.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/**
+ * The seal of an item: the 32 bytes that the chain shows in place of an id. The first half is the id, encrypted as one
+ * block. The second half is a MAC over the first half and all terms of the item. So an event gives the id back to the
+ * gateway alone, and shows whether the gateway wrote the item: a stranger can copy a seal, but not to other terms.
+ *
+ * Both halves use one generation of keys. A key has 32 bytes: 16 encrypt, 16 authenticate.
+ */
+
+const HALF_BYTES = 16;
+const HALF_DIGITS = 2 * HALF_BYTES;
+const CIPHER = 'aes-128-ecb';
+
+/** The encrypted id, in hex. It is stored with a payment, so that all items of the payment have the same one. */
+export function sealedId([key]: KeyRing, id: string): string {
+  return encrypt(key, id);
+}
+
+/** The encrypted id under each generation of keys, in hex, the newest first. */
+export function sealedIds(keys: KeyRing, id: string): string[] {
+  return keys.map((key) => encrypt(key, id));
+}
+
+export interface Sealing {
+  /** The id of a payment, payout, refund or return. */
+  readonly id: string;
+  /** The encrypted id that is stored for the subject, if any. It names the generation of keys. */
+  readonly stored?: string | null | undefined;
+  /** The terms of the item, by `Chain.sealedTerms`. */
+  readonly terms: string;
+}
+
+/**
+ * The seal of an item, in hex. A stored encrypted id of a generation that is not at hand is replaced by the newest: events
+ * are matched with items by their commitments, so no item depends on the generation of another.
+ */
+export function sealOf(keys: KeyRing, { id, stored, terms }: Sealing): string {
+  const [newest] = keys;
+  const key = keys.find((each) => encrypt(each, id) === stored) ?? newest;
+  const half = encrypt(key, id);
+  return half + macOf(key, half, terms).toString('hex');
+}
+
+/** The id behind a seal, if the gateway has made the seal for these terms. */
+export function openSeal(keys: KeyRing, seal: string, terms: string): string | undefined {
+  if (!/^[0-9a-f]{64}$/.test(seal)) return undefined;
+  const half = seal.slice(0, HALF_DIGITS);
+  const mac = Buffer.from(seal.slice(HALF_DIGITS), 'hex');
+  const key = keys.find((each) => timingSafeEqual(macOf(each, half, terms), mac));
+  return key && subjectFromBytes(decrypt(key, half));
+}
+
+/** The ids that the first half of a seal has under each key. It is a hint: only `openSeal` proves an id. */
+export function possibleIds(keys: KeyRing, half: string): string[] {
+  return keys.map((key) => subjectFromBytes(decrypt(key, half)));
+}
+
+function encrypt(key: Uint8Array, id: string): string {
+  const cipher = createCipheriv(CIPHER, key.subarray(0, HALF_BYTES), null).setAutoPadding(false);
+  return cipher.update(idBytes(id)).toString('hex');
+}
+
+function decrypt(key: Uint8Array, half: string): Uint8Array {
+  const decipher = createDecipheriv(CIPHER, key.subarray(0, HALF_BYTES), null).setAutoPadding(false);
+  return decipher.update(Buffer.from(half, 'hex'));
+}
+
+function macOf(key: Uint8Array, half: string, terms: string): Buffer {
+  return createHmac('sha256', key.subarray(HALF_BYTES)).update(half).update(terms).digest().subarray(0, HALF_BYTES);
+}
