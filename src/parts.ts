@@ -14,6 +14,7 @@ import { createRequestRecorder } from './actions/record-requests.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
 import { createRowCheck } from './actions/row-check.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
+import { openSubjectKeys } from './actions/subject-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
@@ -82,7 +83,8 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING, clockOffMs = () => 0 } = input;
   const rowKeys = rowKeysOf(input.secrets);
-  const base = { ...input, chains, rates, screening, clockOffMs, rowKeys };
+  const subjectKeys = await openSubjectKeys(input, { needsAll: false });
+  const base = { ...input, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
   const { config, world, db, listDb, secrets } = base;
   const steady = unshiftedWorld(world);
   await adoptRows(base);

@@ -8,7 +8,7 @@ import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
 import { flag, optional, required } from './options.ts';
-import { openRowKeys } from './row-keys.ts';
+import { openEventKeys, openRowKeys } from './row-keys.ts';
 import { layoutTable } from './table.ts';
 
 const compare = databaseCommand({
@@ -26,8 +26,9 @@ const compare = databaseCommand({
   run: (deps, { network, from }) =>
     withChains(deps, async (chains) => {
       const reports: ReconcileReport[] = [];
+      const subjectKeys = await openEventKeys(deps);
       for (const connected of chosen(chains, network)) {
-        const report = await reconcile(deps, connected, { from });
+        const report = await reconcile({ ...deps, subjectKeys }, connected, { from });
         if (report !== undefined) reports.push(report);
       }
       const differences = reports.flatMap((report) =>
@@ -73,10 +74,11 @@ const restore = databaseCommand({
       const [connected] = chosen(chains, network);
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
       const rowKeys = await openRowKeys(deps);
+      const subjectKeys = await openEventKeys(deps);
       const input = { from, to, merchantId: merchant, floatOwner };
       const recorded = { actor: operatorOf(deps.config), action: 'books.rebuild', subject: network, detail: input };
       const report = await recordCommand(deps, recorded, async () => {
-        const done = connected && (await rebuild({ ...deps, rowKeys }, connected, input));
+        const done = connected && (await rebuild({ ...deps, rowKeys, subjectKeys }, connected, input));
         if (done === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
         return done;
       });

@@ -1,9 +1,17 @@
 import { refuseOtherSecret } from '../actions/open-receipt-key.ts';
 import { adoptRows } from '../actions/outgoing/adopt-rows.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
+import { openSubjectKeys } from '../actions/subject-keys.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import { openSecrets } from '../settings/master-secret.ts';
 import type { OperatorDeps } from './connect.ts';
+
+/** The keys that open the subjects of events. */
+export async function openEventKeys(deps: OperatorDeps): Promise<KeyRing> {
+  const secrets = await openSecrets(deps);
+  await refuseOtherSecret({ ...deps, secrets });
+  return openSubjectKeys({ ...deps, secrets }, { needsAll: true });
+}
 
 /** The keys of a command that writes authenticated rows. Nodes would refuse rows under another master secret. */
 export async function openRowKeys(deps: OperatorDeps): Promise<KeyRing> {

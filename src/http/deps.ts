@@ -127,6 +127,7 @@ export interface HttpDeps {
   readonly rowKeys: KeyRing;
   /** Encrypt options; the same on every node. */
   readonly optionKeys: KeyRing;
+  readonly subjectKeys: KeyRing;
   /** Wrap secrets that are stored. */
   readonly secrets: Secrets;
   /** Signs receipts; the same on every node. */

@@ -7,6 +7,7 @@ import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';
 import { beginReturns } from '../actions/outgoing/stray/begin-returns.ts';
 import { recordStrays } from '../actions/outgoing/stray/record-strays.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
+import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import type { Screening } from '../screening/screening.ts';
@@ -14,6 +15,7 @@ import type { Job, WorkerDeps } from './loop.ts';
 
 type PayingOutDeps = WorkerDeps &
   RowKeyDeps &
+  SubjectKeyDeps &
   Pick<LimitDeps, 'hourlyLimit'> & { readonly chains: Chains; readonly screening: Screening };
 
 /** Jobs for outgoing transfers and strays. Any node may run them at any time. */

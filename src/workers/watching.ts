@@ -1,6 +1,7 @@
 import { createAlarms } from '../actions/alarms.ts';
 import type { PaymentMover } from '../actions/paying/move-payment.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
+import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import { watchOnce } from '../actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../actions/watch/watcher.ts';
 import { type Chain, ChainUnavailableError } from '../chains/chain.ts';
@@ -14,7 +15,7 @@ import type { WorkerDeps } from './loop.ts';
 import { createWake, wakeByChanges } from './wake.ts';
 import { createPace } from './watch-pace.ts';
 
-export interface WatchingDeps extends WorkerDeps, RowKeyDeps {
+export interface WatchingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
   readonly screening: Screening;

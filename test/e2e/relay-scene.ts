@@ -7,6 +7,7 @@ import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
+import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import { followChain } from '../../src/actions/watch/follow-chain.ts';
 import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
@@ -17,6 +18,7 @@ import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import type { Item, PayMethod } from '../../src/domain/item.ts';
+import { sealedId } from '../../src/domain/seal.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
@@ -129,8 +131,9 @@ export async function openRelayScene(input: SceneInput = {}) {
     find: (id) => (id === network.chainId ? connected : undefined),
     list: () => [connected],
   };
-  const rowKeys = rowKeysOf(createSecrets([TEST_SECRET]));
-  const base = { db, world, log, rowKeys };
+  const secrets = createSecrets([TEST_SECRET]);
+  const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
+  const base = { db, world, log, ...keys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   const party = async () =>
@@ -248,6 +251,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   async function newPayment(id: string) {
     const payment = {
       id,
+      sealedId: sealedId(keys.subjectKeys, id),
       merchantId: MERCHANT,
       referenceId: 'x',
       amountUnit: 'iso4217/USD',
@@ -358,8 +362,8 @@ export async function openRelayScene(input: SceneInput = {}) {
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
       const told = { method: 'deposit', collector, deadlineS } as const;
       const recipient = isHeld ? { recipient: intermediate.address } : {};
-      const plain = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...told, ...recipient });
-      const unaddressed: Item = { ...plain, ...(subject !== undefined && { subject }) };
+      const known = subject === undefined ? {} : { subject };
+      const unaddressed = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...told, ...recipient, ...known });
       const address = chain.depositAddressOf(unaddressed);
       const item = { ...unaddressed, payer: address };
       const id = item.subject;

@@ -12,6 +12,7 @@ import { findHead, listBookNetworks, listSealed } from '../../store/money/books.
 import { findLastAuditId, listAuditRows } from '../../store/plumbing/audit-log.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
+import { listSubjectKeys } from '../../store/plumbing/subject-keys.ts';
 
 const PAGE = 1_000;
 /** The smallest `bigint`: an entry that somebody slipped in may have a negative id. */
@@ -22,7 +23,7 @@ const BEFORE_ALL = '-9223372036854775808';
  */
 const SETTLED_AFTER_MS = 2 * 60_000;
 
-/** The heads of the books of each network and of the audit log, signed. */
+/** The heads of the books of each network and of the audit log, and the retired keys of seals, signed. */
 export async function signHeads(
   db: Reader,
   { key, nowMs }: { readonly key: ReceiptKey; readonly nowMs: number },
@@ -34,7 +35,8 @@ export async function signHeads(
   }
   const lastId = await findLastAuditId(db, new Date(nowMs - SETTLED_AFTER_MS));
   const auditLog = await hashAuditLog(db, lastId);
-  return signHead(key, { form: HEAD_FORM, at: new Date(nowMs).toISOString(), books, auditLog });
+  const subjectKeys = await listSubjectKeys(db);
+  return signHead(key, { form: HEAD_FORM, at: new Date(nowMs).toISOString(), books, auditLog, subjectKeys });
 }
 
 /**

@@ -2,7 +2,6 @@ import { amountText } from '../../chains/amount-text.ts';
 import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
-import { idBytes } from '../../domain/ids.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
@@ -28,9 +27,11 @@ import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Alarms } from '../alarms.ts';
 import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
+import { shownHeads } from '../event-subject.ts';
 import { consentToSend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
 import { checkOutgoing } from './check-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
 import { recallPayout } from './payout/recall-payout.ts';
@@ -41,7 +42,7 @@ import { isForgotten } from './refund/signed/forgotten-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
 import { ownAccounts } from './stray/record-strays.ts';
 
-export interface OutgoingDeps extends LimitDeps, RowKeyDeps {
+export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
   readonly log: Log;
   readonly screening: Screening;
   /** Raised while transfers wait for an account whose key is not configured. */
@@ -199,8 +200,7 @@ async function plan(
   outgoing: Outgoing,
 ): Promise<Attempt | undefined> {
   const { id, network, payer } = outgoing;
-  const subject = Buffer.from(idBytes(id)).toString('hex');
-  const forgotten = await findForgotten(deps.db.sql, { network, subject, payer });
+  const forgotten = await findForgotten(deps.db.sql, { network, subjects: shownHeads(deps, id), payer });
   if (forgotten !== undefined) {
     await remember(deps, outgoing, forgotten);
     return undefined;
@@ -210,7 +210,8 @@ async function plan(
   if (collector === undefined) return undefined;
   const deadlineS = Math.floor((deps.world.clock.nowMs() + LIFE_MS) / 1000);
   const terms = { id, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
-  const attempt = { ...terms, commitment: chain.commitmentOf(itemOf(outgoing, { ...terms, commitment: '' })) };
+  const item = sealItem(deps, chain, itemOf(outgoing, { ...terms, seal: null }));
+  const attempt = { ...terms, seal: item.seal ?? null, commitment: chain.commitmentOf(item) };
   const outcome = await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
     if (await exceedsLimit(tx, deps, outgoing, now)) return 'limited';
@@ -226,7 +227,7 @@ function isPaidByMerchant(deps: OutgoingDeps, { id, purpose }: Outgoing): Promis
   if (purpose !== 'refund') return Promise.resolve(false);
   return command(deps, async (tx, now) => {
     const refund = await findRefund(tx, id);
-    const isPaid = refund !== undefined && (await isForgotten(tx, refund, now));
+    const isPaid = refund !== undefined && (await isForgotten(tx, deps, refund, now));
     if (isPaid) await postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS) });
     return isPaid;
   });
@@ -263,15 +264,28 @@ async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Pro
   return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 
-function attemptOf({ id, commitment, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {
+function attemptOf({ id, commitment, seal, collector, feeAccount, deadline }: Outgoing): Attempt | undefined {
   if (commitment === null || feeAccount === null || deadline === null) return undefined;
-  return { id, commitment, collector, feeAccount, deadline };
+  return { id, commitment, seal, collector, feeAccount, deadline };
 }
 
 /** Outgoing transfers carry no fee: the recipient gets all of it. */
-function itemOf(outgoing: Outgoing, { collector, feeAccount, deadline }: Attempt): Item {
+function itemOf(outgoing: Outgoing, { seal, collector, feeAccount, deadline }: Omit<Attempt, 'commitment'>): Item {
   const { network, asset, method, id: subject, payer, recipient } = outgoing;
   const amount = BigInt(outgoing.amount);
   const deadlineS = deadline.getTime() / 1000;
-  return { network, collector, asset, method, subject, payer, recipient, feeAccount, amount, fee: 0n, deadlineS };
+  const terms = {
+    network,
+    collector,
+    asset,
+    method,
+    subject,
+    payer,
+    recipient,
+    feeAccount,
+    amount,
+    fee: 0n,
+    deadlineS,
+  };
+  return seal === null ? terms : { ...terms, seal };
 }

@@ -2,7 +2,7 @@ import type { ChainEvent } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { ACCOUNTS } from '../../domain/books.ts';
-import { idBytes, paymentIdOf } from '../../domain/ids.ts';
+import { paymentIdOf } from '../../domain/ids.ts';
 import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findDeposit } from '../../store/chain/deposits.ts';
 import { findPayingItem, type StoredItem } from '../../store/chain/items.ts';
@@ -13,8 +13,10 @@ import { findPayout } from '../../store/money/payouts.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import { findStrays } from '../../store/money/strays.ts';
 import type { CommandDeps } from '../command.ts';
+import { subjectOfEvent } from '../event-subject.ts';
 import { hear } from '../evidence.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import type { SubjectKeyDeps } from '../subject-keys.ts';
 import { type Check, GOOD, refused, UNCLEAR } from './check.ts';
 import { isOrdered } from './order-outgoing.ts';
 import { isOwnRefund } from './refund/refund-rows.ts';
@@ -24,7 +26,7 @@ import { isGasMoney } from './stray/stray-entries.ts';
 /** The Collector's report that an item was carried out. */
 type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 
-type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps;
+type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
 
 /**
  * Checks a transfer before it is signed. Write access to the database must not be enough to spend money: the order
@@ -97,12 +99,15 @@ function isPaidOutOf(event: PaidEvent, { payer, amount }: Outgoing): boolean {
 
 /** Asks the chain for the payment, which must be the reason for the transfer. */
 async function checkPayment(
-  { db }: CheckDeps,
+  deps: CheckDeps,
   { chain }: ConnectedChain,
   outgoing: Outgoing,
   isReason: (event: PaidEvent) => boolean,
 ): Promise<Check> {
+  const { db } = deps;
   const paymentId = paymentIdOf(outgoing.id);
+  const isOfPayment = (event: ChainEvent): event is PaidEvent =>
+    event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
   const merchants = await findMerchantsOf(db.sql, paymentId);
   if (merchants.some((merchant) => merchant !== outgoing.merchantId)) {
     return refused('its payment belongs to another merchant');
@@ -116,10 +121,7 @@ async function checkPayment(
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
   const { finding } = await hear(chain, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
-    return (
-      receipt &&
-      (receipt.events.some((told) => isOfPayment(told, outgoing, paymentId) && isReason(told)) ? 'shown' : 'not shown')
-    );
+    return receipt && (receipt.events.some((told) => isOfPayment(told) && isReason(told)) ? 'shown' : 'not shown');
   });
   const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, outgoing));
   if (!isEnough) return UNCLEAR;
@@ -163,11 +165,6 @@ function sufficient(events: readonly StoredEvent[], needed: bigint, isNet: boole
     hashes.add(event.transactionHash);
   }
   return [...hashes];
-}
-
-function isOfPayment(event: ChainEvent, { asset }: Outgoing, paymentId: string): event is PaidEvent {
-  if (event.type !== 'paid' || event.asset !== asset) return false;
-  return event.subject.replace(/^0x/, '') === Buffer.from(idBytes(paymentId)).toString('hex');
 }
 
 function isSame(told: string, stored: string): boolean {

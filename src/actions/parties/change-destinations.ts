@@ -16,6 +16,7 @@ import { lastDestinations } from './destination-memory.ts';
 import { putDestinations, refuseForged, removeDestination, writeDestination } from './destination-rows.ts';
 import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
+import { refuseDepositAddresses } from './refuse-own-places.ts';
 
 interface SettlementInput {
   readonly owner: Owner;
@@ -38,6 +39,11 @@ export function registerSettlements(
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
     const merchant = await lockUnstoppedMerchant(tx, deps, input);
+    const named = input.settlements.map(({ destination }, index) => ({
+      field: `settlements[${index}].destination`,
+      account: destination,
+    }));
+    await refuseDepositAddresses(tx, named);
     const earlier = await lastDestinations(tx, deps, merchant.id);
     const period = { now, periodMs: input.coolingOffMs };
     const rows = input.settlements.map(({ asset, destination }) => ({
@@ -77,6 +83,7 @@ export function changeDestination(
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
     const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
+    await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
     const period = { now, periodMs: input.coolingOffMs };
     const changed = { ...settlement, ...termsAfterChange(settlement, input.destination.id, period) };
     await writeDestination(tx, deps, changed, now);

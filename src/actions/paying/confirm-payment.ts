@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseAccount } from '../../domain/caip.ts';
+import type { Item } from '../../domain/item.ts';
 import { doResultsFit, type Option, openOption, readResults, resultsHash, type Step } from '../../domain/option.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { findPaidCommitments } from '../../store/chain/chain-events.ts';
 import { findItems, findItemsOf, hintTransaction, itemOf } from '../../store/chain/items.ts';
 import { findPayments, type Payment } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { sealItem } from '../subject-keys.ts';
 import type { PaymentMover } from './move-payment.ts';
 import {
   isOverdue,
@@ -69,7 +71,8 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   }
 
   const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
-  const { item, account } = option;
+  const { account } = option;
+  const item = sealItem(deps, chain, option.item, payment.sealedId);
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
@@ -173,7 +176,7 @@ interface Hint {
 async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const { payment, option, transaction, hash, actor } = hint;
   const items = await findItemsOf(deps.db.sql, payment.id);
-  const item = items.find((stored) => isDeepStrictEqual(itemOf(stored), option.item));
+  const item = items.find((stored) => isDeepStrictEqual(unsealed(itemOf(stored)), option.item));
   if (item === undefined) throw neverFetched();
   const { commitment } = item;
   await command(deps, (tx) => hintTransaction(tx, { commitment, hash: transaction, resultsHash: hash }));
@@ -181,6 +184,11 @@ async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   return isOpen && deps.chains.find(item.network) !== undefined
     ? { payment, sought: { item, hash: transaction, actor } }
     : { payment };
+}
+
+/** An option has no seal: the seal follows from its terms. */
+function unsealed({ seal: _, ...terms }: Item): Item {
+  return terms;
 }
 
 interface Judged {

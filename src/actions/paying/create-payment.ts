@@ -1,6 +1,7 @@
 import { shortHash } from '../../domain/idempotency.ts';
 import { newId } from '../../domain/ids.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
+import { sealedId } from '../../domain/seal.ts';
 import { ApiError } from '../../errors.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { findPayableMerchants, type Merchant } from '../../store/parties/merchants.ts';
@@ -10,6 +11,7 @@ import { findPayments, type Payment, stateOf } from '../../store/payments/paymen
 import { databaseFault, isDataFault } from '../../store/plumbing/database.ts';
 import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../command.ts';
 import { merchantNotFound } from '../parties/change-merchant.ts';
+import type { SubjectKeyDeps } from '../subject-keys.ts';
 
 /** A checked request for a payment. */
 export interface PaymentOrder {
@@ -45,6 +47,7 @@ const MAX_CONCURRENT = 2;
 /** Of randomness in an id. */
 const ID_BYTES = 10;
 
+type CreateDeps = CommandDeps & SubjectKeyDeps;
 type Order = PaymentOrder & { readonly claim: string | null; readonly requestHash: string | null };
 type Outcome = CreatedPayment | ApiError;
 
@@ -53,7 +56,7 @@ type Outcome = CreatedPayment | ApiError;
  * after that. A crash before leaves no trace, a crash after leaves the whole payment: a retry with the same
  * Idempotency-Key finds it.
  */
-export function createPaymentCreator(deps: CommandDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
+export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
   const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {
     run: (orders) => createPayments(deps, orders),
     maxItems: MAX_BATCH,
@@ -77,14 +80,14 @@ function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' |
   return { claim: shortHash(`${merchant.id} ${key}`), requestHash: shortHash(JSON.stringify(meaning)) };
 }
 
-async function createPayments(deps: CommandDeps, orders: readonly Order[]): Promise<Outcome[]> {
+async function createPayments(deps: CreateDeps, orders: readonly Order[]): Promise<Outcome[]> {
   const first = firstOfEachKey(orders);
   let rows: readonly NewPayment[] = [];
   const made = await commandOfOne(deps, (now) => {
     // Lists by date read the time out of the id: both are this one.
     const random = deps.world.random.bytes(ID_BYTES * orders.length);
     rows = orders.map((order, index) =>
-      newPayment(order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
+      newPayment(deps, order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
     );
     const firstRows = rows.filter((_row, index) => first.has(index));
     return insertPayments(firstRows, now);
@@ -99,9 +102,11 @@ async function createPayments(deps: CommandDeps, orders: readonly Order[]): Prom
   });
 }
 
-function newPayment(order: Order, now: Date, random: Uint8Array): NewPayment {
+function newPayment({ subjectKeys }: SubjectKeyDeps, order: Order, now: Date, random: Uint8Array): NewPayment {
+  const id = newId('pay_', now.getTime(), random);
   return {
-    id: newId('pay_', now.getTime(), random),
+    id,
+    sealedId: sealedId(subjectKeys, id),
     merchantId: order.merchant.id,
     referenceId: order.referenceId,
     amountUnit: order.amountUnit,

@@ -7,6 +7,7 @@ import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { sealItem } from '../subject-keys.ts';
 import { findStockFor } from './links/link-stock.ts';
 import {
   isOverdue,
@@ -41,9 +42,9 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   refuseUnpayable(payment, nowMs);
   const option = openOption(deps.optionKeys, payment.id, optionId);
   if (option === undefined) throw optionNotFound();
-  const { item } = option;
-  if (item.method === 'permit2') throw nothingToFetch();
+  if (option.item.method === 'permit2') throw nothingToFetch();
   const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
+  const item = sealItem(deps, chain, option.item, payment.sealedId);
   const requests = walletRequests(chain, item, 0n);
   // A wallet that has lost the list sends no data: the option alone is enough.
   if (data !== '' && data !== buildData(item, requests)) throw otherData();

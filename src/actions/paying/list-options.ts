@@ -11,6 +11,7 @@ import { countOpenItems } from '../../store/chain/due-items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import type { Alarms } from '../alarms.ts';
+import { sealItem } from '../subject-keys.ts';
 import { findStockFor } from './links/link-stock.ts';
 import { type PayerLimits, payerOf } from './move-payment.ts';
 import { payerBusy, refuseScreened } from './option-refusals.ts';
@@ -254,7 +255,8 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
   const promised = promiseOf({ payment, terms, connected, payable: offer, payer: account.address, deadlineS });
   if (promised === undefined) return undefined;
   const { item } = promised;
-  const requests = walletRequests(connected.chain, item, holding.allowance);
+  const sealed = sealItem(deps, connected.chain, item, payment.sealedId);
+  const requests = walletRequests(connected.chain, sealed, holding.allowance);
   if (requests.length > MAX_ACTIONS) return undefined;
   const option: Option = {
     ...promised,

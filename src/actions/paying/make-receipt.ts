@@ -7,6 +7,8 @@ import {
   type ReceiptKey,
   type ReceiptSignature,
   type RefundReceipt,
+  SEALED_DEPOSIT_FORM,
+  SEALED_FORM,
   signReceipt,
 } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
@@ -44,8 +46,10 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   if (place === undefined) throw notWhole();
   const refunds = await refundsOf(db.sql, payment);
   const isDeposit = 'transfers' in proof;
+  const isSealed = item.seal !== null || refunds.some((refund) => refund.isSealed);
+  const { subject, nonceSpace } = place;
   const receipt: Receipt = {
-    form: isDeposit ? DEPOSIT_FORM : refunds.length === 0 ? RECEIPT_FORM : REFUNDED_FORM,
+    form: formOf({ isDeposit, isSealed, isRefunded: refunds.length > 0 }),
     paymentId: payment.id,
     merchantId: payment.merchantId,
     referenceId: payment.referenceId,
@@ -65,7 +69,10 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     deadline: String(item.deadline.getTime() / 1000),
     commitment: item.commitment,
     ...proof,
-    ...((isDeposit || refunds.length > 0) && { refunds }),
+    ...(isSealed && (isDeposit ? { subject } : { subject, nonceSpace })),
+    ...((isDeposit || isSealed || refunds.length > 0) && {
+      refunds: refunds.map(({ plain, shown }) => (isSealed ? { ...plain, ...shown } : plain)),
+    }),
   };
   return { receipt, signature: signReceipt(receiptKey, receipt) };
 }
@@ -77,19 +84,36 @@ async function prove(db: Reader, item: StoredItem) {
   return placeOf(event);
 }
 
+function formOf({
+  isDeposit,
+  isSealed,
+  isRefunded,
+}: Readonly<Record<'isDeposit' | 'isSealed' | 'isRefunded', boolean>>) {
+  if (isSealed) return isDeposit ? SEALED_DEPOSIT_FORM : SEALED_FORM;
+  if (isDeposit) return DEPOSIT_FORM;
+  return isRefunded ? REFUNDED_FORM : RECEIPT_FORM;
+}
+
+/** A refund as every form names it, and the members that sealed forms add. */
+interface ProvedRefund {
+  readonly plain: RefundReceipt;
+  readonly shown: Pick<RefundReceipt, 'subject' | 'nonceSpace'>;
+  readonly isSealed: boolean;
+}
+
 /** The refunds that have arrived. */
-async function refundsOf(db: Reader, payment: Payment): Promise<RefundReceipt[]> {
+async function refundsOf(db: Reader, payment: Payment): Promise<ProvedRefund[]> {
   const refunds = await findRefundsOf(db, [payment.id]);
   return Promise.all(refunds.filter(({ state }) => state === 'refunded').map((refund) => refundReceipt(db, refund)));
 }
 
-async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<RefundReceipt> {
+async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<ProvedRefund> {
   const item = await findPayingItem(db, refundId);
   if (item === undefined) throw notOnChain();
   const proof = await prove(db, item);
   const place = committedPlace(itemOf(item), item.commitment);
   if (place === undefined) throw notWhole();
-  return {
+  const plain = {
     refundId,
     collector: place.collector,
     payer: item.payer,
@@ -100,6 +124,8 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Refu
     commitment: item.commitment,
     ...proof,
   };
+  const { subject, nonceSpace } = place;
+  return { plain, shown: { subject, nonceSpace }, isSealed: item.seal !== null };
 }
 
 function notPaid(): ApiError {

@@ -10,6 +10,7 @@ import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
 import { type DepositAssetDeps, type Unsendable, whyUnsendable } from './deposit-assets.ts';
 import { depositMac, isOwnDeposit } from './deposit-rows.ts';
 import { findStockFor } from './links/link-stock.ts';
@@ -18,7 +19,7 @@ import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
 import { promiseOf, readTerms } from './terms-in-force.ts';
 
-export type OpenDepositDeps = CommandDeps & RowKeyDeps & DepositAssetDeps;
+export type OpenDepositDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & DepositAssetDeps;
 
 export interface OpenDepositInput {
   readonly payment: Payment;
@@ -50,7 +51,8 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   const deadlineS = Math.floor(payment.expiresAt.getTime() / 1000);
   const promised = promiseOf({ payment, terms, connected, payable, payer: contract, deadlineS });
   if (promised === undefined) throw noExecutor();
-  const unaddressed: Item = { ...promised.item, method: 'deposit', collector: contract };
+  const unsealed: Item = { ...promised.item, method: 'deposit', collector: contract };
+  const unaddressed = sealItem(deps, connected.chain, unsealed, payment.sealedId);
   const address = connected.chain.depositAddressOf(unaddressed);
   const item = { ...unaddressed, payer: address };
   const commitment = connected.chain.commitmentOf(item);

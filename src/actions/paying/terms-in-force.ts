@@ -12,6 +12,7 @@ import type { NetworkStop } from '../../store/parties/freezes.ts';
 import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
+import type { SubjectKeyDeps } from '../subject-keys.ts';
 import { merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
 import { type PayableAsset, type QuoteDeps, quoteAgain } from './payable-assets.ts';
 import type { Rehearsal } from './rehearsal.ts';
@@ -62,7 +63,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
 }
 
 /** The inputs for checking an option. */
-export interface OptionDeps extends TermsDeps, QuoteDeps {
+export interface OptionDeps extends TermsDeps, QuoteDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly screening: Screening;
   readonly optionKeys: KeyRing;

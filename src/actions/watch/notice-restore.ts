@@ -1,8 +1,9 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
-import { paymentIdOf, subjectFromBytes } from '../../domain/ids.ts';
+import { paymentIdOf } from '../../domain/ids.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
 import { findPayments } from '../../store/payments/payments.ts';
+import { hintedIds } from '../event-subject.ts';
 import { hearEvents } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../outgoing/stray/record-strays.ts';
@@ -42,8 +43,8 @@ async function sentForMerchants(
   { own, events }: { readonly own: ReadonlySet<string>; readonly events: readonly StoredEvent[] },
 ): Promise<StoredEvent[]> {
   const named = events.flatMap((event) => {
-    const id = subjectFromBytes(Buffer.from(event.fields.subject ?? '', 'hex'));
-    return id.startsWith('rfnd_') ? [{ event, paymentId: paymentIdOf(id) }] : [];
+    const ids = hintedIds(deps, event.fields.subject ?? '').filter((id) => id.startsWith('rfnd_'));
+    return ids.map((id) => ({ event, paymentId: paymentIdOf(id) }));
   });
   if (named.length === 0) return [];
   const payments = await findPayments(deps.db.sql, [...new Set(named.map(({ paymentId }) => paymentId))]);

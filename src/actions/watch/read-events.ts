@@ -79,13 +79,17 @@ function subjectOf(network: string, transactionHash: string, logIndex: number): 
   return `${network}:${transactionHash}:${logIndex}`;
 }
 
+/** The 16 bytes of an id, or of its encryption, in hex. */
+const SUBJECT_DIGITS = 32;
+
 export function storedEvent(event: ChainEvent): StoredEvent {
   const { block, transactionHash, logIndex, commitment } = event;
   const fields: Record<string, string> =
     event.type === 'refused'
       ? { reason: event.reason }
       : {
-          subject: event.subject,
+          // Events are searched by the first half of a seal: the second half depends on all terms.
+          subject: event.subject.slice(0, SUBJECT_DIGITS),
           ...(event.type === 'paid' && { payer: event.payer }),
           asset: event.asset,
           amount: event.amount.toString(),

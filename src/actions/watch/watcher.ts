@@ -10,8 +10,9 @@ import type { Alarms } from '../alarms.ts';
 import { type LeaseDeps, LeaseLostError } from '../lease.ts';
 import type { PaymentMover } from '../paying/move-payment.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
+import type { SubjectKeyDeps } from '../subject-keys.ts';
 
-export interface WatchDeps extends LeaseDeps, RowKeyDeps {
+export interface WatchDeps extends LeaseDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
   readonly screening: Screening;

@@ -15,6 +15,8 @@ export interface StoredItem {
   readonly commitment: string;
   /** The id of a payment, payout, refund or return; of a sweep, that of the payment. */
   readonly subject: string;
+  /** The 32 bytes that the chain shows for it; null for the first releases of the contracts. */
+  readonly seal: string | null;
   readonly purpose: ItemPurpose;
   readonly network: string;
   readonly collector: string;
@@ -89,6 +91,7 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
   const rows = items.map(({ item, ...rest }) => ({
     commitment: rest.commitment,
     subject: item.subject,
+    seal: item.seal ?? null,
     purpose: rest.purpose ?? 'payment',
     network: item.network,
     collector: item.collector,
@@ -117,11 +120,11 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
       item.authorization === undefined ? null : { ...item.authorization, identifier: rest.identifier },
   }));
   const inserted = await tx<{ commitment: string }[]>`
-    insert into items (commitment, subject, purpose, network, collector, asset, asked, method, payer, account,
+    insert into items (commitment, subject, seal, purpose, network, collector, asset, asked, method, payer, account,
       recipient, fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
       results_hash, hinted_hash, retry_at, authorization_terms, accepted_at)
     select i.*, ${at}::timestamptz from jsonb_to_recordset(${tx.json(rows as never)}) as i(
-      commitment text, subject text, purpose text, network text, collector text, asset text, asked text, method text,
+      commitment text, subject text, seal text, purpose text, network text, collector text, asset text, asked text, method text,
       payer text, account text, recipient text, fee_account text, amount numeric, fee numeric, deadline timestamptz,
       quote jsonb, is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
       has_code boolean, results_hash text, hinted_hash text, retry_at timestamptz, authorization_terms jsonb)
@@ -208,7 +211,8 @@ export function findItems(db: Reader, commitments: readonly string[]): Promise<S
 
 /** The item in the form of the chain adapter. */
 export function itemOf(stored: StoredItem): Item {
-  const { network, collector, asset, asked, method, subject, payer, recipient, feeAccount, authorization } = stored;
+  const { network, collector, asset, asked, method, subject, seal, payer, recipient, feeAccount, authorization } =
+    stored;
   return {
     network,
     collector,
@@ -216,6 +220,7 @@ export function itemOf(stored: StoredItem): Item {
     ...(asked !== null && { asked }),
     method,
     subject,
+    ...(seal !== null && { seal }),
     payer,
     recipient,
     feeAccount,
@@ -234,7 +239,7 @@ export function signedItemOf(stored: StoredItem & { readonly signature: string }
 
 /** The columns of a `StoredItem`, of the table or alias `items`. */
 export function itemColumns(db: Reader) {
-  return db`commitment, subject, purpose, network, collector, asset, asked, method, payer, account, recipient,
+  return db`commitment, subject, seal, purpose, network, collector, asset, asked, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt",

@@ -25,6 +25,7 @@ export interface Outgoing {
   readonly attempts: number;
   /** Of the attempt under way. */
   readonly commitment: string | null;
+  readonly seal: string | null;
   readonly collector: string;
   readonly feeAccount: string | null;
   readonly deadline: Date | null;
@@ -115,6 +116,8 @@ export async function findUnbegun(
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;
+  /** The 32 bytes that the chain shows for it; null for the first release of the Collector. */
+  readonly seal: string | null;
   readonly collector: string;
   readonly feeAccount: string;
   readonly deadline: Date;
@@ -124,7 +127,8 @@ export interface Attempt {
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
     update outgoing o
-    set attempts = attempts + 1, commitment = ${attempt.commitment}, collector = ${attempt.collector},
+    set attempts = attempts + 1, commitment = ${attempt.commitment}, seal = ${attempt.seal},
+      collector = ${attempt.collector},
       fee_account = ${attempt.feeAccount}, deadline = ${attempt.deadline}, begun_at = ${at},
       problem = nullif(problem, ${LIMITED}), updated_at = ${at}
     where id = ${attempt.id} and state = 'sending' and commitment is null and not ${isOutgoingStopped(tx)}`;
@@ -214,9 +218,10 @@ export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date):
   const { id, network, asset, method, payer, recipient, merchantId, mac, commitment, collector, feeAccount } = offered;
   const { count } = await tx`
     insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, mac, state,
-      attempts, commitment, collector, fee_account, deadline, fee_return, created_at, updated_at)
+      attempts, commitment, seal, collector, fee_account, deadline, fee_return, created_at, updated_at)
     values (${id}, 'refund', 'merchant', ${network}, ${asset}, ${method}, ${payer}, ${recipient},
-      ${offered.amount.toString()}, ${merchantId}, ${mac}, 'sending', 1, ${commitment}, ${collector}, ${feeAccount},
+      ${offered.amount.toString()}, ${merchantId}, ${mac}, 'sending', 1, ${commitment}, ${offered.seal},
+      ${collector}, ${feeAccount},
       ${offered.deadline}, ${offered.feeReturn.toString()}, ${at}, ${at})
     on conflict (id) do nothing`;
   return count === 1;
@@ -275,17 +280,20 @@ export interface ForgottenEvent {
   readonly isFinal: boolean;
 }
 
-/** The paid event of this subject that no stored item explains. It exists after a restore from an old backup. */
+/**
+ * The paid event of one of these subjects that no stored item explains. It exists after a restore from an old backup.
+ * `subjects` are the first 16 bytes that an event can show for the id.
+ */
 export async function findForgotten(
   db: Reader,
-  { network, subject, payer }: { network: string; subject: string; payer: string },
+  { network, subjects, payer }: { network: string; subjects: readonly string[]; payer: string },
 ): Promise<ForgottenEvent | undefined> {
   const [row] = await db<(Omit<ForgottenEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select e.transaction_hash as "transactionHash", e.block_number as "blockNumber", e.fields ->> 'payer' as payer,
       e.fields ->> 'recipient' as recipient, e.fields ->> 'asset' as asset, e.fields ->> 'amount' as amount,
       e.decided_at is not null as "isFinal"
     from chain_events e
-    where e.type = 'paid' and e.fields ->> 'subject' = ${subject} and e.network = ${network}
+    where e.type = 'paid' and e.fields ->> 'subject' = any(${subjects as string[]}::text[]) and e.network = ${network}
       and lower(e.fields ->> 'payer') = lower(${payer})
       and not exists (select from items i where i.commitment = e.commitment)
     limit 1`;
@@ -308,7 +316,7 @@ export async function findUnexplained(
 
 function outgoingColumns(db: Reader) {
   return db`id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
-    float_owner as "floatOwner", state, attempts, commitment, collector, fee_account as "feeAccount", deadline,
+    float_owner as "floatOwner", state, attempts, commitment, seal, collector, fee_account as "feeAccount", deadline,
     is_due as "isDue", problem, transaction_hash as "transactionHash", mac, fee_return as "feeReturn"`;
 }
 

@@ -18,6 +18,8 @@ export type RestoredOutgoing = Pick<
 > & {
   readonly mac: string;
   readonly commitment: string;
+  readonly seal: string | null;
+  readonly collector: string;
   readonly feeAccount: string;
   readonly deadline: Date;
   readonly transactionHash: string;
@@ -28,12 +30,14 @@ export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at
   const { id, purpose, signer, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
     insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
-      state, attempts, commitment, fee_account, deadline, transaction_hash, created_at, updated_at)
+      state, attempts, commitment, seal, collector, fee_account, deadline, transaction_hash, created_at, updated_at)
     values (${id}, ${purpose}, ${signer}, ${network}, ${asset}, ${method}, ${payer}, ${recipient}, ${amount},
-      ${merchantId}, ${floatOwner}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment}, ${outgoing.feeAccount}, ${outgoing.deadline},
+      ${merchantId}, ${floatOwner}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment},
+      ${outgoing.seal}, ${outgoing.collector}, ${outgoing.feeAccount}, ${outgoing.deadline},
       ${outgoing.transactionHash}, ${at}, ${at})
     on conflict (id) do update
-    set state = 'paid', commitment = excluded.commitment, fee_account = excluded.fee_account,
+    set state = 'paid', commitment = excluded.commitment, seal = excluded.seal, collector = excluded.collector,
+      fee_account = excluded.fee_account,
       deadline = excluded.deadline, transaction_hash = excluded.transaction_hash, is_due = false, retry_at = null,
       problem = null, updated_at = excluded.updated_at
     where outgoing.state <> 'paid'`;

@@ -6,6 +6,8 @@ import type { PaymentDetails } from './payment-details.ts';
 
 export interface NewPayment {
   readonly id: string;
+  /** The encrypted id: `domain/seal.ts`. */
+  readonly sealedId: string | null;
   readonly merchantId: string;
   readonly referenceId: string;
   readonly amountUnit: string;
@@ -38,6 +40,7 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
     with input as (
       select * from unnest(
         ${column(payments, (p) => p.id)}::text[],
+        ${column(payments, (p) => p.sealedId)}::text[],
         ${column(payments, (p) => p.merchantId)}::text[],
         ${column(payments, (p) => p.referenceId)}::text[],
         ${column(payments, (p) => p.amountUnit)}::text[],
@@ -52,7 +55,7 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
         ${column(payments, (p) => p.requestHash)}::text[],
         ${column(payments, (p) => p.actor)}::text[],
         ${column(payments, (p) => p.linkId ?? null)}::text[]
-      ) as i(id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
+      ) as i(id, sealed_id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
         success_url, error_url, token_asset, details, claim, request_hash, actor, link_id)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
@@ -68,9 +71,9 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
       where t.claim is null or exists (select from claimed c where c.payment_id = t.id)
     ), made as (
       insert into payments
-        (id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
+        (id, sealed_id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
          created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value, details, link_id)
-      select id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
+      select id, sealed_id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
         token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb, link_id
       from wanted

@@ -83,11 +83,12 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
 
 /**
  * The item that has paid a payment `p`. Its fee is that of the amount that has come: a deposit address may be paid with a
- * little less than it asked for.
+ * little less than it asked for. Sealed items take no more than the asked fee: see `sweptFee`.
  */
 export function payingItem(db: Reader, tokenValue: Fragment): Fragment {
   return db`
-    select div(fee * ${tokenValue}, amount) as fee, fee_terms, ended_at from items
+    select least(div(fee * ${tokenValue}, amount), case when seal is not null then fee end) as fee, fee_terms, ended_at
+    from items
     where p.status = 'succeeded' and subject = p.id and purpose = 'payment' and state = 'paid'
       and end_reason is distinct from 'paid_after_end'
     limit 1`;

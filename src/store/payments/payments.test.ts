@@ -67,6 +67,7 @@ describe('stored payments', () => {
   async function create(payments: readonly Partial<NewPayment>[]): Promise<string[]> {
     const rows = payments.map((fields) => ({
       id: newId('pay_', nowMs, systemWorld.random.bytes(10)),
+      sealedId: null,
       merchantId: 'mrch_one',
       referenceId: 'x',
       amountUnit: 'iso4217/USD',

@@ -7,6 +7,8 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface Payment extends PaymentFacts {
   readonly id: string;
+  /** The encrypted id that the chain shows: `domain/seal.ts`. Null in rows of older versions. */
+  readonly sealedId: string | null;
   readonly partnerId: string;
   readonly mode: Mode;
   readonly merchantId: string;
@@ -208,7 +210,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
 
 /** The columns of a `Payment`, of the table or alias `payments`. */
 export function paymentColumns(db: Reader) {
-  return db`id, partner_id as "partnerId", mode, merchant_id as "merchantId", reference_id as "referenceId",
+  return db`id, sealed_id as "sealedId", partner_id as "partnerId", mode, merchant_id as "merchantId", reference_id as "referenceId",
     amount_unit as "amountUnit", amount_value as "amountValue", amount_decimals as "amountDecimals", status, version,
     created_at as "createdAt", updated_at as "updatedAt", expires_at as "expiresAt", success_url as "successUrl",
     error_url as "errorUrl", failure_code as "failureCode", native_deadline as "nativeDeadline",

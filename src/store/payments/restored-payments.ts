@@ -53,6 +53,7 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
 export interface RestoredItem {
   readonly commitment: string;
   readonly subject: string;
+  readonly seal: string | null;
   readonly purpose: ItemPurpose;
   readonly network: string;
   readonly collector: string;
@@ -73,9 +74,9 @@ export interface RestoredItem {
 /** Inserts the item again if it is missing. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
-    insert into items (commitment, subject, purpose, network, collector, asset, method, payer, account, recipient,
+    insert into items (commitment, subject, seal, purpose, network, collector, asset, method, payer, account, recipient,
       fee_account, amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
-    values (${item.commitment}, ${item.subject}, ${item.purpose}, ${item.network}, ${item.collector}, ${item.asset},
+    values (${item.commitment}, ${item.subject}, ${item.seal}, ${item.purpose}, ${item.network}, ${item.collector}, ${item.asset},
       ${item.method}, ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
       ${item.fee.toString()}, ${item.deadline}, ${item.isHeld}, ${item.purpose === 'payment' ? 'Wallet' : ''}, 'paid',
       ${item.paidAt}, ${item.paidAt}, ${item.endReason})

@@ -13,8 +13,9 @@ import { type ComparedItem, findComparedItems, findOtherItems } from '../../../s
 import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../../store/money/books.ts';
 import { findPayments } from '../../../store/payments/payments.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
-import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
+import { hasOwnSeal, isSame, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
 
 /** A difference between the books and the chain. */
 export interface Difference {
@@ -47,7 +48,7 @@ interface Ask {
 
 /** Compares the Collector's events of some blocks with items, payments and books, and the books with the events. */
 export async function compareEvents(
-  db: Reader,
+  { db: { sql: db }, subjectKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps,
   { chain, intermediateAccount, own, from, to }: Ask,
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
@@ -56,7 +57,8 @@ export async function compareEvents(
     const where = place === undefined ? `in blocks ${from} to ${to}` : `${place.logIndex} of ${place.transactionHash}`;
     unreadable.push(`Log ${where} cannot be read: ${reason}.`);
   });
-  const told = events.filter((event): event is PaidEvent => event.type === 'paid');
+  const paid = events.filter((event) => event.type === 'paid');
+  const told: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
   // Read the decisions before the facts they rest on. In the other order a decision could fall in between.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, { network, intermediateAccount, own, told });
@@ -134,11 +136,12 @@ export function hasLeft(event: PaidEvent, own: readonly string[]): boolean {
   return findAsset(event.asset) !== undefined && own.some((account) => isSame(event.payer, account));
 }
 
-type OwnableEvent = Pick<PaidEvent, 'asset' | 'subject' | 'recipient' | 'transactionHash'>;
+type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'recipient' | 'transactionHash'>;
 
 /**
- * Anybody may pay anybody through the Collector, with any id. An event without a known item is still ours if we sent
- * its transaction, if a payment names the transaction, or if the money went to an account that we pay to.
+ * Anybody may pay anybody through the Collector. An event without a known item is ours if it has a seal of ours. The first
+ * releases have no seals, and any id: there it is ours if we sent its transaction, if a payment names the transaction, or
+ * if the money went to an account that we pay to.
  */
 export async function ownershipOf(
   db: Reader,
@@ -153,16 +156,17 @@ export async function ownershipOf(
   const [sent, owners, payments] = await Promise.all([
     noncesOf(db, [...new Set(unknown.map(({ transactionHash }) => transactionHash))]),
     findDestinationOwners(db, accounts),
-    findPayments(db, [...new Set(unknown.map(subjectOfEvent))]),
+    findPayments(db, [...new Set(unknown.map(({ id }) => id))]),
   ]);
   const paidBy = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.transactionHash]] : [])));
   const paidAt = new Set(owners.map(({ destination }) => destination.toLowerCase()));
   return (event) =>
     findAsset(event.asset) !== undefined &&
-    (sent.has(event.transactionHash) ||
-      paidBy.get(subjectOfEvent(event)) === event.transactionHash ||
-      paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
-      isSame(event.recipient, intermediateAccount));
+    (hasOwnSeal(event) ??
+      (sent.has(event.transactionHash) ||
+        paidBy.get(event.id) === event.transactionHash ||
+        paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
+        isSame(event.recipient, intermediateAccount)));
 }
 
 function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {
@@ -172,7 +176,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
   const stored = { ...item, amount: item.amount.toString(), fee: item.fee.toString() };
   const said = { ...event, amount: event.amount.toString(), fee: event.fee.toString() };
   const wrong = differences(said, stored);
-  if (subjectOfEvent(event) !== item.subject) wrong.push('payment');
+  if (event.id !== item.subject) wrong.push('payment');
   if (wrong.length > 0) problems.push(`differs from the chain in the ${wrong.join(', ')} of its item.`);
   if (item.state !== 'paid') problems.push(`was paid on chain, and its item is ${item.state}.`);
   problems.push(...comparePayment(event, item, facts.reverted.has(event.commitment)));
@@ -203,8 +207,8 @@ function notOnChain({ subject, block, transaction, kind }: StoredEntry): Differe
 }
 
 function differing(event: PaidEvent, problem: string): Difference {
-  const subject = subjectOfEvent(event);
-  return { subject, block: event.block.number, transaction: event.transactionHash, message: `${subject} ${problem}` };
+  const { id: subject, block, transactionHash: transaction } = event;
+  return { subject, block: block.number, transaction, message: `${subject} ${problem}` };
 }
 
 function placeOf({ transactionHash, logIndex }: Pick<EventState, 'transactionHash' | 'logIndex'>): string {

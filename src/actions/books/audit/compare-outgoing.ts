@@ -4,20 +4,20 @@ import { type ComparedOutgoing, findComparedOutgoing } from '../../../store/mone
 import { positionsOf } from '../../../store/money/books.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { outgoingPosition } from './outgoing-position.ts';
-import { isSame, type PaidEvent, subjectOfEvent } from './paid-event.ts';
+import { isSame, type PaidEvent } from './paid-event.ts';
 
 /** Compares events of transfers out of our accounts with the stored rows. Returns the problems of each. */
 export async function compareOutgoing(
   db: Reader,
   events: readonly PaidEvent[],
 ): Promise<(event: PaidEvent) => readonly string[]> {
-  const ids = [...new Set(events.map(subjectOfEvent))];
+  const ids = [...new Set(events.map(({ id }) => id))];
   // Read the rows before the entries. In the other order a transfer could be concluded in between.
   const rows = ids.length === 0 ? [] : await findComparedOutgoing(db, ids);
   const positions = ids.length === 0 ? new Map<string, Line[]>() : await positionsOf(db, ids);
   const outgoing = new Map(rows.map((row) => [row.id, row]));
   return (event) => {
-    const id = subjectOfEvent(event);
+    const { id } = event;
     const known = outgoing.get(id);
     if (known === undefined) return ['left on chain, and nothing is known of it.'];
     const wrong = differingTerms(event, known);

@@ -1,12 +1,26 @@
-import type { ChainEvent } from '../../../chains/chain.ts';
-import { subjectFromBytes } from '../../../domain/ids.ts';
+import type { Chain, ChainEvent } from '../../../chains/chain.ts';
+import { type SubjectEvent, subjectOfEvent } from '../../event-subject.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
+
+/** An event with the id that it names. An event that this gateway has not sealed has no id, but its bytes with 0x. */
+type Named<Event> = Event & { readonly id: string };
 
 /** The Collector's report that an item was carried out. */
-export type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
+export type PaidEvent = Named<Extract<ChainEvent, { type: 'paid' }>>;
+export type SweptEvent = Named<Extract<ChainEvent, { type: 'swept' }>>;
 
-/** The subject of an event: its 16 bytes are the id of a payment, payout, refund or return. */
-export function subjectOfEvent({ subject }: { readonly subject: string }): string {
-  return subjectFromBytes(Buffer.from(subject.replace(/^0x/, ''), 'hex'));
+/** Finds the id of each event. */
+export function nameEvents<Event extends SubjectEvent>(
+  deps: SubjectKeyDeps,
+  chain: Chain,
+  events: readonly Event[],
+): Named<Event>[] {
+  return events.map((event) => ({ ...event, id: subjectOfEvent(deps, chain, event) ?? `0x${event.subject}` }));
+}
+
+/** True if the event has a seal of this gateway, false if it has another one. Undefined for the first releases, which have none. */
+export function hasOwnSeal({ terms, id }: Pick<PaidEvent | SweptEvent, 'terms' | 'id'>): boolean | undefined {
+  return terms === undefined ? undefined : !id.startsWith('0x');
 }
 
 /** True if two addresses are the same account. */

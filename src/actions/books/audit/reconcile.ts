@@ -3,6 +3,7 @@ import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { firstKnownBlock } from '../../../store/money/book-comparison.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { coinSurpluses } from '../account-surplus.ts';
 import { coinShortages, compareIntermediate } from './compare-balances.ts';
 import { compareDeposits, compareSweeps } from './compare-deposits.ts';
@@ -28,7 +29,7 @@ const RANGE = 500;
  * money at deposit addresses, and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
  */
 export async function reconcile(
-  { db }: { readonly db: { readonly sql: Reader } },
+  { db, subjectKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps,
   connected: ConnectedChain,
   { from: asked, maxBlocks }: { readonly from?: number | undefined; readonly maxBlocks?: number } = {},
 ): Promise<ReconcileReport | undefined> {
@@ -45,7 +46,7 @@ export async function reconcile(
   const unreadable: string[] = [];
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    const compared = await compareEvents(db.sql, { chain, intermediateAccount, own, ...range });
+    const compared = await compareEvents({ db, subjectKeys }, { chain, intermediateAccount, own, ...range });
     total.events += compared.events;
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;

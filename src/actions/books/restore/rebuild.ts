@@ -13,13 +13,13 @@ import { hearEvents } from '../../evidence.ts';
 import { ownAccounts, storeStrays, strayOf, withoutSweeps } from '../../outgoing/stray/record-strays.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
-import type { PaidEvent } from '../audit/paid-event.ts';
-import { subjectOfEvent } from '../audit/paid-event.ts';
+import { nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
-import { restoreSweeps, type SweptEvent } from './restore-sweep.ts';
+import { restoreSweeps } from './restore-sweep.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
 import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 
@@ -53,7 +53,7 @@ const RANGE = 500;
  * the book entries of all these and of gas. Existing rows stay unchanged. Undefined when the chain was never read.
  */
 export async function rebuild(
-  deps: CommandDeps & RowKeyDeps,
+  deps: CommandDeps & RowKeyDeps & SubjectKeyDeps,
   connected: ConnectedChain,
   input: RebuildInput,
 ): Promise<RebuildReport | undefined> {
@@ -65,7 +65,7 @@ export async function rebuild(
   const rebuilt: string[] = [];
   const unplaced: { id: string; problem: string }[] = [];
   const attempt = async (event: PaidEvent | SweptEvent, restore: () => Promise<Outcome>) => {
-    const id = subjectOfEvent(event);
+    const { id } = event;
     try {
       if ((await restore()) === 'rebuilt') rebuilt.push(id);
     } catch (error) {
@@ -81,15 +81,19 @@ export async function rebuild(
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
     const told = await hearEvents(chain, start, end);
-    const isPaid = (event: ChainEvent): event is PaidEvent => event.type === 'paid';
-    const isProved = (event: PaidEvent) =>
+    const isProved = (event: ChainEvent & { type: 'paid' }) =>
       told.agreed.includes(event) && (!told.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
-    const paid = told.events.filter(isPaid).filter(isProved);
-    for (const event of told.events.filter(isPaid)) {
-      if (!isProved(event)) unplaced.push({ id: subjectOfEvent(event), problem: 'is shown by one endpoint alone' });
+    const all = told.events.filter((event) => event.type === 'paid');
+    const paid: PaidEvent[] = nameEvents(deps, chain, all.filter(isProved));
+    for (const { id } of nameEvents(
+      deps,
+      chain,
+      all.filter((event) => !isProved(event)),
+    )) {
+      unplaced.push({ id, problem: 'is shown by one endpoint alone' });
     }
-    const isSwept = (event: ChainEvent): event is SweptEvent => event.type === 'swept';
-    swept.push(...told.agreed.filter(isSwept));
+    const sweeps = told.agreed.filter((event) => event.type === 'swept');
+    swept.push(...nameEvents(deps, chain, sweeps));
     const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));
@@ -133,8 +137,7 @@ async function liftRestored(deps: CommandDeps & RowKeyDeps, connected: Connected
   return command(deps, async (tx, now) => (await liftFreeze(tx, deps, lift, now)) !== undefined);
 }
 
-function rankOf(event: PaidEvent): number {
-  const id = subjectOfEvent(event);
+function rankOf({ id }: PaidEvent): number {
   return id.startsWith('rfnd_') ? refundNumberOf(id) : 0;
 }
 

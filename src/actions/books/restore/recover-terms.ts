@@ -2,10 +2,11 @@ import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import type { CommandDeps } from '../../command.ts';
+import { termsOfEvent } from '../../event-subject.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
-import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
+import { isSame } from '../audit/paid-event.ts';
 
-/** The terms of an item that its event does not carry. */
+/** The terms of an item besides those that every release shows in its event. */
 export interface RecoveredTerms {
   readonly method: NonNullable<NonNullable<ReturnType<typeof findAsset>>['pay']>['method'];
   readonly feeAccount: string;
@@ -20,23 +21,27 @@ export interface RecoveredTerms {
 const MAX_LIFE_S = 2 * 3_600;
 
 /**
- * An event carries neither deadline nor fee account, but the commitment is the hash of both. Of all known fee accounts
- * and the seconds after its block, one pair fits. Without a fit the item gets the time of its block as deadline, and
- * has no receipt.
+ * The event shows all terms. Those of the first release show neither deadline nor fee account, but the commitment is the hash
+ * of both. Of all known fee accounts and the seconds after its block, one pair fits. Without a fit the item gets the time
+ * of its block as deadline, and has no receipt.
  */
 export async function recoverTerms(
   { db }: CommandDeps,
   { chain, feeAccount: present }: ConnectedChain,
   event: PaidEvent,
 ): Promise<RecoveredTerms> {
-  const { collector, asset, payer, recipient, amount, fee, commitment } = event;
+  const { collector, asset, payer, recipient, amount, fee, commitment, id: subject } = event;
   const network = chain.network.chainId;
   const block = await chain.block(event.block.number);
   const paidAtS = block?.timestampS ?? 0;
   const paidAt = new Date(paidAtS * 1000);
+  const shown = termsOfEvent(network, event);
+  if (shown !== undefined) {
+    const { method, feeAccount, deadlineS } = shown;
+    return { method: method as RecoveredTerms['method'], feeAccount, deadline: new Date(deadlineS * 1000), paidAt };
+  }
   const method = findAsset(asset)?.pay?.method ?? 'eip3009-vrs';
   const past = await listFeeAccounts(db.sql, network);
-  const subject = subjectOfEvent(event);
   const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
   for (const feeAccount of [present, ...past.filter((account) => !isSame(account, present))]) {
     for (let deadlineS = paidAtS; deadlineS <= paidAtS + MAX_LIFE_S; deadlineS += 1) {

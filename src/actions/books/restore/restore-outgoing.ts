@@ -31,7 +31,6 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
-import { subjectOfEvent } from '../audit/paid-event.ts';
 import { moveHeldToFloat } from '../held-to-float.ts';
 import { recordEntries } from '../record.ts';
 import { recoverTerms } from './recover-terms.ts';
@@ -45,6 +44,7 @@ import {
   type Outcome,
   paymentOf,
   type Restored,
+  sealOfEvent,
   takeUnpaid,
   Unplaced,
 } from './restoring.ts';
@@ -60,7 +60,7 @@ export async function restoreOutgoing(
   event: PaidEvent,
   floatOwner: string | undefined,
 ): Promise<Outcome> {
-  const id = subjectOfEvent(event);
+  const { id } = event;
   const [item] = await findItems(deps.db.sql, [event.commitment]);
   const terms = item ?? (await recoverTerms(deps, connected, event));
   const signer = (await isSignedRefund(deps, connected, event)) ? 'merchant' : 'gateway';
@@ -74,7 +74,20 @@ export async function restoreOutgoing(
     const [network = ''] = asset.split('/');
     const { feeAccount, deadline } = terms;
     const method = methodOf({ asset, method: terms.method });
-    const told = { purpose, network, collector, asset, method, payer, recipient, commitment, feeAccount, deadline };
+    const seal = sealOfEvent(event);
+    const told = {
+      purpose,
+      network,
+      collector,
+      asset,
+      method,
+      payer,
+      recipient,
+      commitment,
+      seal,
+      feeAccount,
+      deadline,
+    };
     const order = { id, ...told, ...whose, amount: amount.toString() };
     await putRestoredOutgoing(tx, { ...order, signer, mac: outgoingMac(deps, order), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };

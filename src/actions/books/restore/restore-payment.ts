@@ -19,10 +19,10 @@ import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
 import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
-import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
+import { isSame } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
-import { accountOf, evidenceOf, noteEvent, type Outcome, Unplaced } from './restoring.ts';
+import { accountOf, evidenceOf, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
 
 /**
  * Restores the missing rows of a payment, its item and its entries. The merchant is the one with the recipient as
@@ -37,7 +37,7 @@ export async function restorePayment(
   const [known] = await findComparedItems(deps.db.sql, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
   return command(deps, async (tx, now) => {
-    const id = subjectOfEvent(event);
+    const { id } = event;
     const [payment] = await lockPayments(tx, [id]);
     const [present] = await findComparedItems(tx, [event.commitment]);
     if (present !== undefined || terms === undefined) {
@@ -95,10 +95,20 @@ async function makeItem(
   event: PaidEvent,
   { isExtra, ...terms }: RecoveredTerms & { isHeld: boolean; isExtra: boolean },
 ): Promise<void> {
-  const { commitment, collector, asset, payer, recipient, amount, fee } = event;
+  const { commitment, collector, asset, payer, recipient, amount, fee, id: subject } = event;
   const [network = ''] = asset.split('/');
-  const subject = subjectOfEvent(event);
-  const told = { commitment, network, collector, asset, payer, recipient, amount, fee, subject };
+  const told = {
+    commitment,
+    network,
+    collector,
+    asset,
+    payer,
+    recipient,
+    amount,
+    fee,
+    subject,
+    seal: sealOfEvent(event),
+  };
   const endReason = isExtra ? 'paid_after_end' : null;
   await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
@@ -161,7 +171,7 @@ async function restoreEntries(
 function bookedItem(event: PaidEvent, merchantId: string, isHeld: boolean): BookedItem {
   const { asset, amount, fee, commitment } = event;
   const [network = ''] = asset.split('/');
-  return { network, asset, subject: subjectOfEvent(event), reference: commitment, merchantId, amount, fee, isHeld };
+  return { network, asset, subject: event.id, reference: commitment, merchantId, amount, fee, isHeld };
 }
 
 /** Ids begin with the time they were made at. */

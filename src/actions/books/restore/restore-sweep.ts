@@ -1,5 +1,5 @@
 import { findAsset } from '../../../chains/assets.ts';
-import type { Chain, ChainEvent } from '../../../chains/chain.ts';
+import type { Chain } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
@@ -12,15 +12,14 @@ import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { termsOfEvent } from '../../event-subject.ts';
 import { depositMac } from '../../paying/deposit-rows.ts';
 import { moveLocked } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { storedEvent } from '../../watch/read-events.ts';
-import { isSame, subjectOfEvent } from '../audit/paid-event.ts';
+import { isSame, type SweptEvent } from '../audit/paid-event.ts';
 import { makePayment } from './restore-payment.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
-
-export type SweptEvent = Extract<ChainEvent, { type: 'swept' }>;
 
 /**
  * Restores a payment that was paid by its deposit address, from the sweeps of the address: the payment as `processing`, its
@@ -88,8 +87,8 @@ async function merchantAt(tx: Tx, destination: string, asset: string): Promise<s
 }
 
 /**
- * The terms of the address. A sweep carries neither the fee account nor the asked amount, but the commitment is the hash of
- * both. Somebody who pays exactly, at once or in parts, leaves the asked amount as the amount of all sweeps of the asked
+ * The terms of the address, which a sweep shows. Sweeps of the first releases show neither the fee account nor the asked
+ * amount, but the commitment is the hash of both. Somebody who pays exactly, at once or in parts, leaves the asked amount as the amount of all sweeps of the asked
  * asset. Sweeps of other assets show nothing.
  */
 async function recoverDeposit(
@@ -97,6 +96,9 @@ async function recoverDeposit(
   { chain, feeAccount }: ConnectedChain,
   events: readonly SweptEvent[],
 ): Promise<Item> {
+  const [first] = events;
+  const shown = first && termsOfEvent(chain.network.chainId, first);
+  if (shown !== undefined) return { ...shown, subject: first?.id ?? '', seal: first?.subject ?? '' };
   const feeAccounts = [feeAccount, ...(await listFeeAccounts(db.sql, chain.network.chainId))];
   for (const [asset, swept] of Map.groupBy(events, (event) => event.asset)) {
     const item = findAsset(asset) && termsBy(chain, swept, feeAccounts);
@@ -111,7 +113,7 @@ function termsBy(chain: Chain, events: readonly SweptEvent[], feeAccounts: reado
   if (first === undefined) return undefined;
   const { collector, asset, recipient, commitment } = first;
   const network = chain.network.chainId;
-  const terms = { network, collector, asset, subject: subjectOfEvent(first), payer: collector, recipient };
+  const terms = { network, collector, asset, subject: first.id, payer: collector, recipient };
   for (const feeAccount of feeAccounts) {
     for (const { amount, fee, parts } of possibleAmounts(events)) {
       // The fee of parts is rounded down in each of them.

@@ -51,6 +51,11 @@ export function evidenceOf({ commitment, block }: PaidEvent) {
   return { rebuilt: true, commitment, block: block.number };
 }
 
+/** The seal of the item, if its release has seals. */
+export function sealOfEvent({ subject, terms }: PaidEvent): string | null {
+  return terms === undefined ? null : subject;
+}
+
 /** CAIP-10. */
 export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;

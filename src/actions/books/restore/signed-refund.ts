@@ -6,11 +6,11 @@ import { findRefund } from '../../../store/money/refunds.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
-import { isSame, type PaidEvent, subjectOfEvent } from '../audit/paid-event.ts';
+import { isSame, type PaidEvent } from '../audit/paid-event.ts';
 
 /** True if the event has the id of a refund. Anybody can cause such an event. */
-export function isNamedRefund(event: PaidEvent): boolean {
-  return subjectOfEvent(event).startsWith('rfnd_') && findAsset(event.asset) !== undefined;
+export function isNamedRefund({ id, asset }: PaidEvent): boolean {
+  return id.startsWith('rfnd_') && findAsset(asset) !== undefined;
 }
 
 /**
@@ -23,7 +23,7 @@ export async function isSignedRefund(
   event: PaidEvent,
 ): Promise<boolean> {
   if (!isNamedRefund(event)) return false;
-  const id = subjectOfEvent(event);
+  const { id } = event;
   const paymentId = paymentIdOf(id);
   const settlement = await findPaymentSettlement(db.sql, paymentId);
   if (settlement === undefined || !isSame(settlement.recipient, event.payer) || settlement.asset !== event.asset) {

@@ -8,6 +8,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
 import { alertOfWait } from './alert-of-wait.ts';
@@ -18,7 +19,7 @@ import { isForgotten } from './signed/forgotten-refund.ts';
 const MAX_COVERED = 200;
 
 /** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
-type CoverDeps = CommandDeps & RowKeyDeps & { readonly screening: Screening };
+type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening };
 
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
@@ -35,7 +36,7 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
   const refund = await lockFreeRefund(tx, { id, now: at });
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
   // The merchant's account was asked to sign for it. That must have run out before a float pays.
-  if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, refund, at))) return;
+  if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, deps, refund, at))) return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
     return;

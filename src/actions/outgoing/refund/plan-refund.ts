@@ -1,4 +1,5 @@
 import { methodOf } from '../../../chains/assets.ts';
+import { sweptFee } from '../../../domain/deposit.ts';
 import { refundIdOf } from '../../../domain/ids.ts';
 import { coverOf, leftOf, type Share, takesPart } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
@@ -16,7 +17,7 @@ export function shareOfPayment(
 ): Share {
   const asked = BigInt(item.amount);
   const amount = item.method === 'deposit' && tokenValue !== null ? BigInt(tokenValue) : asked;
-  return { price: BigInt(amountValue), amount, fee: (amount * BigInt(item.fee)) / asked };
+  return { price: BigInt(amountValue), amount, fee: sweptFee(item, { asset: item.asset, amount }) };
 }
 
 /** The part of a payment that its refunds have not taken. */

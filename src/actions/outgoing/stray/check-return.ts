@@ -1,7 +1,7 @@
 import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
-import { idBytes } from '../../../domain/ids.ts';
+import { sweptFee } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
@@ -11,13 +11,15 @@ import { sumReturned } from '../../../store/money/late-money.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { findStrays, type Stray } from '../../../store/money/strays.ts';
 import type { CommandDeps } from '../../command.ts';
+import { subjectOfEvent } from '../../event-subject.ts';
 import { hear } from '../../evidence.ts';
 import { isOwnDeposit } from '../../paying/deposit-rows.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Check, GOOD, refused, UNCLEAR } from '../check.ts';
 import { isOwnReturn } from './return-rows.ts';
 
-type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps;
+type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
 
 /** The largest sweeps are proved by their receipts. More of them, all smaller, do not count. */
 const MAX_PROVED = 50;
@@ -46,7 +48,7 @@ export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, ou
     return refused('its payment belongs to another merchant');
   }
   const money = { stray, paymentId, paying: await findPayingItem(deps.db.sql, paymentId) };
-  return stray.transactionHash === null ? checkDeposits(deps, connected, money) : checkLate(connected, money);
+  return stray.transactionHash === null ? checkDeposits(deps, connected, money) : checkLate(deps, connected, money);
 }
 
 /** Late money of a payment, and the item that paid the payment, if any did. */
@@ -57,7 +59,11 @@ interface Late {
 }
 
 /** The receipt must show the late payment with these terms, and it must not be the one that paid. */
-async function checkLate({ chain }: ConnectedChain, { stray, paymentId, paying }: Late): Promise<Check> {
+async function checkLate(
+  deps: CheckDeps,
+  { chain }: ConnectedChain,
+  { stray, paymentId, paying }: Late,
+): Promise<Check> {
   const { transactionHash, logIndex, asset, amount, fee, account } = stray;
   const isIt = (told: ChainEvent) =>
     told.type === 'paid' &&
@@ -67,7 +73,7 @@ async function checkLate({ chain }: ConnectedChain, { stray, paymentId, paying }
     told.fee === BigInt(fee) &&
     told.commitment !== paying?.commitment &&
     told.recipient.toLowerCase() === account.toLowerCase() &&
-    told.subject.replace(/^0x/, '') === Buffer.from(idBytes(paymentId)).toString('hex');
+    subjectOfEvent(deps, chain, told) === paymentId;
   const { finding } = await hear(chain, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');
     return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
@@ -102,8 +108,8 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray
 }
 
 /** The operator's float pays the fee, so the fee must be the share of the address. */
-function isFeeOf({ item }: OpenDeposit, { amount, fee }: Stray): boolean {
-  return BigInt(fee) === (BigInt(amount) * BigInt(item.fee)) / BigInt(item.amount);
+function isFeeOf({ item }: OpenDeposit, { asset, amount, fee }: Stray): boolean {
+  return BigInt(fee) <= sweptFee(item, { asset, amount: BigInt(amount) });
 }
 
 async function largestSweeps(

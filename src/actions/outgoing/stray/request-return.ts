@@ -5,18 +5,17 @@ import type { Account } from '../../../domain/caip.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { hasScreenedTransfer } from '../../../store/chain/deposit-transfers.ts';
-import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { findLateMoney, type ShownStray } from '../../../store/money/late-money.ts';
 import { requestStray, type Stray } from '../../../store/money/strays.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
+import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
 import { listNaming } from '../refund/screen-refund.ts';
 import { noteReturn } from './note-return.ts';
-import { ownAccounts } from './record-strays.ts';
 import { returnMac } from './return-rows.ts';
 import { lockStrayOfPayment } from './return-stray.ts';
 import { coverOfStray, partsOf } from './send-stray.ts';
@@ -83,10 +82,8 @@ async function recipientOf(
   if (connected === undefined || findAsset(asset)?.pay === undefined) {
     throw new ApiError('invalid_state', `The gateway cannot send ${asset} now.`);
   }
-  const isOurs = [...ownAccounts(connected), connected.feeAccount].includes(address);
-  const deposits = await findDepositAddresses(tx, { network, addresses: [address] });
-  if (isOurs) throw wrong("must not be the operator's own account");
-  if (deposits.has(address)) throw wrong('must not be a deposit address');
+  if (connected.feeAccount === address) throw wrong("must not be the operator's own account");
+  await refuseDepositAddresses(tx, [{ field: 'destination', account: destination }]);
   return address;
 }
 

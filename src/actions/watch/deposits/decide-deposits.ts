@@ -1,5 +1,5 @@
 import { fullWeightOf } from '../../../chains/weight.ts';
-import { isNamed, leastPaid } from '../../../domain/deposit.ts';
+import { isNamed, leastPaid, sweptFee } from '../../../domain/deposit.ts';
 import { depositedEntry } from '../../../domain/deposit-entries.ts';
 import type { LateReason } from '../../../domain/late-money.ts';
 import type { PaymentEvent } from '../../../domain/payment.ts';
@@ -184,7 +184,8 @@ async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDepos
     const units = extra - row.told;
     const amount = units.toString();
     const reason = reasonOf(deposit, isPaid);
-    const id = await insertStray(tx, { deposit, block: seen.block, units, before: row.told, reason }, at);
+    const { block, arrived } = seen;
+    const id = await insertStray(tx, { deposit, block, arrived, units, before: row.told, reason }, at);
     const evidence = { stray: id, commitment, network, block: seen.block, asset, amount, total: extra.toString() };
     const lateMoney = { id, reason, asset, amount };
     await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence, lateMoney }, at);
@@ -200,12 +201,14 @@ async function insertStray(
   {
     deposit,
     block,
+    arrived,
     units,
     before,
     reason,
   }: {
     readonly deposit: OpenDeposit;
     readonly block: number;
+    readonly arrived: bigint;
     readonly units: bigint;
     readonly before: bigint;
     readonly reason: LateReason;
@@ -226,7 +229,7 @@ async function insertStray(
     sender: null,
     account: item.recipient,
     amount: units.toString(),
-    fee: ((units * BigInt(item.fee)) / BigInt(item.amount)).toString(),
+    fee: feeWithin(deposit, { arrived, units }).toString(),
     isHeld: false,
     paymentId,
     merchantId,
@@ -236,6 +239,15 @@ async function insertStray(
   } as const;
   await insertStrays(tx, [stray], at);
   return id;
+}
+
+/**
+ * The part of a sweep's fee that falls on these units, the last of all that has arrived. The asked amount comes first, and
+ * bears the whole fee of one sweep. So the operator never returns a fee that was not taken.
+ */
+function feeWithin({ asset, item }: OpenDeposit, { arrived, units }: { arrived: bigint; units: bigint }): bigint {
+  const feeOf = (amount: bigint) => sweptFee(item, { asset, amount });
+  return feeOf(arrived) - feeOf(arrived - units);
 }
 
 function reasonOf({ isStray, network, item }: OpenDeposit, isPaid: boolean): LateReason {

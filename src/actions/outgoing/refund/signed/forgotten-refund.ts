@@ -1,23 +1,23 @@
 import { amountText } from '../../../../chains/amount-text.ts';
-import { idBytes } from '../../../../domain/ids.ts';
 import { findPayingItem } from '../../../../store/chain/items.ts';
 import { findForgotten } from '../../../../store/money/outgoing.ts';
 import type { Refund } from '../../../../store/money/refunds.ts';
 import { findPaymentSettlement } from '../../../../store/payments/payment-settlements.ts';
 import { upsertAlert } from '../../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
+import { shownHeads } from '../../../event-subject.ts';
+import type { SubjectKeyDeps } from '../../../subject-keys.ts';
 
 /**
  * True if the chain shows that the merchant's account has paid a refund with this id, and the database does not know it: it
  * was restored from an older backup. The refund is then neither covered nor offered, until `rebuild` has stored the transfer.
  * The account can pay anybody with any id, so only a transfer to the payer, or to the refund's destination, counts.
  */
-export async function isForgotten(tx: Tx, refund: Refund, at: Date): Promise<boolean> {
+export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, at: Date): Promise<boolean> {
   const { id, paymentId, network } = refund;
   const settlement = await findPaymentSettlement(tx, paymentId);
   if (settlement === undefined) return false;
-  const subject = Buffer.from(idBytes(id)).toString('hex');
-  const event = await findForgotten(tx, { network, subject, payer: settlement.recipient });
+  const event = await findForgotten(tx, { network, subjects: shownHeads(deps, id), payer: settlement.recipient });
   if (event === undefined) return false;
   const paid = await findPayingItem(tx, paymentId);
   const recipients = [refund.recipient, paid?.payer].map((account) => account?.toLowerCase());

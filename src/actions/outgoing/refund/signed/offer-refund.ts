@@ -14,6 +14,7 @@ import { shareFreezes } from '../../../parties/freeze-heads.ts';
 import { noExecutor, refuseScreened } from '../../../paying/option-refusals.ts';
 import { type WalletRpc, walletRequests } from '../../../paying/wallet-requests.ts';
 import type { RowKeyDeps } from '../../../row-keys.ts';
+import { type SubjectKeyDeps, sealItem } from '../../../subject-keys.ts';
 import { outgoingMac } from '../../order-outgoing.ts';
 import { isReadToHead } from '../../read-to-head.ts';
 import { isOwnRefund } from '../refund-rows.ts';
@@ -21,7 +22,7 @@ import { refuseListed } from '../screen-refund.ts';
 import { isForgotten } from './forgotten-refund.ts';
 import { findSignable, type Signable } from './signable-refund.ts';
 
-export interface OfferDeps extends CommandDeps, RowKeyDeps {
+export interface OfferDeps extends CommandDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly log: Log;
   readonly screening: Screening;
@@ -57,7 +58,8 @@ export async function offerRefund(deps: OfferDeps, id: string): Promise<Signatur
   refuseListed(deps.screening, refund);
   const allowance = await refuseUnable(connected.chain, refund);
   if (!(await isReadToHead(deps, connected))) throw notReady();
-  const fresh = itemFor(refund, connected, collector, deps.world.clock.nowMs());
+  const terms = itemFor(refund, connected, collector, deps.world.clock.nowMs());
+  const fresh = sealItem(deps, connected.chain, terms);
   const item = await command(deps, (tx, now) => store(tx, deps, { refund, fresh, chain: connected.chain, now }));
   deps.world.crashPoint?.('refund.offered');
   const expiresAt = new Date(item.deadlineS * 1000 - LEAST_LEFT_MS);
@@ -88,13 +90,13 @@ async function store(tx: Tx, deps: OfferDeps, { refund, fresh, chain, now }: Sto
   if (locked?.state !== 'awaiting_funds') throw changedMeanwhile();
   const before = await findOutgoing(tx, refund.id);
   if (before !== undefined) return offeredBefore(tx, before, now);
-  if (await isForgotten(tx, locked, now)) throw paidBefore();
+  if (await isForgotten(tx, deps, locked, now)) throw paidBefore();
   const { id, network, asset, method, merchantId } = locked;
   const { collector, payer, recipient, feeAccount, amount, deadlineS } = fresh;
   const commitment = chain.commitmentOf(fresh);
   const terms = { id, network, asset, method, payer, recipient, amount, merchantId };
   const mac = outgoingMac(deps, { ...terms, purpose: 'refund', floatOwner: null });
-  const attempt = { commitment, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
+  const attempt = { commitment, seal: fresh.seal ?? null, collector, feeAccount, deadline: new Date(deadlineS * 1000) };
   const feeReturn = deps.config.signedRefundFees === 'return' ? BigInt(locked.fee) : 0n;
   if (!(await insertOffered(tx, { ...terms, ...attempt, mac, feeReturn }, now))) throw changedMeanwhile();
   const account = `${network}:${payer}`;

@@ -1,0 +1,69 @@
+import { findAsset } from '../chains/assets.ts';
+import type { Chain, ChainEvent } from '../chains/chain.ts';
+import { idBytes, subjectFromBytes } from '../domain/ids.ts';
+import type { Item, ItemMethod } from '../domain/item.ts';
+import { openSeal, possibleIds, sealedIds } from '../domain/seal.ts';
+import type { SubjectKeyDeps } from './subject-keys.ts';
+
+/** An event with a subject. */
+export type SubjectEvent = Extract<ChainEvent, { subject: string }>;
+
+type Terms = Omit<Item, 'subject' | 'seal'>;
+
+/**
+ * The id of a payment, payout, refund or return that an event names. The first releases show the id itself, and anybody may
+ * name any id. Later ones show a seal: the id is undefined unless this gateway has sealed these very terms.
+ */
+export function subjectOfEvent(
+  { subjectKeys }: SubjectKeyDeps,
+  chain: Pick<Chain, 'network' | 'sealedTerms'>,
+  event: SubjectEvent,
+): string | undefined {
+  const terms = termsOfEvent(chain.network.chainId, event);
+  if (terms === undefined) return subjectFromBytes(Buffer.from(event.subject, 'hex'));
+  return openSeal(subjectKeys, event.subject, chain.sealedTerms(terms));
+}
+
+/** All terms of an item, from its event. Undefined for events of the first releases, which do not show all. */
+export function termsOfEvent(network: string, event: SubjectEvent): Terms | undefined {
+  if (event.terms === undefined) return undefined;
+  const { collector, asset, recipient, amount, fee } = event;
+  const { feeAccount } = event.terms;
+  const shared = { network, collector, recipient, feeAccount };
+  if (event.type === 'swept') {
+    const { askedAsset, asked, askedFee } = event.terms;
+    return {
+      ...shared,
+      method: 'deposit',
+      asset: askedAsset,
+      payer: collector,
+      amount: asked,
+      fee: askedFee,
+      deadlineS: 0,
+    };
+  }
+  const { nonceSpace, deadline } = event.terms;
+  const method = nonceSpace === 'token' ? methodOf(asset) : METHODS[nonceSpace];
+  return { ...shared, method, asset, payer: event.payer, amount, fee, deadlineS: Number(deadline) };
+}
+
+const METHODS = { coin: 'native', permit2: 'permit2' } as const;
+
+/** The two forms of EIP-3009 use the same nonces. */
+function methodOf(asset: string): ItemMethod {
+  return findAsset(asset)?.pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
+}
+
+/**
+ * The ids that an event may name, from its first 16 bytes alone, in hex. The first releases show the id, later ones encrypt
+ * it. It is a hint, which the caller must prove by other means.
+ */
+export function hintedIds({ subjectKeys }: SubjectKeyDeps, head: string): string[] {
+  if (!/^[0-9a-f]{32}$/.test(head)) return [];
+  return [subjectFromBytes(Buffer.from(head, 'hex')), ...possibleIds(subjectKeys, head)];
+}
+
+/** The first 16 bytes of every subject that events of this id can have, in hex: `chain_events` is searched by them. */
+export function shownHeads({ subjectKeys }: SubjectKeyDeps, id: string): string[] {
+  return [Buffer.from(idBytes(id)).toString('hex'), ...sealedIds(subjectKeys, id)];
+}

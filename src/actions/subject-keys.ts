@@ -1,0 +1,123 @@
+import { hash } from 'node:crypto';
+import type { Chain } from '../chains/chain.ts';
+import { isSealed } from '../chains/collectors.ts';
+import type { Item } from '../domain/item.ts';
+import type { KeyRing } from '../domain/key-ring.ts';
+import { sealOf } from '../domain/seal.ts';
+import { type Secrets, WrongSecretError } from '../runtime/secrets.ts';
+import { appendAudit } from '../store/plumbing/audit-log.ts';
+import type { Reader } from '../store/plumbing/database.ts';
+import {
+  deleteSubjectKeys,
+  listSubjectKeys,
+  putSubjectKeys,
+  type StoredSubjectKey,
+} from '../store/plumbing/subject-keys.ts';
+import { type CommandDeps, command } from './command.ts';
+
+export interface SubjectKeyDeps {
+  /** Seal the subjects of items: `domain/seal.ts`. The newest first; older ones open what they have sealed. */
+  readonly subjectKeys: KeyRing;
+}
+
+const PURPOSE = 'subject';
+const ID_DIGITS = 16;
+
+/** The keys that follow from the master secrets at hand. */
+export function subjectKeysOf(secrets: Secrets): KeyRing {
+  return secrets.deriveEach(PURPOSE);
+}
+
+/**
+ * The keys of all master secrets that were ever in use: those at hand, and the stored ones. A node goes on without a stored
+ * key that it cannot open: it is one of a newer master secret, which the node gets with its next setting. A command that
+ * reads the past needs all of them, and fails with a `WrongSecretError`.
+ */
+export async function openSubjectKeys(
+  { db, secrets }: { readonly db: { readonly sql: Reader }; readonly secrets: Secrets },
+  { needsAll }: { readonly needsAll: boolean },
+): Promise<KeyRing> {
+  const [newest, ...older] = subjectKeysOf(secrets);
+  const stored = unwrapAll(secrets, await listSubjectKeys(db.sql), { isLost: !needsAll });
+  const known = new Set([newest, ...older].map(idOf));
+  return [newest, ...older, ...stored.filter((key) => !known.has(idOf(key)))];
+}
+
+/**
+ * Stores the keys of older master secrets, wrapped with the newest one, and returns their number. Without them the chain
+ * could not be read back into an empty database after the older master secret is gone.
+ */
+export function retireSubjectKeys(
+  deps: CommandDeps & { readonly secrets: Secrets },
+  { isLost }: { readonly isLost: boolean },
+): Promise<number> {
+  const { secrets } = deps;
+  return command(deps, async (tx, now) => {
+    const [, ...older] = subjectKeysOf(secrets);
+    const rows = await listSubjectKeys(tx);
+    const stored = unwrapAll(secrets, rows, { isLost });
+    const opened = new Set(stored.map(idOf));
+    await deleteSubjectKeys(
+      tx,
+      rows.flatMap(({ id }) => (opened.has(id) ? [] : [id])),
+    );
+    const retired = [...older, ...stored].map((key) => ({ id: idOf(key), wrapped: secrets.wrap(PURPOSE, key) }));
+    const unique = [...new Map(retired.map((key) => [key.id, key])).values()];
+    if (unique.length > 0) await putSubjectKeys(tx, unique, now);
+    return unique.length;
+  });
+}
+
+/**
+ * Stores the keys of an exported head, for a database that has lost its own. Returns how many there are. Fails with a
+ * `WrongSecretError` if a key was wrapped with a master secret that is not at hand.
+ */
+export function importSubjectKeys(
+  deps: CommandDeps & { readonly secrets: Secrets },
+  keys: readonly StoredSubjectKey[],
+  actor: string,
+): Promise<number> {
+  const opened = unwrapAll(deps.secrets, keys, { isLost: false });
+  return command(deps, async (tx, now) => {
+    const wrapped = opened.map((key) => ({ id: idOf(key), wrapped: deps.secrets.wrap(PURPOSE, key) }));
+    if (wrapped.length > 0) await putSubjectKeys(tx, wrapped, now);
+    const detail = { keys: wrapped.map(({ id }) => id) };
+    await appendAudit(tx, { at: now, actor, action: 'secret.imported', subject: 'secrets', detail });
+    return wrapped.length;
+  });
+}
+
+/** A key that no master secret at hand opens is left out if its master secret is lost: it is lost, too. */
+function unwrapAll(
+  secrets: Secrets,
+  stored: readonly StoredSubjectKey[],
+  { isLost }: { isLost: boolean },
+): Uint8Array[] {
+  return stored.flatMap(({ wrapped }) => {
+    try {
+      return [new Uint8Array(secrets.unwrap(PURPOSE, wrapped))];
+    } catch (error) {
+      if (isLost && error instanceof WrongSecretError) return [];
+      throw error;
+    }
+  });
+}
+
+function idOf(key: Uint8Array): string {
+  return hash('sha256', key, 'hex').slice(0, ID_DIGITS);
+}
+
+/**
+ * The item with its seal, if its contract shows seals. `sealedId` is the encrypted id that is stored for its payment: all
+ * items of a payment, and all answers to one wallet, have the same one.
+ */
+export function sealItem(
+  { subjectKeys }: SubjectKeyDeps,
+  chain: Pick<Chain, 'sealedTerms'>,
+  item: Item,
+  sealedId?: string | null,
+): Item {
+  if (!isSealed(item.collector)) return item;
+  const terms = chain.sealedTerms(item);
+  return { ...item, seal: sealOf(subjectKeys, { id: item.subject, stored: sealedId, terms }) };
+}
