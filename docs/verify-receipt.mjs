@@ -16,22 +16,33 @@ import { parseArgs } from 'node:util';
  * The releases of the contract that carries payments out. Each has the same address on every chain and no owner. The source
  * of the last one is in contracts/, that of the ones before is in the history of that folder.
  */
-const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A'];
+const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A', '0x37c4fD908510903f219a8d6dDE33504C51Ab5Bb9'];
 /** The releases of the contract that sweeps deposit addresses, likewise. */
-const DEPOSITS = ['0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead', '0xA76c90f3943b2d090d613343E15c952d53508506'];
+const DEPOSITS = [
+  '0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead',
+  '0xA76c90f3943b2d090d613343E15c952d53508506',
+  '0xB582E6264Fc63dF0b46E430116bdD0C90E4d8181',
+];
 const MEMBERS =
   'amount asset blockHash blockNumber chainId collector commitment deadline fee feeAccount form logIndex merchantId ' +
   'network payer paymentId priceUnit priceValue recipient referenceId succeededAt token transaction';
-/** The second form names the refunds of the payment. The third is of a payment that was sent to its deposit address. */
-const DEPOSIT_FORM = 'till-receipt/3';
+/**
+ * The second form names the refunds of the payment. The third is of a payment that was sent to its deposit address. The last
+ * two are the same for contracts that show 32 sealed bytes in place of an id: the operator's signature links the two.
+ */
 const FORMS = {
   'till-receipt/1': MEMBERS,
   'till-receipt/2': `${MEMBERS} refunds`,
-  [DEPOSIT_FORM]: `${MEMBERS} arrived refunds sweeps transfers`,
+  'till-receipt/3': `${MEMBERS} arrived refunds sweeps transfers`,
+  'till-receipt/4': `${MEMBERS} nonceSpace refunds subject`,
+  'till-receipt/5': `${MEMBERS} arrived refunds subject sweeps transfers`,
 };
+const isOfDeposit = ({ form }) => form === 'till-receipt/3' || form === 'till-receipt/5';
+const hasSubjects = ({ form }) => form === 'till-receipt/4' || form === 'till-receipt/5';
+const REFUND_MEMBERS =
+  'amount blockHash blockNumber collector commitment deadline feeAccount logIndex payer recipient refundId transaction';
 const PART_MEMBERS = {
-  refunds:
-    'amount blockHash blockNumber collector commitment deadline feeAccount logIndex payer recipient refundId transaction',
+  refunds: REFUND_MEMBERS,
   sweeps: 'amount blockHash blockNumber fee logIndex transaction',
   transfers: 'amount blockHash blockNumber logIndex sender transaction',
 };
@@ -56,7 +67,9 @@ function checkSignature({ receipt, signature }, { keys }) {
       check(typeof value === 'string', 'a member of the receipt is not text');
       continue;
     }
-    const isList = Array.isArray(value) && value.every((part) => hasMembers(part, PART_MEMBERS[name]));
+    const isSealed = name === 'refunds' && hasSubjects(receipt);
+    const members = isSealed ? `${REFUND_MEMBERS} nonceSpace subject` : PART_MEMBERS[name];
+    const isList = Array.isArray(value) && value.every((part) => hasMembers(part, members));
     check(isList, `members are missing from one of the ${name}, or there are some that do not belong`);
     const isText = value.every((part) => Object.values(part).every((member) => typeof member === 'string'));
     check(isText, 'a member of the receipt is not text');
@@ -92,15 +105,15 @@ function sorted(object) {
 function refundsOf({ refunds = [], ...payment }) {
   const ids = new Set(refunds.map(({ refundId }) => refundId));
   check(ids.size === refunds.length, 'a refund is named twice');
-  const tail = subject(payment.paymentId).slice(1);
-  const isOwn = ({ refundId }) => subject(refundId).slice(1) === tail && /[25-9a-f]/.test(subject(refundId)[0]);
+  const tail = idBytes(payment.paymentId).slice(1);
+  const isOwn = ({ refundId }) => idBytes(refundId).slice(1) === tail && /[25-9a-f]/.test(idBytes(refundId)[0]);
   check(refunds.every(isOwn), 'a refund belongs to another payment');
   const total = refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   check(total <= BigInt(payment.amount), 'the refunds are more than the payment');
   return refunds.map(({ refundId, ...refund }) => ({ ...payment, ...refund, paymentId: refundId, fee: '0' }));
 }
 
-/** The commitment is what the payer signed. Hashing it again shows that the payer agreed to every one of its ten parts. */
+/** The commitment is what the payer signed. Hashing it again shows that the payer agreed to every one of its parts. */
 function checkCommitment(receipt) {
   checkAsset(receipt);
   const { collector } = receipt;
@@ -109,9 +122,10 @@ function checkCommitment(receipt) {
   const words = [
     uint(receipt.chainId),
     address(collector),
+    ...(isSealed(receipt) ? [uint(receipt.nonceSpace)] : []),
     address(receipt.token),
     address(receipt.feeAccount),
-    subject(receipt.paymentId).padEnd(64, '0'),
+    shown(receipt).padEnd(64, '0'),
     address(receipt.payer),
     uint(receipt.amount),
     uint(receipt.fee),
@@ -119,6 +133,18 @@ function checkCommitment(receipt) {
     uint(receipt.deadline),
   ];
   check(same(keccakOf(words), receipt.commitment), 'its commitment is not the hash of its parts');
+}
+
+/** True if the contract shows a seal of 32 bytes. The first releases show the 16 bytes of the id. */
+const isSealed = (receipt) => shown(receipt).length === 64;
+
+/** The bytes that the chain shows for the payment or refund. An id that the chain shows must be that of the receipt. */
+function shown({ subject, paymentId }) {
+  const id = idBytes(paymentId);
+  if (subject === undefined) return id;
+  check(/^0x([0-9a-f]{32}|[0-9a-f]{64})$/.test(subject), 'its subject has neither 16 nor 32 bytes');
+  check(subject.length === 66 || subject === `0x${id}`, 'its subject is that of another payment');
+  return subject.slice(2);
 }
 
 function checkAsset({ chainId, network, asset, token, fee, amount }) {
@@ -137,18 +163,21 @@ function checkDepositAddress(receipt) {
   const { collector, payer } = receipt;
   const isKnown = DEPOSITS.some((release) => same(collector, release));
   check(isKnown, 'its contract is not that of deposit addresses');
-  const terms = [
-    bare(receipt.token),
-    bare(receipt.feeAccount),
-    subject(receipt.paymentId),
-    bare(receipt.recipient),
-    half(receipt.amount),
-    half(receipt.fee),
-  ];
-  check(same(keccakOf(terms), receipt.commitment), 'its commitment is not the hash of its terms');
-  const proxy = keccakOf([`3d602d80600a3d3981f3363d3d373d3d3d363d73${bare(collector)}5af43d82803e903d91602b57fd5bf3`]);
+  check(same(keccakOf(depositTerms(receipt)), receipt.commitment), 'its commitment is not the hash of its terms');
+  // The creation code of a minimal proxy: ERC-7511, and EIP-1167 of the first releases.
+  const proxy = isSealed(receipt)
+    ? keccakOf([`602c8060095f395ff3365f5f375f5f365f73${bare(collector)}5af43d5f5f3e5f3d91602a57fd5bf3`])
+    : keccakOf([`3d602d80600a3d3981f3363d3d373d3d3d363d73${bare(collector)}5af43d82803e903d91602b57fd5bf3`]);
   const derived = keccakOf(['ff', bare(collector), receipt.commitment.slice(2), proxy.slice(2)]);
   check(same(`0x${derived.slice(-40)}`, payer), 'its deposit address does not follow from its terms');
+}
+
+/** The terms of a deposit address in the order of their hash. The first releases hash them without padding. */
+function depositTerms(receipt) {
+  const { token, feeAccount, recipient, amount, fee } = receipt;
+  return isSealed(receipt)
+    ? [address(token), address(feeAccount), shown(receipt), address(recipient), uint(amount), uint(fee)]
+    : [bare(token), bare(feeAccount), shown(receipt), bare(recipient), half(amount), half(fee)];
 }
 
 /** The transfers, and the sweeps up to the asked amount, must make up the money that the receipt names. */
@@ -166,10 +195,23 @@ function checkArrival({ amount, fee, arrived, transfers, sweeps, ...receipt }) {
     BigInt(arrived) === (sent > counted ? sent : counted),
     'its transfers and sweeps are not the money that it names',
   );
-  for (const sweep of sweeps) {
-    const share = (BigInt(sweep.amount) * BigInt(fee)) / asked;
-    check(BigInt(sweep.fee) === share, 'a sweep has taken another fee than the share of the terms');
+  checkSweptFees({ ...receipt, amount, fee, sweeps });
+}
+
+/**
+ * A sweep takes the share of the asked fee. A sealed address takes no more than the asked fee at once, and a fee that its
+ * account could not take is paid by a later sweep: there the sum counts, which rounding makes smaller by a unit a sweep.
+ */
+function checkSweptFees({ amount, fee, sweeps, ...receipt }) {
+  const problem = 'a sweep has taken another fee than the share of the terms';
+  const shareOf = (sweep) => (BigInt(sweep.amount) * BigInt(fee)) / BigInt(amount);
+  if (!isSealed(receipt)) {
+    for (const sweep of sweeps) check(BigInt(sweep.fee) === shareOf(sweep), problem);
+    return;
   }
+  const shares = sweeps.map((sweep) => (shareOf(sweep) < BigInt(fee) ? shareOf(sweep) : BigInt(fee)));
+  const most = shares.reduce((sum, share) => sum + share + 1n, 0n);
+  check(sumOf(sweeps.map((sweep) => ({ amount: sweep.fee }))) <= most, problem);
 }
 
 const placeKey = ({ transaction, logIndex }) => `${transaction.toLowerCase()} ${Number(logIndex)}`;
@@ -178,17 +220,21 @@ const sumOf = (parts) => parts.reduce((sum, { amount }) => sum + BigInt(`0x${uin
 /** What the chain says, by an endpoint that you trust. */
 async function checkChain(receipt, rpc) {
   const { logs, depth } = await findMined(receipt, rpc);
-  checkEvent(receipt, logs, {
-    topics: [COLLECTED, receipt.commitment],
-    words: [
-      subject(receipt.paymentId).padEnd(64, '0'),
-      address(receipt.payer),
-      address(receipt.token),
-      uint(receipt.amount),
-      uint(receipt.fee),
-      address(receipt.recipient),
-    ],
-  });
+  const [token, payer, recipient] = [receipt.token, receipt.payer, receipt.recipient].map(address);
+  const [amount, fee] = [receipt.amount, receipt.fee].map(uint);
+  const event = isSealed(receipt)
+    ? {
+        topics: [SEALED_COLLECTED, receipt.commitment],
+        words: [
+          ...[uint(receipt.nonceSpace), token, address(receipt.feeAccount), shown(receipt), payer],
+          ...[amount, fee, recipient, uint(receipt.deadline)],
+        ],
+      }
+    : {
+        topics: [COLLECTED, receipt.commitment],
+        words: [shown(receipt).padEnd(64, '0'), payer, token, amount, fee, recipient],
+      };
+  checkEvent(receipt, logs, event);
   if (receipt.token !== NATIVE) checkPayout(receipt, receipt.collector, logs);
   return depth;
 }
@@ -207,16 +253,14 @@ async function checkTransfer(receipt, transfer, rpc) {
 /** A sweep of the deposit address, by the event of the contract and that of the token. */
 async function checkSweep(receipt, sweep, rpc) {
   const { logs, depth } = await findMined({ ...receipt, ...sweep }, rpc);
-  checkEvent({ ...receipt, ...sweep }, logs, {
-    topics: [SWEPT, receipt.commitment],
-    words: [
-      subject(receipt.paymentId).padEnd(64, '0'),
-      address(receipt.token),
-      uint(sweep.amount),
-      uint(sweep.fee),
-      address(receipt.recipient),
-    ],
-  });
+  const swept = [address(receipt.token), uint(sweep.amount), uint(sweep.fee)];
+  const event = isSealed(receipt)
+    ? { topics: [SEALED_SWEPT, receipt.commitment], words: [...depositTerms(receipt), ...swept] }
+    : {
+        topics: [SWEPT, receipt.commitment],
+        words: [shown(receipt).padEnd(64, '0'), ...swept, address(receipt.recipient)],
+      };
+  checkEvent({ ...receipt, ...sweep }, logs, event);
   checkPayout({ ...receipt, ...sweep }, receipt.payer, logs);
   return depth;
 }
@@ -281,7 +325,7 @@ function half(text) {
 }
 
 /** The 16 bytes behind the id of a payment or refund: its 26 characters are digits of base 32, after Crockford. */
-function subject(id) {
+function idBytes(id) {
   check(/^(pay|rfnd)_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(id), 'its payment id or a refund id is none');
   let value = 0n;
   for (const digit of id.slice(id.indexOf('_') + 1))
@@ -336,6 +380,10 @@ function permute(a) {
 const keccakOf = (words) => keccak256(Buffer.from(words.join(''), 'hex'));
 const COLLECTED = topicOf('Collected(bytes32,bytes16,address,address,uint256,uint256,address)');
 const SWEPT = topicOf('Swept(bytes32,bytes16,address,uint256,uint256,address)');
+const SEALED_COLLECTED = topicOf(
+  'Collected(bytes32,uint256,address,address,bytes32,address,uint256,uint256,address,uint256)',
+);
+const SEALED_SWEPT = topicOf('Swept(bytes32,address,address,bytes32,address,uint256,uint256,address,uint256,uint256)');
 const TRANSFER = topicOf('Transfer(address,address,uint256)');
 
 function topicOf(event) {
@@ -375,7 +423,7 @@ async function main() {
   checkSignature(signed, await readJson(values.key));
   say('signed     by the operator, and unaltered since');
   const { receipt } = signed;
-  const isDeposit = receipt.form === DEPOSIT_FORM;
+  const isDeposit = isOfDeposit(receipt);
   const refunds = refundsOf(receipt);
   for (const each of [...(isDeposit ? [] : [receipt]), ...refunds]) checkCommitment(each);
   if (isDeposit) {
@@ -387,7 +435,7 @@ async function main() {
 }
 
 async function checkAll(receipt, refunds, rpc) {
-  if (receipt.form === DEPOSIT_FORM) await checkDeposit(receipt, rpc);
+  if (isOfDeposit(receipt)) await checkDeposit(receipt, rpc);
   else {
     const depth = await checkChain(receipt, rpc);
     const net = BigInt(receipt.amount) - BigInt(receipt.fee);

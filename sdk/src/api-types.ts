@@ -578,8 +578,8 @@ export interface PaymentLinkPage {
 /** The receipt. */
 export interface SignedReceipt {
   receipt: {
-    /** The second form names the refunds of a payment. The third is of a payment that was sent to its deposit address. */
-    form: 'till-receipt/1' | 'till-receipt/2' | 'till-receipt/3';
+    /** The second form names the refunds of a payment. The third is of a payment that was sent to its deposit address. The fourth and the fifth are the same for contracts that show 32 sealed bytes in place of an id. */
+    form: 'till-receipt/1' | 'till-receipt/2' | 'till-receipt/3' | 'till-receipt/4' | 'till-receipt/5';
     paymentId: string;
     merchantId: string;
     referenceId: string;
@@ -597,21 +597,21 @@ export interface SignedReceipt {
     asset: string;
     /** The address of the token; the zero address for the coin of the chain. */
     token: string;
-    /** The contract that carried it out; in the third form the contract of deposit addresses. */
+    /** The contract that carried it out; for a deposit address the contract of deposit addresses. */
     collector: string;
-    /** The payer; in the third form the deposit address. */
+    /** The payer; for a deposit address the deposit address. */
     payer: string;
     /** The recipient of the amount less the fee. */
     recipient: string;
     /** The recipient of the fee. */
     feeAccount: string;
-    /** The paid amount, in the smallest unit; in the third form the asked amount. */
+    /** The paid amount, in the smallest unit; for a deposit address the asked amount. */
     amount: string;
     /** The fee of the amount. */
     fee: string;
     /** The deadline of the signature or of the deposit address, in seconds since the epoch. */
     deadline: string;
-    /** The hash that the payer signed as nonce; in the third form the salt of the deposit address. */
+    /** The hash that the payer signed as nonce; for a deposit address the salt of the deposit address. */
     commitment: string;
     /** The hash of the transaction. */
     transaction: string;
@@ -619,6 +619,10 @@ export interface SignedReceipt {
     blockHash: string;
     /** The number of the event in its block. */
     logIndex: string;
+    /** The bytes that the chain shows in place of the id, in hex. Only in the fourth and the fifth form. */
+    subject?: string;
+    /** The place where the nonce was used up: 0 the Collector, 1 the token, 2 Permit2. Not for a deposit address. */
+    nonceSpace?: string;
     /** The refunds that are final, by their numbers. Not in the first form. */
     refunds?: {
       refundId: string;
@@ -642,10 +646,14 @@ export interface SignedReceipt {
       blockHash: string;
       /** The number of the event in its block. */
       logIndex: string;
+      /** The bytes that the chain shows in place of the id, in hex. Only in the fourth and the fifth form. */
+      subject?: string;
+      /** The place where the nonce was used up: 0 the Collector, 1 the token, 2 Permit2. Not for a deposit address. */
+      nonceSpace?: string;
     }[];
-    /** The money that `transfers` and `sweeps` prove, in the smallest unit. The operator may have accepted a little less than the asked amount. Only in the third form. */
+    /** The money that `transfers` and `sweeps` prove, in the smallest unit. The operator may have accepted a little less than the asked amount. Only for a deposit address. */
     arrived?: string;
-    /** The final transfers to the deposit address that came in time, the largest 100 of them. Empty if they are unknown after a rebuild. Only in the third form. */
+    /** The final transfers to the deposit address that came in time, the largest 100 of them. Empty if they are unknown after a rebuild. Only for a deposit address. */
     transfers?: {
       /** The account that sent it. */
       sender: string;
@@ -658,7 +666,7 @@ export interface SignedReceipt {
       /** The number of the event in its block. */
       logIndex: string;
     }[];
-    /** The final sweeps of the deposit address, the largest 100 of them. Each paid its amount less its fee to the recipient. Only in the third form. */
+    /** The final sweeps of the deposit address, the largest 100 of them. Each paid its amount less its fee to the recipient. Only for a deposit address. */
     sweeps?: {
       /** The swept amount. */
       amount: string;

@@ -1,13 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { CSV_HEAD, csvLine, type ExportRow, exportBooks } from '../actions/books/export-books.ts';
 import { compareWithHead, signHeads } from '../actions/books/heads.ts';
 import { type BooksReport, verifyBooks } from '../actions/books/verify-books.ts';
 import { openReceiptKey } from '../actions/open-receipt-key.ts';
-import { readSignedHead, type SignedHead } from '../domain/signed-head.ts';
-import { ApiError } from '../errors.ts';
 import { openSecrets } from '../settings/master-secret.ts';
 import { listBalances, listBookNetworks } from '../store/money/books.ts';
 import { type Command, databaseCommand } from './command.ts';
+import { readHead } from './head-file.ts';
 import { id, moment, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
 import { optional, required, withDefault } from './options.ts';
@@ -37,16 +35,6 @@ const verify = databaseCommand({
     };
   },
 });
-
-async function readHead(file: string): Promise<SignedHead> {
-  const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new ApiError('invalid_params', `The file ${file} cannot be read (${error.code}).`);
-  });
-  const signed = readSignedHead(content);
-  if (signed === undefined)
-    throw new ApiError('invalid_params', `The file ${file} is no head of \`books head --json\`.`);
-  return signed;
-}
 
 const head = databaseCommand({
   name: 'books head',

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { signHeads } from '../actions/books/heads.ts';
 import { rewrapMailLinks } from '../actions/mail/rewrap-links.ts';
+import { openReceiptKey, refuseOtherSecret, type SecretDeps } from '../actions/open-receipt-key.ts';
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
 import { isOwnReturn, renewReturnMacs } from '../actions/outgoing/stray/return-rows.ts';
@@ -10,12 +13,17 @@ import { isOwnDeposit, renewDepositMacs } from '../actions/paying/deposit-rows.t
 import { isOwnPasskey, isOwnPerson, renewPasskeyMacs, renewPersonMacs } from '../actions/people/person-rows.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
+import { importSubjectKeys, retireSubjectKeys } from '../actions/subject-keys.ts';
 import { rewrapEndpointSecrets } from '../actions/webhooks/rewrap-secrets.ts';
+import { ApiError } from '../errors.ts';
+import { WrongSecretError } from '../runtime/secrets.ts';
 import { openSecrets } from '../settings/master-secret.ts';
 import type { Outgoing } from '../store/money/outgoing.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { type Command, command, databaseCommand, operatorOf } from './command.ts';
-import { flag } from './options.ts';
+import { readHead } from './head-file.ts';
+import { text } from './kinds.ts';
+import { flag, optional, required } from './options.ts';
 
 const BYTES = 32;
 
@@ -36,11 +44,16 @@ const rotate = databaseCommand({
   summary: 'Wrap stored secrets with the first master secret in TILL_SECRET, and sign receipts with a new key.',
   positionals: {},
   options: {
+    head: optional(
+      text,
+      'The file for a signed head with the keys of older master secrets. Keep it elsewhere: without it a lost database cannot be rebuilt.',
+    ),
     lost: flag('The older secret is lost: trust all rows as they are. First make sure that nobody has changed them.'),
   },
-  examples: ['secret rotate', 'secret rotate --lost'],
-  run: async (deps, { lost: isLost }) => {
+  examples: ['secret rotate --head head.json', 'secret rotate --lost --head head.json'],
+  run: async (deps, { lost: isLost, head }) => {
     const secrets = await openSecrets(deps);
+    await exportHead({ ...deps, secrets }, { file: head, isLost });
     const keys = { rowKeys: rowKeysOf(secrets) };
     const isTrusted = (outgoing: Outgoing) => isLost || isOrdered(keys, outgoing);
     const renewRows = async (tx: Tx, now: Date) => ({
@@ -70,4 +83,49 @@ const rotate = databaseCommand({
   },
 });
 
-export const secretCommands: readonly Command[] = [create, rotate];
+/**
+ * Writes the keys that would be lost with an older master secret to a file, before anything is rotated. If the process dies
+ * afterwards, the same command does it again.
+ */
+async function exportHead(
+  deps: SecretDeps,
+  { file, isLost }: { file: string | undefined; isLost: boolean },
+): Promise<void> {
+  if (!isLost) await refuseOtherSecret(deps);
+  const retired = await retireSubjectKeys(deps, { isLost });
+  if (retired === 0) return;
+  if (file === undefined) {
+    const message =
+      'Name a file with --head. It gets the keys of the older master secret, without which a lost database cannot be rebuilt from the chains.';
+    throw new ApiError('invalid_params', message);
+  }
+  const key = await openReceiptKey(deps);
+  const signed = await signHeads(deps.db.sql, { key, nowMs: deps.world.clock.nowMs() });
+  await writeFile(file, `${JSON.stringify(signed)}\n`, { mode: 0o600, flag: 'wx', flush: true }).catch(
+    (error: Error) => {
+      throw new ApiError('invalid_params', `The head cannot be written to ${file}: ${error.message}`);
+    },
+  );
+}
+
+const importKeys = databaseCommand({
+  name: 'secret import',
+  summary: 'Store the keys of older master secrets that a head holds, before a lost database is rebuilt.',
+  positionals: {},
+  options: { head: required(text, 'A file that `secret rotate --head` or `books head --json` wrote.') },
+  examples: ['secret import --head head.json'],
+  run: async (deps, { head: file }) => {
+    const secrets = await openSecrets(deps);
+    await refuseOtherSecret({ ...deps, secrets });
+    const { head } = await readHead(file);
+    const count = await importSubjectKeys({ ...deps, secrets }, head.subjectKeys ?? [], operatorOf(deps.config)).catch(
+      (error: unknown) => {
+        if (!(error instanceof WrongSecretError)) throw error;
+        throw new ApiError('invalid_params', `The keys in ${file} were wrapped with another master secret.`);
+      },
+    );
+    return { json: { keys: count }, text: `${count} keys of older master secrets are stored. Now run rebuild.` };
+  },
+});
+
+export const secretCommands: readonly Command[] = [create, rotate, importKeys];

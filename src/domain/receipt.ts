@@ -5,7 +5,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify }
  * gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
  */
 export interface Receipt {
-  readonly form: typeof RECEIPT_FORM | typeof REFUNDED_FORM | typeof DEPOSIT_FORM;
+  readonly form: (typeof RECEIPT_FORMS)[number];
   readonly paymentId: string;
   readonly merchantId: string;
   readonly referenceId: string;
@@ -30,13 +30,17 @@ export interface Receipt {
   readonly fee: string;
   /** Unix seconds; the chain would have refused the payment from then on. Later money at a deposit address does not count. */
   readonly deadline: string;
-  /** The hash of the ten things that the payer signed, or of the six terms of a deposit address. */
+  /** The hash of the terms that the payer signed, or of the six terms of a deposit address. */
   readonly commitment: string;
   /** The event on chain. For a deposit address, the transfer that completed the payment. */
   readonly transaction: string;
   readonly blockNumber: string;
   readonly blockHash: string;
   readonly logIndex: string;
+  /** The bytes that the chain shows in place of the id: the operator's word links the two. Only in sealed forms. */
+  readonly subject?: string;
+  /** The number of the place where the payer's nonce was used up. Only in the sealed form of payments by a Collector. */
+  readonly nonceSpace?: string;
   /** The refunds that are final on chain, in the order of their numbers. Not in the first form. */
   readonly refunds?: RefundReceipt[];
   /** The money that these transfers and sweeps prove. Only in the form for deposit addresses, as the next two. */
@@ -76,6 +80,9 @@ export interface RefundReceipt {
   readonly amount: string;
   readonly deadline: string;
   readonly commitment: string;
+  /** As those of the payment. Only in sealed forms. */
+  readonly subject?: string;
+  readonly nonceSpace?: string;
   readonly transaction: string;
   readonly blockNumber: string;
   readonly blockHash: string;
@@ -87,6 +94,10 @@ export const RECEIPT_FORM = 'till-receipt/1';
 export const REFUNDED_FORM = 'till-receipt/2';
 /** Of a payment that was sent to its deposit address, with `refunds`, `arrived`, `transfers` and `sweeps`. */
 export const DEPOSIT_FORM = 'till-receipt/3';
+/** Sealed forms, if the payment or a refund of it was carried out by a contract that shows seals. Both have `refunds`. */
+export const SEALED_FORM = 'till-receipt/4';
+export const SEALED_DEPOSIT_FORM = 'till-receipt/5';
+export const RECEIPT_FORMS = [RECEIPT_FORM, REFUNDED_FORM, DEPOSIT_FORM, SEALED_FORM, SEALED_DEPOSIT_FORM] as const;
 
 /**
  * The money that a receipt proves. Sweeps count up to the asked amount only, because they also carry money that came too

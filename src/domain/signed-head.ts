@@ -6,11 +6,16 @@ import { type ReceiptKey, type ReceiptSignature, signText, verifyText } from './
  * against an attacker who rewrites the database with all hashes. Every value is text, as in a receipt.
  */
 export interface Head {
-  readonly form: typeof HEAD_FORM;
+  readonly form: typeof HEAD_FORM | typeof FIRST_HEAD_FORM;
   readonly at: string;
   /** In the order of the networks. Sealed entries only. */
   readonly books: readonly { readonly network: string; readonly sequence: string; readonly hash: string }[];
   readonly auditLog: AuditHead;
+  /**
+   * Keys of seals under master secrets that were replaced, wrapped with the one in force. With them and the master secret,
+   * `till rebuild` reads the chain back into an empty database. Heads of the first form have none.
+   */
+  readonly subjectKeys?: readonly { readonly id: string; readonly wrapped: string }[];
 }
 
 /** The audit log up to an entry. */
@@ -27,15 +32,17 @@ export interface SignedHead {
 }
 
 /** The form keeps signatures of heads and receipts apart, which one key makes. */
-export const HEAD_FORM = 'till-head/1';
+export const HEAD_FORM = 'till-head/2';
+const FIRST_HEAD_FORM = 'till-head/1';
 
 /** The signed bytes: JSON without white space, with the members in this order. */
-function headText({ form, at, books, auditLog }: Head): string {
+function headText({ form, at, books, auditLog, subjectKeys }: Head): string {
   return JSON.stringify({
     form,
     at,
     books: books.map(({ network, sequence, hash: value }) => ({ network, sequence, hash: value })),
     auditLog: { lastId: auditLog.lastId, entries: auditLog.entries, hash: auditLog.hash },
+    ...(subjectKeys && { subjectKeys: subjectKeys.map(({ id, wrapped }) => ({ id, wrapped })) }),
   });
 }
 
@@ -54,8 +61,12 @@ export function readSignedHead(text: string): SignedHead | undefined {
     const { head, signature } = JSON.parse(text) as SignedHead;
     const links = [head.auditLog.lastId, head.auditLog.entries, ...head.books.map(({ sequence }) => sequence)];
     const hashes = [head.auditLog.hash, ...head.books.map((link) => link.hash)];
+    const keys = head.subjectKeys ?? [];
     const isReadable =
-      head.form === HEAD_FORM &&
+      (head.form === HEAD_FORM
+        ? Array.isArray(head.subjectKeys)
+        : head.form === FIRST_HEAD_FORM && keys.length === 0) &&
+      keys.every(({ id, wrapped }) => isText(id) && isText(wrapped)) &&
       [head.at, signature.keyId, signature.value, ...head.books.map(({ network }) => network)].every(isText) &&
       links.every((link) => isText(link) && /^\d{1,18}$/.test(link)) &&
       hashes.every((value) => isText(value) && /^[0-9a-f]{64}$/.test(value));

@@ -149,7 +149,10 @@ describe('till rebuild', () => {
   it('takes nothing for ours that a stranger did', async () => {
     const { node } = await openPaid();
     const stranger = scene.payers.newPayer();
-    scene.control.emitLookAlike(await scene.payers.newItem(stranger, 'eip3009-vrs'));
+    // One seal is made up. The other is that of a real item, on other terms.
+    const item = await scene.payers.newItem(stranger, 'eip3009-vrs');
+    scene.control.emitLookAlike({ ...item, seal: '5e'.repeat(32) });
+    scene.control.emitLookAlike({ ...item, amount: 1n });
     await node.turn(2);
     assert.deepEqual(await scene.differences(), []);
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });

@@ -24,14 +24,15 @@ import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { type FaultChain, startFaultChain } from '../faults/fault-chain.ts';
 import { openShopper, type SignedPayment } from '../faults/shopper.ts';
+import firstCollector from '../fixtures/releases/collector-2026-11-15.json' with { type: 'json' };
 import { startTestGateway } from '../gateway.ts';
 import { INTERMEDIATE, type OptionBody } from './paying-shop.ts';
 
 const NETWORK = 'eip155:31337';
 const SCRIPT = join(import.meta.dirname, '../../docs/verify-receipt.mjs');
-const [NEWEST] = COLLECTORS as [ContractRelease];
-/** The same code at another address stands for a release of the past. */
-const OLDER = { ...NEWEST, address: '0x0000000000000000000000000000000000C0113c', since: '2026-01-01' };
+/** The first release, which showed the ids of payments, and the newest one. */
+const OLDER = COLLECTORS[0] as ContractRelease;
+const NEWEST = COLLECTORS.at(-1) as ContractRelease;
 
 type Node = Awaited<ReturnType<typeof startNode>>;
 
@@ -53,8 +54,7 @@ describe('a payment that was signed for an older Collector', () => {
       createTestDatabase(),
       mkdtemp(join(tmpdir(), 'till-collectors-')),
     ]);
-    const code = await chain.request('eth_getCode', NEWEST.address, 'latest');
-    await chain.request('hardhat_setCode', OLDER.address, code);
+    await chain.request('hardhat_setCode', OLDER.address, firstCollector.deployedBytecode);
     former = await startNode(chain, database, { collectors: [OLDER], isIdle: true });
   });
   after(async () => {

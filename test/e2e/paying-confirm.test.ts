@@ -5,6 +5,7 @@ import { openOption } from '../../src/domain/option.ts';
 import { putEvents } from '../../src/store/chain/chain-events.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { createTestKey } from '../gateway.ts';
+import { sealedByTest } from '../sealed.ts';
 import { until } from '../until.ts';
 import {
   appWallet,
@@ -489,7 +490,8 @@ describe('confirming a payment', () => {
       const payment = await signed();
       const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
-      paying.network().control.cancelAuthorization(opened.item);
+      const { control, chain } = paying.network();
+      control.cancelAuthorization(sealedByTest(chain, opened.item));
       const response = await confirm(payment);
       assert.deepEqual([response.statusCode, response.json().code], [400, 'invalid_state']);
     });
@@ -499,7 +501,7 @@ describe('confirming a payment', () => {
       const { control, chain } = paying.network();
       const opened = openOption(paying.gateway.optionKeys, payment.id, payment.option.id);
       assert.ok(opened);
-      const { item } = opened;
+      const item = sealedByTest(chain, opened.item);
       const commitment = chain.commitmentOf(item);
       control.relayAsStranger([{ item, commitment, signature: payment.signature, hasCode: false }]);
       assert.deepEqual(await refusal(confirm(payment)), [400, 'invalid_state']);

@@ -81,7 +81,7 @@ describe('payouts of held amounts', () => {
     const { network, asset, method, payer, recipient } = outgoing;
     const item = { network, asset, method, payer, recipient, subject: outgoing.id, fee: 0n, ...terms };
     const commitment = scene.chain.commitmentOf({ ...item, amount: BigInt(outgoing.amount) });
-    const attempt = { id: outgoing.id, commitment, collector, feeAccount: terms.feeAccount, deadline };
+    const attempt = { id: outgoing.id, commitment, seal: null, collector, feeAccount: terms.feeAccount, deadline };
     assert.ok(await command(scene, (tx, now) => planAttempt(tx, attempt, now)));
     await scene.live(node);
     const [stored] = await scene.itemsOf(outgoing.id);

@@ -10,6 +10,7 @@ import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 import { ASSETS } from '../../src/chains/assets.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
@@ -161,6 +162,13 @@ describe('refunds in parts', () => {
     await wrong(units(1n, TETHER), /amount\.unit must be .*or the paid asset/);
     await wrong(units(1_001n), /is more than is left/);
     await wrong({ destination: account(scene.intermediate) }, /destination must not be the operator's own account/);
+    const relayer = scene.connected.relayers[0]?.address ?? '';
+    await wrong({ destination: account(relayer) }, /destination must not be the operator's own account/);
+    for (const contract of [COLLECTORS.at(-1), DEPOSIT_CONTRACTS.at(-1)]) {
+      await wrong({ destination: account(contract?.address ?? '') }, /destination must not be the /);
+    }
+    const { item: deposit } = await scene.deposit();
+    await wrong({ destination: account(deposit.payer) }, /destination must not be a deposit address/);
     const elsewhere = { ...account(scene.payers.newAccount()), chainId: 'eip155:1' };
     await wrong({ destination: elsewhere }, /destination must be an account on/);
     const token = DOLLAR.slice(DOLLAR.lastIndexOf(':') + 1);

@@ -23,7 +23,15 @@ describe('nodes that relay and watch', () => {
     const { chains, feed, movePayment } = scene;
     const parts = [
       startRelaying({ ...deps, rowKeys: scene.rowKeys, chains, feed }),
-      startWatching({ ...deps, rowKeys: scene.rowKeys, chains, feed, movePayment, screening: NO_SCREENING }),
+      startWatching({
+        ...deps,
+        rowKeys: scene.rowKeys,
+        subjectKeys: scene.subjectKeys,
+        chains,
+        feed,
+        movePayment,
+        screening: NO_SCREENING,
+      }),
     ];
     const stop = () => Promise.all(parts.map((stopPart) => stopPart()));
     stops.push(stop);

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, describe, it } from 'node:test';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import { runTill } from '../../src/cli/till.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
+import { createSecrets } from '../../src/runtime/secrets.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { connectTo, createTestDatabase, type TestConnection, type TestDatabase } from '../database.ts';
 import {
@@ -22,8 +27,14 @@ const SECOND = `${SANDBOX}:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359`;
 
 describe('the secrets of a gateway', () => {
   const stops: (() => Promise<unknown>)[] = [];
+  let folder: string;
+  let heads = 0;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'till-secrets-'));
+  });
   after(async () => {
     for (const stop of stops.reverse()) await stop();
+    await rm(folder, { recursive: true, force: true });
   });
 
   interface Place {
@@ -59,8 +70,11 @@ describe('the secrets of a gateway', () => {
     const sink = { write: (text: string) => (output += text) };
     const TILL_SECRET = secrets.map((secret) => secret.toString('base64')).join(' ');
     const env = { DATABASE_URL: database.url, TILL_SECRET };
-    const code = await runTill(['secret', 'rotate', '--json', ...more], { env, stdout: sink, stderr: sink });
-    return { code, output };
+    heads += 1;
+    const head = join(folder, `head-${heads}.json`);
+    const argv = ['secret', 'rotate', '--json', '--head', head, ...more];
+    const code = await runTill(argv, { env, stdout: sink, stderr: sink });
+    return { code, output, head };
   }
 
   it('are the same on nodes that start together', async () => {
@@ -102,6 +116,43 @@ describe('the secrets of a gateway', () => {
     const before = await sql`select * from receipt_keys`;
     await assert.rejects(start({ masterSecret: randomBytes(32) }), OtherMasterSecretError);
     assert.deepEqual(await sql`select * from receipt_keys`, before);
+  });
+
+  it('keep the keys of seals through rotations, in the database and in the exported head', async () => {
+    const { database, start } = await newPlace();
+    const [first, second, third] = [randomBytes(32), randomBytes(32), randomBytes(32)];
+    const keyOf = (secret: Buffer) => Buffer.from(subjectKeysOf(createSecrets([secret]))[0]).toString('hex');
+    const ringOf = async (gateway: TestGateway) => gateway.subjectKeys.map((key) => Buffer.from(key).toString('hex'));
+    await start({ masterSecret: first });
+
+    const env = {
+      DATABASE_URL: database.url,
+      TILL_SECRET: [second, first].map((each) => each.toString('base64')).join(' '),
+    };
+    let output = '';
+    const sink = { write: (text: string) => (output += text) };
+    assert.equal(await runTill(['secret', 'rotate'], { env, stdout: sink, stderr: sink }), 1);
+    assert.match(output, /Name a file with --head/);
+    await start({ masterSecret: first });
+
+    assert.equal((await rotate(database, [second, first])).code, 0);
+    const { code, head } = await rotate(database, [third, second]);
+    assert.equal(code, 0);
+    const ring = [third, second, first].map(keyOf);
+    assert.deepEqual((await ringOf(await start({ masterSecret: third }))).toSorted(), ring.toSorted());
+    const text = await readFile(head, 'utf8');
+    for (const key of ring) assert.ok(!text.includes(key), 'the head holds no key in clear');
+
+    // A database that has lost everything gets the keys from the head.
+    const empty = await newPlace();
+    await empty.start({ masterSecret: third });
+    const importing = { DATABASE_URL: empty.database.url, TILL_SECRET: third.toString('base64') };
+    assert.equal(
+      await runTill(['secret', 'import', '--head', head], { env: importing, stdout: sink, stderr: sink }),
+      0,
+      output,
+    );
+    assert.deepEqual((await ringOf(await empty.start({ masterSecret: third }))).toSorted(), ring.toSorted());
   });
 
   it('are rotated: the old master secret opens nothing any more, and old receipts can still be checked', async () => {

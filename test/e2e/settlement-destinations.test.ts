@@ -10,6 +10,7 @@ import {
   INTERMEDIATE,
   openPayingShop,
   type PayingShop,
+  RELAYER,
   SANDBOX,
   USDC,
 } from './paying-shop.ts';
@@ -23,6 +24,7 @@ const BAD: readonly (readonly [what: string, address: string, problem: RegExp])[
   ['the token itself', addressOf(USDC), /must not be the contract of a token/],
   ['another token', addressOf(EURC), /must not be the contract of a token/],
   ["the operator's account", INTERMEDIATE, /must not be the operator's own account/],
+  ["the operator's relayer", RELAYER, /must not be the operator's own account/],
   ['the zero address', `0x${'0'.repeat(40)}`, /all-zero address/],
 ];
 

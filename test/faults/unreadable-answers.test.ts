@@ -4,7 +4,7 @@ import { createAlarms } from '../../src/actions/alarms.ts';
 import { auditBooks, auditLeaseName } from '../../src/actions/books/audit/audit-books.ts';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { command } from '../../src/actions/command.ts';
-import { COLLECTED_TOPIC, COLLECTOR_ADDRESS } from '../../src/chains/evm/collector.ts';
+import { COLLECTOR_ADDRESS, COLLECTOR_TOPICS } from '../../src/chains/evm/collector.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import type { Lie } from '../rpc-proxy.ts';
@@ -53,7 +53,7 @@ describe('an answer with a part that cannot be read', () => {
     );
     const garbled = {
       address: COLLECTOR_ADDRESS.toLowerCase(),
-      topics: [COLLECTED_TOPIC, `0x${'11'.repeat(32)}`],
+      topics: [COLLECTOR_TOPICS[0], `0x${'11'.repeat(32)}`],
       data: '0x1234',
       blockNumber: number,
       blockHash: hash,

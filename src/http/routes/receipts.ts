@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { makeReceipt } from '../../actions/paying/make-receipt.ts';
-import { DEPOSIT_FORM, RECEIPT_FORM, REFUNDED_FORM, receiptJwkOf } from '../../domain/receipt.ts';
+import { RECEIPT_FORMS, receiptJwkOf } from '../../domain/receipt.ts';
 import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { enumOf } from '../schemas.ts';
@@ -29,10 +29,19 @@ const PLACE = {
   logIndex: text('The number of the event in its block.'),
 };
 
+const SHOWN = {
+  subject: Type.Optional(
+    text('The bytes that the chain shows in place of the id, in hex. Only in the fourth and the fifth form.'),
+  ),
+  nonceSpace: Type.Optional(
+    text('The place where the nonce was used up: 0 the Collector, 1 the token, 2 Permit2. Not for a deposit address.'),
+  ),
+};
+
 const ReceiptBody = Type.Object({
   form: enumOf(
-    [RECEIPT_FORM, REFUNDED_FORM, DEPOSIT_FORM],
-    'The second form names the refunds of a payment. The third is of a payment that was sent to its deposit address.',
+    RECEIPT_FORMS,
+    'The second form names the refunds of a payment. The third is of a payment that was sent to its deposit address. The fourth and the fifth are the same for contracts that show 32 sealed bytes in place of an id.',
   ),
   paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   merchantId: Type.String(),
@@ -44,15 +53,16 @@ const ReceiptBody = Type.Object({
   chainId: text('The number of the chain.'),
   asset: text('The paid asset, CAIP-19.'),
   token: text('The address of the token; the zero address for the coin of the chain.'),
-  collector: text('The contract that carried it out; in the third form the contract of deposit addresses.'),
-  payer: text('The payer; in the third form the deposit address.'),
+  collector: text('The contract that carried it out; for a deposit address the contract of deposit addresses.'),
+  payer: text('The payer; for a deposit address the deposit address.'),
   recipient: text('The recipient of the amount less the fee.'),
   feeAccount: text('The recipient of the fee.'),
-  amount: text('The paid amount, in the smallest unit; in the third form the asked amount.'),
+  amount: text('The paid amount, in the smallest unit; for a deposit address the asked amount.'),
   fee: text('The fee of the amount.'),
   deadline: text('The deadline of the signature or of the deposit address, in seconds since the epoch.'),
-  commitment: text('The hash that the payer signed as nonce; in the third form the salt of the deposit address.'),
+  commitment: text('The hash that the payer signed as nonce; for a deposit address the salt of the deposit address.'),
   ...PLACE,
+  ...SHOWN,
   refunds: Type.Optional(
     Type.Array(
       Type.Object({
@@ -65,19 +75,20 @@ const ReceiptBody = Type.Object({
         deadline: text('The deadline of the signature, in seconds since the epoch.'),
         commitment: text('The hash of all terms.'),
         ...PLACE,
+        ...SHOWN,
       }),
       { description: 'The refunds that are final, by their numbers. Not in the first form.' },
     ),
   ),
   arrived: Type.Optional(
     text(
-      'The money that `transfers` and `sweeps` prove, in the smallest unit. The operator may have accepted a little less than the asked amount. Only in the third form.',
+      'The money that `transfers` and `sweeps` prove, in the smallest unit. The operator may have accepted a little less than the asked amount. Only for a deposit address.',
     ),
   ),
   transfers: Type.Optional(
     Type.Array(Type.Object({ sender: text('The account that sent it.'), amount: text('The sent amount.'), ...PLACE }), {
       description:
-        'The final transfers to the deposit address that came in time, the largest 100 of them. Empty if they are unknown after a rebuild. Only in the third form.',
+        'The final transfers to the deposit address that came in time, the largest 100 of them. Empty if they are unknown after a rebuild. Only for a deposit address.',
     }),
   ),
   sweeps: Type.Optional(
@@ -85,7 +96,7 @@ const ReceiptBody = Type.Object({
       Type.Object({ amount: text('The swept amount.'), fee: text('The part for the fee account.'), ...PLACE }),
       {
         description:
-          'The final sweeps of the deposit address, the largest 100 of them. Each paid its amount less its fee to the recipient. Only in the third form.',
+          'The final sweeps of the deposit address, the largest 100 of them. Each paid its amount less its fee to the recipient. Only for a deposit address.',
       },
     ),
   ),
