@@ -14,7 +14,6 @@ import {
   type CollectorChain,
   commitmentByTheBook,
   createCollectorChain,
-  DEADLINE,
   FEE_ACCOUNT,
   hex,
   reasonsOf,
@@ -49,7 +48,14 @@ describe('the Collector', () => {
   it('lets only itself carry out an item without its batch', async () => {
     const item = await chain.item();
     const order = {
-      ...{ chainId: 31337n, collector: COLLECTOR_ADDRESS, token: USDC, feeAccount: FEE_ACCOUNT, ...item },
+      ...{
+        chainId: 31337n,
+        collector: COLLECTOR_ADDRESS,
+        nonceSpace: 1n,
+        token: USDC,
+        feeAccount: FEE_ACCOUNT,
+        ...item,
+      },
       ...{ deadline: BigInt(item.deadline), commitment: commitmentByTheBook(item), kind: 0, held: 0n },
     };
     const data = encodeFunctionData({ abi: collector.abi, functionName: 'carryOut', args: [order, item.signature] });
@@ -64,6 +70,7 @@ for (const { kind, token, name } of [
   { kind: 'permit2', token: USDT, name: 'Permit2 with a token that answers nothing' },
 ] as const) {
   describe(`a batch of ${name}`, () => {
+    const nonceSpace = kind === 'permit2' ? 2n : 1n;
     const items = async (...given: Parameters<CollectorChain['item']>[0][]) => {
       const made: SignedItem[] = [];
       for (const one of given) made.push(await chain.item({ kind, token, ...one }));
@@ -77,11 +84,12 @@ for (const { kind, token, name } of [
       assert.equal(receipt.status, 'success');
       assert.deepEqual(
         logs,
-        batch.map(({ signature: _signature, deadline: _deadline, ...item }) => ({
+        batch.map(({ signature: _signature, deadline, ...item }) => ({
           type: 'collected',
-          commitment: commitmentByTheBook({ ...item, deadline: DEADLINE }, token),
+          commitment: commitmentByTheBook({ ...item, deadline }, { token, nonceSpace }),
           token,
           ...item,
+          terms: { nonceSpace, feeAccount: FEE_ACCOUNT, deadline: BigInt(deadline) },
         })),
       );
       const paid = await Promise.all(batch.map(({ recipient }) => chain.balanceOf(token, recipient)));
@@ -310,7 +318,7 @@ describe('gas and form', () => {
   it('refuses a key signature that does not have 64 bytes', async () => {
     const item = await chain.item();
     const data = encodeBatch({ kind: 'eip3009-vrs', token: USDC, feeAccount: FEE_ACCOUNT, items: [item] });
-    const shortened = `${data.slice(0, 2 + 200 + 186)}003f${data.slice(2 + 200 + 190, -2)}` as Hex;
+    const shortened = `${data.slice(0, 2 + 200 + 218)}003f${data.slice(2 + 200 + 222, -2)}` as Hex;
     const answer = await chain.call(COLLECTOR_ADDRESS, shortened);
     assert.match(answer, new RegExp(say('MalformedItem()').slice(2)));
   });

@@ -261,9 +261,12 @@ export function collectorLogs(receipt: Receipt): CollectorLog[] {
 /** The commitment by a standard ABI encoder, to check `commitmentOf`. */
 export function commitmentByTheBook(
   item: CollectorItem,
-  token: Address = USDC,
-  feeAccount: Address = FEE_ACCOUNT,
-  nonceSpace = 1n,
+  {
+    token = USDC,
+    feeAccount = FEE_ACCOUNT,
+    nonceSpace = 1n,
+    chainId = CHAIN_ID,
+  }: { token?: Address; feeAccount?: Address; nonceSpace?: bigint; chainId?: number } = {},
 ): Hex {
   const types = [
     'uint256',
@@ -282,7 +285,7 @@ export function commitmentByTheBook(
     encodeAbiParameters(
       types.map((type) => ({ type })),
       [
-        BigInt(CHAIN_ID),
+        BigInt(chainId),
         COLLECTOR_ADDRESS,
         nonceSpace,
         token,

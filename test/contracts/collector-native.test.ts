@@ -24,6 +24,7 @@ import {
 
 const { payer } = SANDBOX_ACCOUNTS;
 const [REFUSES, ANSWERS_MEGABYTE, REENTERS] = [0, 1, 2];
+const COIN = { token: NATIVE_TOKEN, nonceSpace: 0n } as const;
 
 describe('a payment in native coin', () => {
   let chain: CollectorChain;
@@ -60,9 +61,10 @@ describe('a payment in native coin', () => {
     const item = payment();
     const fees = await chain.coinOf(FEE_ACCOUNT);
     const receipt = await pay(item);
-    const { deadline: _deadline, ...told } = item;
-    const commitment = commitmentByTheBook(item, NATIVE_TOKEN);
-    assert.deepEqual(collectorLogs(receipt), [{ type: 'collected', commitment, token: NATIVE_TOKEN, ...told }]);
+    const { deadline, ...told } = item;
+    const commitment = commitmentByTheBook(item, COIN);
+    const terms = { nonceSpace: 0n, feeAccount: FEE_ACCOUNT, deadline: BigInt(deadline) };
+    assert.deepEqual(collectorLogs(receipt), [{ type: 'collected', commitment, token: NATIVE_TOKEN, ...told, terms }]);
     assert.equal(await chain.coinOf(item.recipient), item.amount - item.fee);
     assert.equal((await chain.coinOf(FEE_ACCOUNT)) - fees, item.fee);
     assert.equal(await chain.coinOf(COLLECTOR_ADDRESS), 0n);
@@ -113,7 +115,7 @@ describe('a payment in native coin', () => {
     const commitments = [];
     for (const one of [item, ...alike]) commitments.push(...collectorLogs(await pay(one)).map((log) => log.commitment));
     assert.equal(new Set(commitments).size, 5);
-    assert.equal(commitments[0], commitmentByTheBook(item, NATIVE_TOKEN));
+    assert.equal(commitments[0], commitmentByTheBook(item, COIN));
   });
 
   it('is undone when the recipient or the fee account refuses it', async () => {
