@@ -161,8 +161,10 @@ contract Collector is Batch {
         // A token that accepts any call would let anybody forge a payer with an amount of zero.
         require(amount > 0, NothingToPay());
         require(fee <= amount, FeeAboveAmount());
+        // The last check sees no payout to the Collector itself, nor that its money has not arrived.
+        require(order.recipient != address(this), WrongPayout());
 
-        if (order.kind == Kind.Permit2 && fee == 0 && order.recipient != address(this)) {
+        if (order.kind == Kind.Permit2 && fee == 0) {
             _passOn(order, signature);
         } else {
             _pull(order, signature, address(this));

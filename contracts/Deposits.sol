@@ -157,7 +157,8 @@ contract Deposits is Batch {
             if (owed > amount) owed = amount;
             uint256 fee = owed + _feeOf(order, amount - owed);
             uint256 unpaid = Deposits(deposit).payOut(token, order.feeAccount, fee, order.recipient, amount - fee, owed);
-            require(_heldBy(token, deposit) == held - amount + unpaid, WrongPayout());
+            // A token may lie. Coin cannot, and a receiver could lock it by forcing some of it back.
+            require(token == address(0) || _balance(token, deposit) == held - amount + unpaid, WrongPayout());
             _tell(order, amount - unpaid, fee - unpaid);
         }
     }

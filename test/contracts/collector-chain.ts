@@ -87,8 +87,8 @@ export interface Binding {
 
 export type CollectorChain = Awaited<ReturnType<typeof createCollectorChain>>;
 
-export async function createCollectorChain() {
-  const evm = await createSandboxEvm({ mining: 'auto' });
+export async function createCollectorChain({ chainId: ownChainId = CHAIN_ID }: { readonly chainId?: number } = {}) {
+  const evm = await createSandboxEvm({ mining: 'auto', chainId: ownChainId });
   const keys = new Map<string, PrivateKeyAccount>();
   let count = 0;
 
@@ -176,7 +176,7 @@ export async function createCollectorChain() {
       ...rest,
     };
     if (signature !== undefined) return { ...plain, signature };
-    const bound = { kind, token, feeAccount: feeAccount ?? FEE_ACCOUNT, chainId: chainId ?? CHAIN_ID };
+    const bound = { kind, token, feeAccount: feeAccount ?? FEE_ACCOUNT, chainId: chainId ?? ownChainId };
     const account = signer ?? keys.get(plain.payer);
     if (account === undefined) throw new Error(`Nobody knows the key of ${plain.payer}`);
     return {

@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, keccak256, parseSignature } from 'viem';
+import { type Address, encodeFunctionData, type Hex, keccak256, parseAbi, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { decodeBatchOutcome } from '../../src/chains/evm/collector.ts';
 import {
@@ -21,12 +21,15 @@ import { type CollectorChain, DEADLINE, FEE_ACCOUNT, TOKEN_ABI, USDC } from './c
 export type Authorized = AuthorizedSweep['items'][number];
 
 const VALID_AFTER = 5;
+const OWED_ABI = parseAbi(['function owedFee(address token) view returns (uint256)']);
 
 /** A sweep that was mined. */
 export interface Swept {
   readonly status: 'success' | 'reverted';
   readonly gasUsed: number;
   readonly logs: readonly SweptLog[];
+  /** The same logs as they are. */
+  readonly rawLogs: readonly { readonly topics: readonly Hex[]; readonly data: Hex }[];
 }
 
 export type DepositScene = ReturnType<typeof createDepositScene>;
@@ -67,7 +70,8 @@ export function createDepositScene(chain: CollectorChain) {
     await chain.rpc('hardhat_setBalance', [stranger, '0xde0b6b3a7640000']);
     const { status, gasUsed, logs } = await chain.send({ from: stranger, to: DEPOSITS_ADDRESS, data, gas });
     const own = logs.filter(({ address }) => address === DEPOSITS_ADDRESS.toLowerCase());
-    return { status, gasUsed, logs: own.map((log) => decodeSweptLog(log)).filter((log) => log !== undefined) };
+    const decoded = own.map((log) => decodeSweptLog(log)).filter((log) => log !== undefined);
+    return { status, gasUsed, logs: decoded, rawLogs: own };
   }
 
   /** The reason of each item in a simulation; undefined for an item that would be swept. */
@@ -81,9 +85,10 @@ export function createDepositScene(chain: CollectorChain) {
   /** The authorization of a payer with money, to the deposit address of the terms. */
   async function authorize(
     item: DepositTerms,
-    { payer, nonce = keccak256(depositCommitment(item)) }: { payer?: PrivateKeyAccount; nonce?: Hex } = {},
+    given: { payer?: PrivateKeyAccount; nonce?: Hex; validAfter?: number; validBefore?: number } = {},
   ): Promise<Authorized> {
-    const from = payer ?? (await chain.payer('eip3009-vrs', USDC));
+    const { nonce = keccak256(depositCommitment(item)), validAfter = VALID_AFTER, validBefore = DEADLINE } = given;
+    const from = given.payer ?? (await chain.payer('eip3009-vrs', USDC));
     const signature = await from.signTypedData({
       domain: { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC },
       types: TRANSFER_AUTHORIZATION,
@@ -92,12 +97,12 @@ export function createDepositScene(chain: CollectorChain) {
         from: from.address,
         to: depositAddress(item),
         value: item.amount,
-        validAfter: BigInt(VALID_AFTER),
-        validBefore: BigInt(DEADLINE),
+        validAfter: BigInt(validAfter),
+        validBefore: BigInt(validBefore),
         nonce,
       },
     });
-    return { ...item, payer: from.address, validAfter: VALID_AFTER, validBefore: DEADLINE, nonce, signature };
+    return { ...item, payer: from.address, validAfter, validBefore, nonce, signature };
   }
 
   const sweepAuthorized = (
@@ -116,5 +121,11 @@ export function createDepositScene(chain: CollectorChain) {
     return (await chain.send({ to: USDC, data })).status;
   }
 
-  return { terms, arrive, sweep, simulate, authorize, sweepAuthorized, present };
+  /** The fee in this token that the address owes to its fee account. */
+  async function owedFee(item: DepositTerms, token: Address = item.token): Promise<bigint> {
+    const data = encodeFunctionData({ abi: OWED_ABI, args: [token] });
+    return BigInt(await chain.call(depositAddress(item), data));
+  }
+
+  return { terms, arrive, sweep, send, simulate, authorize, sweepAuthorized, present, owedFee };
 }

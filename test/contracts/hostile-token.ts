@@ -1,0 +1,52 @@
+import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
+import hostileToken from '../../contracts/artifacts/HostileToken.json' with { type: 'json' };
+import type { SignedItem } from '../../src/chains/evm/collector.ts';
+import { type DepositTerms, depositCommitment } from '../../src/chains/evm/deposits.ts';
+import { type CollectorChain, DEADLINE } from './collector-chain.ts';
+import type { Authorized } from './deposit-scene.ts';
+
+const ABI = parseAbi([
+  'function play(uint8, address, uint256)',
+  'function setPull(uint8)',
+  'function list(address, bool)',
+]);
+const TRICKS = ['None', 'AnswersBytes', 'Boasts', 'Flips', 'IsDear', 'BurnsGas', 'AnswersWords'] as const;
+const PULLS = ['Moves', 'Accepts', 'TellsGas', 'RevertsAfterwards', 'BurnsGas'] as const;
+const EVERYBODY: Address = '0x0000000000000000000000000000000000000000';
+/** The token accepts any signature. */
+export const ANY_SIGNATURE: Hex = `0x${'11'.repeat(64)}`;
+
+export type HostileToken = Awaited<ReturnType<typeof deployHostileToken>>;
+
+/** A token that misbehaves on demand: `contracts/test/HostileToken.sol`. */
+export async function deployHostileToken(chain: CollectorChain) {
+  const token = await chain.deploy(hostileToken);
+  const send = (data: Hex) => chain.send({ to: token, data });
+
+  /** The trick that all questions for a balance meet, or those for the balance of one account. */
+  const play = (trick: (typeof TRICKS)[number], value = 0n, target = EVERYBODY) =>
+    send(encodeFunctionData({ abi: ABI, functionName: 'play', args: [TRICKS.indexOf(trick), target, value] }));
+
+  const setPull = (pull: (typeof PULLS)[number]) =>
+    send(encodeFunctionData({ abi: ABI, functionName: 'setPull', args: [PULLS.indexOf(pull)] }));
+
+  const list = (account: Address, isListed: boolean) =>
+    send(encodeFunctionData({ abi: ABI, functionName: 'list', args: [account, isListed] }));
+
+  /** An item of the Collector by a payer who has the money. */
+  async function item(given: Partial<SignedItem> = {}): Promise<SignedItem> {
+    const made = await chain.item({ payer: chain.someone().address, signature: ANY_SIGNATURE, ...given });
+    await chain.tell(token, 'mint', [made.payer, made.amount]);
+    return made;
+  }
+
+  /** The authorization of a payer who has the money, to a deposit address. */
+  async function authorized(terms: DepositTerms): Promise<Authorized> {
+    const payer = chain.someone().address;
+    await chain.tell(token, 'mint', [payer, terms.amount]);
+    const times = { validAfter: 0, validBefore: DEADLINE };
+    return { ...terms, payer, ...times, nonce: depositCommitment(terms), signature: ANY_SIGNATURE };
+  }
+
+  return { token, play, setPull, list, item, authorized };
+}
