@@ -21,8 +21,15 @@ const TEST_TIMEOUT_MS = 240_000;
 
 /** The tests of each contract, the quickest first. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
-  Collector: ['collector-batches', 'collector-native', 'collector-attacks', 'collector-awkward', 'collector-fuzz'],
-  Deposits: ['deposits', 'deposits-authorized', 'deposits-fees', 'deposits-attacks', 'deposits-fuzz'],
+  Collector: [
+    'collector-batches',
+    'collector-native',
+    'collector-attacks',
+    'collector-awkward',
+    'collector-fuzz',
+    'hostile-fuzz',
+  ],
+  Deposits: ['deposits', 'deposits-authorized', 'deposits-fees', 'deposits-attacks', 'deposits-fuzz', 'hostile-fuzz'],
 };
 
 interface Mutant {
@@ -120,7 +127,9 @@ async function main(): Promise<number> {
   }
 }
 
-const say = (text: string) => process.stdout.write(`${text}\n`);
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
 
 /** All mutants of a file, line by line. Comments, imports and declarations of events and errors are left alone. */
 function mutantsOf(file: Mutant['file']): Mutant[] {
