@@ -7,6 +7,7 @@ import {
   COLLECTOR_ADDRESS,
   COLLECTOR_INIT_CODE,
   encodeBatch,
+  PERMIT2_ADDRESS,
   type SignedItem,
 } from '../../src/chains/evm/collector.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
@@ -98,6 +99,13 @@ for (const { kind, token, name } of [
       const feeTransfers = receipt.logs.filter(({ topics }) => topics[2]?.endsWith(FEE_ACCOUNT.slice(2).toLowerCase()));
       assert.equal(feeTransfers.length, 1);
       assert.equal(await chain.balanceOf(token, COLLECTOR_ADDRESS), 0n);
+    });
+
+    it('pays a payer who is the recipient, and takes the fee', async () => {
+      const payer = await chain.payer(kind, token);
+      const [item] = await items({ payer: payer.address, recipient: payer.address });
+      assert.deepEqual(results(await chain.collect({ kind, token, items: [item as SignedItem] })), ['collected']);
+      assert.equal(await chain.balanceOf(token, payer.address), 999_900_000n);
     });
 
     it('may be relayed by anyone', async () => {
@@ -268,6 +276,26 @@ describe('unsolicited money on the Collector', () => {
     assert.equal(receipt.status, 'reverted');
     const paidBatch = encodeBatch({ kind: 'eip3009-vrs', token: USDC, feeAccount: FEE_ACCOUNT, items: [] });
     assert.equal((await chain.send({ to: COLLECTOR_ADDRESS, data: paidBatch, value: 1n })).status, 'reverted');
+  });
+
+  it('cannot be the fee: a batch whose fee account is the Collector reverts', async () => {
+    const item = await chain.item({ feeAccount: COLLECTOR_ADDRESS });
+    const asked = chain.simulate({ feeAccount: COLLECTOR_ADDRESS, items: [item] });
+    await assert.rejects(asked, { data: say('WrongPayout()') });
+  });
+
+  it('is no payer: neither the Collector nor Permit2 can be made to pay', async () => {
+    for (const payer of [COLLECTOR_ADDRESS, PERMIT2_ADDRESS]) {
+      await chain.tell(USDC, 'mint', [payer, 10_000_000n]);
+      for (const kind of ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const) {
+        const item = await chain.item({ kind, payer, signer: chain.someone() });
+        const { logs } = await chain.collect({ kind, items: [item] });
+        assert.deepEqual(
+          logs.map(({ type }) => type),
+          ['refused'],
+        );
+      }
+    }
   });
 
   it('cannot be paid out to a recipient that is the Collector itself', async () => {

@@ -79,6 +79,16 @@ describe('a payment in native coin', () => {
     assert.equal(await chain.coinOf(allFee.recipient), 0n);
   });
 
+  it('sends nothing to an account whose part is zero', async () => {
+    const refuser = await chain.deploy(awkwardReceiver, [REFUSES, '0x']);
+    const allFee = payment({ fee: 10n ** 18n, recipient: refuser });
+    assert.equal((await pay(allFee)).status, 'success');
+    const free = payment({ fee: 0n });
+    const data = encodeNativePayment({ ...free, feeAccount: refuser });
+    const sent = await chain.send({ from: payer, to: COLLECTOR_ADDRESS, data, value: free.amount });
+    assert.equal(sent.status, 'success');
+  });
+
   it('is made once', async () => {
     const item = payment();
     assert.equal((await pay(item)).status, 'success');

@@ -208,15 +208,17 @@ describe('the fee', () => {
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[most, most - 1n]]);
   });
 
-  it('that is everything leaves no transfer to the recipient', async () => {
-    const item = scene.terms({ fee: 10_000_000n });
-    await chain.tell(USDC, 'blacklist', [item.recipient]);
-    await scene.arrive(item);
+  it('that is everything leaves no transfer to the recipient, and no fee none to the fee account', async () => {
+    const [allFee, free] = [scene.terms({ fee: 10_000_000n }), scene.terms({ fee: 0n })];
+    await chain.tell(USDC, 'blacklist', [allFee.recipient]);
     const stranger = chain.someone().address;
     await chain.rpc('hardhat_setBalance', [stranger, '0xde0b6b3a7640000']);
-    const data = encodeSweep({ token: USDC, items: [item] });
-    const { logs } = await chain.send({ from: stranger, to: DEPOSITS_ADDRESS, data, gas: 1_000_000 });
-    assert.equal(logs.filter(({ topics }) => topics[0] === TRANSFER_TOPIC).length, 1);
-    assert.equal(logs.length, 2);
+    for (const item of [allFee, free]) {
+      await scene.arrive(item);
+      const data = encodeSweep({ token: USDC, items: [item] });
+      const { logs } = await chain.send({ from: stranger, to: DEPOSITS_ADDRESS, data, gas: 1_000_000 });
+      assert.equal(logs.filter(({ topics }) => topics[0] === TRANSFER_TOPIC).length, 1);
+      assert.equal(logs.length, 2);
+    }
   });
 });
