@@ -152,8 +152,9 @@ contract Collector is Batch {
 
     /**
      * One item: pull the amount, pay the recipient, check that exactly the fee is left. The last check covers the pull, too:
-     * a short arrival would have to be paid from money of others. The Collector calls this on itself, so that the EVM undoes
-     * a failed item.
+     * a short arrival would have to be paid from money of others. A token that pretends both transfers of an item without a
+     * fee is not found out, as little as one that lies about balances. The Collector calls this on itself, so that the EVM
+     * undoes a failed item.
      */
     function carryOut(Order calldata order, bytes calldata signature) external {
         require(msg.sender == address(this), NotForYou());
