@@ -21,11 +21,10 @@ export async function describePosingChain(name: NodeName, pose: Pose): Promise<v
   if (!IS_LONG) return void it(title, ONLY_LONG);
   const installed = await installNode(name);
   if ('missing' in installed) return void it(title, { skip: installed.missing });
-  const { folder } = installed;
   describe(title, () => {
     let node: OtherNode;
     before(async () => {
-      node = await startPosingChain(name, folder, pose.networkId);
+      node = await startPosingChain(name, installed, pose.networkId);
     });
     after(() => node?.stop());
 
@@ -40,6 +39,25 @@ export async function describePosingChain(name: NodeName, pose: Pose): Promise<v
         assert.equal(harness.chain.health().endpointsUp, 1, code);
       }
       await harness.close();
+    });
+
+    it('replaces a block by another one, even if its clock returns to the second of the first one', async () => {
+      const evm = await openScriptedEvm(node.rpcUrl);
+      const latest = async () =>
+        (await evm.request('eth_getBlockByNumber', ['latest', false])) as Record<string, string>;
+      // The least base fee stays as it is, so blocks without transactions differ in nothing but their times.
+      await evm.request('hardhat_setNextBlockBaseFeePerGas', ['0x7']);
+      await evm.mine();
+      const { timestamp } = await latest();
+      await evm.request('evm_setNextBlockTimestamp', [Number(timestamp) + 1]);
+      await evm.mine();
+      const hashes = [(await latest()).hash];
+      for (let reorgs = 0; reorgs < 2; reorgs += 1) {
+        await evm.reorg(1, 'forgotten');
+        hashes.push((await latest()).hash);
+      }
+      await evm.close();
+      assert.equal(new Set(hashes).size, hashes.length);
     });
 
     describeChain('conforms', async () => createEvmHarness(await openScriptedEvm(node.rpcUrl), pose));

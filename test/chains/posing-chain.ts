@@ -1,14 +1,18 @@
 import { sandboxFirstBlock, sandboxGenesis } from '../../src/sandbox/genesis.ts';
-import type { NodeName } from './nodes/install-node.ts';
+import type { InstalledNode, NodeName } from './nodes/install-node.ts';
 import { type OtherNode, startNode } from './nodes/start-node.ts';
 import { placeTokens } from './token-shapes.ts';
 
 /**
  * Another node implementation that poses as a network: with its chain id, and with its tokens at their real addresses.
  */
-export async function startPosingChain(name: NodeName, folder: string, networkId: string): Promise<OtherNode> {
+export async function startPosingChain(
+  name: NodeName,
+  installed: InstalledNode,
+  networkId: string,
+): Promise<OtherNode> {
   const chainId = Number(networkId.slice('eip155:'.length));
-  const node = await startNode(name, folder, chainId);
+  const node = await startNode(name, installed, chainId);
   try {
     const tokens = placeTokens(networkId);
     for (const { address, code, balance, nonce, storage = [] } of sandboxGenesis(tokens)) {

@@ -51,11 +51,13 @@ export async function openScriptedEvm(nodeUrl: string): Promise<ScriptedEvm> {
 
   async function reorg(depth: number, transactions: 'forgotten' | 'kept'): Promise<void> {
     const undone = checkpoints.splice(checkpoints.length - depth);
+    const first = Number(await request('eth_blockNumber')) - depth + 1;
+    const block = (await request('eth_getBlockByNumber', [`0x${first.toString(16)}`, false])) as { timestamp: string };
     await request('evm_revert', [checkpoints.pop()?.snapshot]);
     sent = [];
     await checkpoint();
-    // The new blocks have other times, so that their hashes differ.
-    await request('evm_increaseTime', [1]);
+    // Another time makes another hash. A revert also turns the clock of the node back, perhaps to the same second.
+    await request('evm_setNextBlockTimestamp', [Number(block.timestamp) + 1]);
     if (transactions === 'kept') {
       for (const raw of undone.flatMap((block) => block.sent)) await request('eth_sendRawTransaction', [raw]);
     }

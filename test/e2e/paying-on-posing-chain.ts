@@ -13,7 +13,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
-import { installNode, type NodeName } from '../chains/nodes/install-node.ts';
+import { type InstalledNode, installNode, type NodeName } from '../chains/nodes/install-node.ts';
 import type { OtherNode } from '../chains/nodes/start-node.ts';
 import { startPosingChain } from '../chains/posing-chain.ts';
 import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
@@ -40,12 +40,11 @@ export async function describePayingOn(name: NodeName, networkId: string): Promi
   const title = `paying on ${name}, which poses as ${networkId}`;
   const installed = await installNode(name);
   if ('missing' in installed) return void it(title, { skip: installed.missing });
-  const { folder } = installed;
 
   describe(title, () => {
     let scene: Scene;
     before(async () => {
-      scene = await openScene(name, folder, networkId);
+      scene = await openScene(name, installed, networkId);
     });
     after(() => scene?.close());
 
@@ -99,10 +98,10 @@ interface Paid {
   status(): Promise<string>;
 }
 
-async function openScene(name: NodeName, folder: string, networkId: string) {
+async function openScene(name: NodeName, installed: InstalledNode, networkId: string) {
   const network = findNetwork(networkId);
   if (network?.finality === undefined) throw new Error(`There is no network ${networkId}.`);
-  const node = await startPosingChain(name, folder, networkId);
+  const node = await startPosingChain(name, installed, networkId);
   const log = pino({ level: 'silent' });
   const chain = createEvmChain({
     world: systemWorld,

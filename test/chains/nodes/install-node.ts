@@ -1,30 +1,43 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 export type NodeName = 'hardhat' | 'anvil';
 
-/** The folder of an installed node, or the reason of a failure in one sentence. */
-export type InstalledNode = { readonly folder: string } | { readonly missing: string };
+export interface InstalledNode {
+  /** The folder that the node runs in. */
+  readonly folder: string;
+  readonly program: string;
+}
 
 const HERE = import.meta.dirname;
 const CACHE = join(HERE, '../../../node_modules/.cache/chain-nodes');
 /** Hardhat and its packages take 44 seconds from npm, and 12 from npm's cache. */
 const INSTALL_WITHIN_MS = 100_000;
+const PROGRAMS: Readonly<Record<NodeName, string>> = {
+  hardhat: 'node_modules/hardhat/internal/cli/bootstrap.js',
+  anvil: 'node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil',
+};
 
 /**
  * Installs a node by its lock file, into a folder that git ignores; later runs find it there. Neither is a dependency
  * of the project: Hardhat takes 292 MB, and Anvil exists for one platform only. A node that cannot be installed is a
- * failure if no test may be skipped.
+ * failure if no test may be skipped. Otherwise its reason is returned in one sentence. On other platforms the variable
+ * `ANVIL` names a program to use.
  */
-export async function installNode(name: NodeName): Promise<InstalledNode> {
-  if (name === 'anvil' && !(process.platform === 'linux' && process.arch === 'x64')) {
-    return { missing: 'Anvil is published for Linux on x86_64 only.' };
+export async function installNode(name: NodeName): Promise<InstalledNode | { readonly missing: string }> {
+  if (name === 'anvil') {
+    if (process.env.ANVIL !== undefined) return { folder: tmpdir(), program: process.env.ANVIL };
+    if (!(process.platform === 'linux' && process.arch === 'x64')) {
+      return { missing: 'Anvil is installed for Linux on x86_64 only. ANVIL can name the program.' };
+    }
   }
   try {
-    return { folder: await install(name) };
+    const folder = await install(name);
+    return { folder, program: join(folder, PROGRAMS[name]) };
   } catch (error) {
     if (process.env.CI !== undefined) throw error;
     return { missing: `${name} could not be installed from npm: ${(error as Error).message.split('\n')[0]}` };

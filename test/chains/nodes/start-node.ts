@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemWorld } from '../../../src/runtime/system-world.ts';
 import { findPort } from '../../../src/sandbox/free-port.ts';
 import { until } from '../../until.ts';
-import type { NodeName } from './install-node.ts';
+import type { InstalledNode, NodeName } from './install-node.ts';
 
 /** A node of another implementation, in a separate process. It mines on request. */
 export interface OtherNode {
@@ -18,9 +18,9 @@ const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 20_000;
 
-export async function startNode(name: NodeName, folder: string, chainId: number): Promise<OtherNode> {
+export async function startNode(name: NodeName, installed: InstalledNode, chainId: number): Promise<OtherNode> {
   const port = await findPort(systemWorld.random);
-  const child = await STARTERS[name]({ folder, chainId, port });
+  const child = await STARTERS[name]({ ...installed, chainId, port });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (bytes) => (output += bytes));
   let isOver = false;
@@ -59,14 +59,13 @@ export async function startNode(name: NodeName, folder: string, chainId: number)
   return { rpcUrl, request, stop };
 }
 
-interface StartInput {
-  readonly folder: string;
+interface StartInput extends InstalledNode {
   readonly chainId: number;
   readonly port: number;
 }
 
 const STARTERS: Readonly<Record<NodeName, (input: StartInput) => Promise<ChildProcess>>> = {
-  async hardhat({ folder, chainId, port }) {
+  async hardhat({ folder, program, chainId, port }) {
     const config = join(folder, `hardhat.${chainId}.config.cjs`);
     const hardhat = {
       chainId,
@@ -77,7 +76,6 @@ const STARTERS: Readonly<Record<NodeName, (input: StartInput) => Promise<ChildPr
       mining: { auto: false, interval: 0 },
     };
     await writeFile(config, `module.exports = ${JSON.stringify({ networks: { hardhat } })};\n`);
-    const program = join(folder, 'node_modules/hardhat/internal/cli/bootstrap.js');
     const options = ['--config', config, 'node', '--hostname', '127.0.0.1', '--port', String(port)];
     return spawn(process.execPath, [program, ...options], {
       cwd: folder,
@@ -85,8 +83,7 @@ const STARTERS: Readonly<Record<NodeName, (input: StartInput) => Promise<ChildPr
       stdio: ['ignore', 'pipe', 'pipe'],
     });
   },
-  async anvil({ folder, chainId, port }) {
-    const program = join(folder, 'node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil');
+  async anvil({ folder, program, chainId, port }) {
     const options = ['--chain-id', String(chainId), '--port', String(port)];
     return spawn(program, [...options, '--accounts', '0', '--hardfork', 'osaka', '--no-mining', '--silent'], {
       cwd: folder,
