@@ -25,6 +25,9 @@ contract TestAgora {
     error TransferPaused();
     error UsedOrCanceledAuthorization();
 
+    bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
     bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
@@ -84,6 +87,34 @@ contract TestAgora {
         return true;
     }
 
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external {
+        transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
+    }
+
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) public {
+        _useAuthorization(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
+        );
+    }
+
     function receiveWithAuthorization(
         address from,
         address to,
@@ -106,18 +137,11 @@ contract TestAgora {
         uint256 validBefore,
         bytes32 nonce,
         bytes memory signature
-    ) public whenNotPaused {
+    ) public {
         require(to == msg.sender, InvalidPayee(msg.sender, to));
-        require(block.timestamp > validAfter, InvalidAuthorization());
-        require(block.timestamp < validBefore, ExpiredAuthorization());
-        require(!authorizationState[from][nonce], UsedOrCanceledAuthorization());
-        bytes32 structHash = keccak256(
-            abi.encode(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
+        _useAuthorization(
+            RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
         );
-        _requireSigned(from, structHash, signature);
-        authorizationState[from][nonce] = true;
-        emit AuthorizationUsed(from, nonce);
-        _transfer(from, to, value);
     }
 
     function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
@@ -147,6 +171,26 @@ contract TestAgora {
 
     function unpause() external onlyAdmin {
         isTransferPaused = false;
+    }
+
+    function _useAuthorization(
+        bytes32 typeHash,
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) private whenNotPaused {
+        require(block.timestamp > validAfter, InvalidAuthorization());
+        require(block.timestamp < validBefore, ExpiredAuthorization());
+        require(!authorizationState[from][nonce], UsedOrCanceledAuthorization());
+        bytes32 structHash = keccak256(abi.encode(typeHash, from, to, value, validAfter, validBefore, nonce));
+        _requireSigned(from, structHash, signature);
+        authorizationState[from][nonce] = true;
+        emit AuthorizationUsed(from, nonce);
+        _transfer(from, to, value);
     }
 
     function _requireSigned(address signer, bytes32 structHash, bytes memory signature) private view {

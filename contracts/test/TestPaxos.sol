@@ -26,6 +26,9 @@ contract TestPaxos {
     error InvalidSignature();
     error OnlyAdmin();
 
+    bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
+        "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
+    );
     bytes32 public constant RECEIVE_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
     );
@@ -87,6 +90,23 @@ contract TestPaxos {
         return true;
     }
 
+    function transferWithAuthorization(
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        uint8 v,
+        bytes32 r,
+        bytes32 s
+    ) external {
+        bytes memory signature = abi.encodePacked(r, s, v);
+        _useAuthorization(
+            TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
+        );
+    }
+
     function receiveWithAuthorization(
         address from,
         address to,
@@ -97,22 +117,12 @@ contract TestPaxos {
         uint8 v,
         bytes32 r,
         bytes32 s
-    ) external whenNotPaused {
+    ) external {
         require(to == msg.sender, CallerMustBePayee());
-        require(block.timestamp > validAfter, AuthorizationInvalid());
-        require(block.timestamp < validBefore, AuthorizationExpired());
-        // A front-runner cannot make a batch revert by using one of its authorizations.
-        if (authorizationState[from][nonce]) {
-            emit AuthorizationAlreadyUsed(from, nonce);
-            return;
-        }
-        bytes32 structHash = keccak256(
-            abi.encode(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
+        bytes memory signature = abi.encodePacked(r, s, v);
+        _useAuthorization(
+            RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature
         );
-        _requireSigned(from, structHash, v, r, s);
-        authorizationState[from][nonce] = true;
-        emit AuthorizationUsed(from, nonce);
-        _transfer(from, to, value);
     }
 
     function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)
@@ -124,7 +134,8 @@ contract TestPaxos {
             emit AuthorizationAlreadyUsed(authorizer, nonce);
             return;
         }
-        _requireSigned(authorizer, keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce)), v, r, s);
+        bytes32 structHash = keccak256(abi.encode(CANCEL_AUTHORIZATION_TYPEHASH, authorizer, nonce));
+        _requireSigned(authorizer, structHash, abi.encodePacked(r, s, v));
         authorizationState[authorizer][nonce] = true;
         emit AuthorizationCanceled(authorizer, nonce);
     }
@@ -150,9 +161,33 @@ contract TestPaxos {
         paused = false;
     }
 
-    function _requireSigned(address signer, bytes32 structHash, uint8 v, bytes32 r, bytes32 s) private view {
+    function _useAuthorization(
+        bytes32 typeHash,
+        address from,
+        address to,
+        uint256 value,
+        uint256 validAfter,
+        uint256 validBefore,
+        bytes32 nonce,
+        bytes memory signature
+    ) private whenNotPaused {
+        require(block.timestamp > validAfter, AuthorizationInvalid());
+        require(block.timestamp < validBefore, AuthorizationExpired());
+        // A front-runner cannot make a batch revert by using one of its authorizations.
+        if (authorizationState[from][nonce]) {
+            emit AuthorizationAlreadyUsed(from, nonce);
+            return;
+        }
+        bytes32 structHash = keccak256(abi.encode(typeHash, from, to, value, validAfter, validBefore, nonce));
+        _requireSigned(from, structHash, signature);
+        authorizationState[from][nonce] = true;
+        emit AuthorizationUsed(from, nonce);
+        _transfer(from, to, value);
+    }
+
+    function _requireSigned(address signer, bytes32 structHash, bytes memory signature) private view {
         bytes32 digest = keccak256(abi.encodePacked(hex"1901", DOMAIN_SEPARATOR, structHash));
-        (address recovered,,) = ECDSA.tryRecover(digest, v, r, s);
+        (address recovered,,) = ECDSA.tryRecover(digest, signature);
         require(recovered == signer && signer != address(0), InvalidSignature());
     }
 

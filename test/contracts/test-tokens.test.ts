@@ -10,7 +10,9 @@ import {
   stringToBytes,
   toFunctionSelector,
 } from 'viem';
+import testAgora from '../../contracts/artifacts/TestAgora.json' with { type: 'json' };
 import testDollar from '../../contracts/artifacts/TestDollar.json' with { type: 'json' };
+import testPaxos from '../../contracts/artifacts/TestPaxos.json' with { type: 'json' };
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import {
   AUTHORIZATION_FIELDS,
@@ -42,6 +44,13 @@ const CIRCLES_SELECTORS: Readonly<Record<string, Hex>> = {
   'mint(address,uint256)': '0x40c10f19',
 };
 
+const BY_KEY = '(address,address,uint256,uint256,uint256,bytes32,uint8,bytes32,bytes32)';
+const BY_BYTES = '(address,address,uint256,uint256,uint256,bytes32,bytes)';
+
+function functionsOf(abi: readonly { type: string; name?: string; inputs?: readonly { type: string }[] }[]): string[] {
+  return abi.map(({ name, inputs }) => `${name}(${inputs?.map(({ type }) => type)})`);
+}
+
 const DOLLAR_ABI = parseAbi([
   'function permit(address owner, address spender, uint256 value, uint256 deadline, bytes signature)',
   'function allowance(address, address) view returns (uint256)',
@@ -60,11 +69,22 @@ describe('the test tokens', () => {
   const domain = { name: 'USD Coin', version: '2', chainId: 31337, verifyingContract: USDC } as const;
 
   it('have the functions of the real ones', () => {
-    const entries: readonly { type: string; name?: string; inputs?: readonly { type: string }[] }[] = testDollar.abi;
-    const functions = entries.map(({ name, inputs }) => `${name}(${inputs?.map(({ type }) => type)})`);
+    const functions = functionsOf(testDollar.abi);
     for (const [signature, selector] of Object.entries(CIRCLES_SELECTORS)) {
       assert.equal(toFunctionSelector(signature), selector);
       assert.ok(functions.includes(signature), signature);
+    }
+  });
+
+  it('have EIP-3009 in the forms of the real ones: for payees alone, and for anyone', () => {
+    for (const [token, abi, forms] of [
+      ['TestDollar', testDollar.abi, [BY_KEY, BY_BYTES]],
+      ['TestAgora', testAgora.abi, [BY_KEY, BY_BYTES]],
+      ['TestPaxos', testPaxos.abi, [BY_KEY]],
+    ] as const) {
+      const found = functionsOf(abi).filter((signature) => /^(receive|transfer)WithAuthorization/.test(signature));
+      const expected = forms.flatMap((form) => [`receiveWithAuthorization${form}`, `transferWithAuthorization${form}`]);
+      assert.deepEqual(found.sort(), expected.sort(), token);
     }
   });
 
