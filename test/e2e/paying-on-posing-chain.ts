@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { ExactEvmScheme } from '@x402/evm/exact/client';
+import { decodePaymentResponseHeader, x402Client, x402HTTPClient } from '@x402/fetch';
 import { pino } from 'pino';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -70,6 +72,21 @@ export async function describePayingOn(name: NodeName, networkId: string): Promi
       await areSettled(payments);
     });
 
+    it('takes a payment by x402 in every token at its price that takes authorizations', { ...ONLY_LONG }, async () => {
+      const assets = assetsOf(networkId).filter(({ peg, pay }) => peg === 'USD' && pay && 'domain' in pay);
+      const payments: Awaited<ReturnType<typeof payByX402>>[] = [];
+      for (const asset of assets) payments.push(await scene.payByX402(asset));
+      await areSettled(payments);
+      for (const { asset, amount, payer, answer } of payments) {
+        const { statusCode, headers, body } = await answer;
+        assert.equal(statusCode, 200, `${asset.symbol}: ${body}`);
+        const settled = decodePaymentResponseHeader(String(headers['payment-response']));
+        assert.deepEqual([settled.success, settled.payer, settled.amount], [true, payer, amount.toString()]);
+        const receipt = await scene.node.request('eth_getTransactionReceipt', [settled.transaction]);
+        assert.equal((receipt as { status: string }).status, '0x1');
+      }
+    });
+
     /** All have succeeded, and the money is with the merchant. */
     async function areSettled(payments: readonly Paid[]): Promise<void> {
       assert.ok(payments.length > 0);
@@ -128,6 +145,7 @@ async function openScene(name: NodeName, installed: InstalledNode, networkId: st
     gateway,
     pay: (asset: KnownAsset) => pay({ node, networkId, gateway }, asset),
     payByAddress: (asset: KnownAsset) => payByAddress({ node, networkId, gateway }, asset),
+    payByX402: (asset: KnownAsset) => payByX402({ node, networkId, gateway }, asset),
     async balanceOf({ id, pay: terms }: KnownAsset, account: string): Promise<bigint> {
       if (terms?.method === 'native') return BigInt(String(await node.request('eth_getBalance', [account, 'latest'])));
       const data = encodeFunctionData({ abi: TOKEN, functionName: 'balanceOf', args: [account as Hex] });
@@ -194,6 +212,24 @@ async function payByAddress(place: Place, asset: KnownAsset): Promise<Paid> {
   await send(place, payer, { to: contractOf(asset.id), data });
   const status = async () => (await shop.status(id)).json().status as string;
   return { asset, recipient, amount: BigInt(amount.value), status };
+}
+
+/** A program pays by itself, with a published client. Its request is answered when the transfer is in a block. */
+async function payByX402(place: Place, asset: KnownAsset) {
+  const { gateway, networkId } = place;
+  const { payer, recipient, shop, id } = await openPayment(place, asset);
+  const get = (headers = {}) => gateway.call({ method: 'GET', url: `/x402/${id}`, headers });
+  const asked = await get();
+  assert.equal(asked.statusCode, 402, `${asset.symbol}: ${asked.body}`);
+  const { accepts, ...required } = asked.json() as Parameters<x402HTTPClient['createPaymentPayload']>[0];
+  const only = accepts.filter((each) => each.asset === contractOf(asset.id));
+  assert.equal(only.length, 1, `${asset.symbol}: ${asked.body}`);
+  const schemes = [{ network: networkId as 'eip155:1', client: new ExactEvmScheme(payer) }];
+  const client = new x402HTTPClient(x402Client.fromConfig({ schemes, spendControls: false }));
+  const payload = await client.createPaymentPayload({ ...required, accepts: only });
+  const answer = get(client.encodePaymentSignatureHeader(payload));
+  const status = async () => (await shop.status(id)).json().status as string;
+  return { asset, recipient, amount: BigInt(only[0]?.amount ?? 0), status, payer: payer.address, answer };
 }
 
 /** The actions of the wallet. Coin is requested by `fetch`, so that the gateway expects it. */
