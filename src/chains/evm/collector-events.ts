@@ -23,14 +23,14 @@ const MAX_KEPT = 5_000;
 
 /** Reads the events of our contracts, from the endpoints behind `call`. */
 export function createEventReader(
-  { network, collectors, depositContracts }: EvmContext,
+  { world, network, collectors, depositContracts }: EvmContext,
   { call, decode }: { readonly call: Rpc['call']; readonly decode: EventDecoder },
 ): Chain['events'] {
   const filter = {
     address: [...collectors, ...depositContracts].map(({ address }) => address.toLowerCase()),
     topics: [[...COLLECTOR_TOPICS, ...DEPOSIT_TOPICS]],
   };
-  const readLogs = createLogReader({ call, network }, decode);
+  const readLogs = createLogReader({ call, network, world }, decode);
   return (fromBlock, toBlock, onUnreadable) => readLogs(filter, fromBlock, toBlock, onUnreadable);
 }
 

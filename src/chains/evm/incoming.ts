@@ -18,7 +18,7 @@ const MAX_NAMED = 500;
 export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const byToken = tokensOf(context);
   const isOutsideOfPayments = outsideOfPayments(context);
-  const readLogs = createLogReader({ call: context.rpc.call, network: context.network }, transferDecoder(byToken));
+  const readLogs = createLogReader({ ...context, call: context.rpc.call }, transferDecoder(byToken));
   return async (accounts, fromBlock, toBlock, onUnreadable) => {
     if (accounts.size === 0 || byToken.size === 0) return [];
     const isNamed = accounts.size <= MAX_NAMED;

@@ -1,11 +1,17 @@
+import type { World } from '../../runtime/world.ts';
 import { type BlockId, ChainUnavailableError, type OnUnreadable, type UnreadableLog } from '../chain.ts';
 import type { Network } from '../networks.ts';
-import { isThrottling, type RpcCall } from './json-rpc.ts';
+import { EndpointFailure, isThrottling, type RpcCall, type RpcError } from './json-rpc.ts';
 import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
-/** Providers accept ranges between ten and fifty thousand blocks. A refused range is halved from then on. */
+/** Providers accept ranges between ten and fifty thousand blocks. A refused range is halved. */
 const FIRST_SPAN = 5_000;
+/**
+ * The time for which fewer blocks are asked for. The provider may have changed its limit, the endpoint may be another
+ * one, and an unknown error text may have been taken for a limit.
+ */
+const REFUSAL_HOLDS_MS = 600_000;
 const TOO_MUCH = 'too much';
 
 export interface LogFilter {
@@ -37,13 +43,15 @@ interface LogsRead<T> {
  * and left out, unless another endpoint has a fully readable answer.
  */
 export function createLogReader<T extends Placed>(
-  { call, network }: { readonly call: Rpc['call']; readonly network: Network },
+  { call, network, world }: { readonly call: Rpc['call']; readonly network: Network; readonly world: World },
   readLog: (log: Record<string, unknown>) => T,
 ): LogReader<T> {
   let maxSpan = FIRST_SPAN;
+  let refusedAtMs = 0;
 
   return async (filter, fromBlock, toBlock, onUnreadable) => {
     const logs: T[] = [];
+    if (world.clock.nowMs() - refusedAtMs > REFUSAL_HOLDS_MS) maxSpan = FIRST_SPAN;
     for (let from = fromBlock; from <= toBlock; ) {
       const to = Math.min(toBlock, from + maxSpan - 1);
       const read = await call(logsCall(filter, from, to));
@@ -55,6 +63,7 @@ export function createLogReader<T extends Placed>(
         throw new ChainUnavailableError(network.chainId, `no endpoint gives out the events of block ${from}`);
       } else {
         maxSpan = Math.ceil((to - from + 1) / 2);
+        refusedAtMs = world.clock.nowMs();
       }
     }
     return logs;
@@ -71,7 +80,7 @@ export function createLogReader<T extends Placed>(
         return readAll(result, (log) => readOne(log, from, to));
       },
       isFlawed: (read) => read !== TOO_MUCH && read.unreadable.length > 0,
-      readError: (error) => (isRangeRefusal(error.message) && !isThrottling(error) ? { value: TOO_MUCH } : undefined),
+      readError: (error) => readRefusal(error, to),
     };
   }
 
@@ -129,6 +138,18 @@ export function readPlace(log: Record<string, unknown>): Placed {
 
 function byPlace(left: Placed, right: Placed): number {
   return left.block.number - right.block.number || left.logIndex - right.logIndex;
+}
+
+/** An endpoint of a provider can be many nodes. The node that told its height need not be the one that has the logs. */
+function readRefusal(error: RpcError, to: number): { readonly value: typeof TOO_MUCH } | undefined {
+  if (isThrottling(error)) return undefined;
+  if (isBeyondHead(error.message)) throw new EndpointFailure('behind', `has not seen block ${to} yet`);
+  return isRangeRefusal(error.message) ? { value: TOO_MUCH } : undefined;
+}
+
+/** Texts of clients for a range that ends after their last block. Some of them also name the range. */
+function isBeyondHead(message: string): boolean {
+  return /beyond .*(head|latest)|^invalid block range( params)?$|block ?out ?of ?range/.test(message);
 }
 
 /** The text and the error code for a range limit differ from provider to provider. */
