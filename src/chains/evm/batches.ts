@@ -11,6 +11,7 @@ import {
   type Slot,
 } from '../chain.ts';
 import type { Signable } from '../signable.ts';
+import { isShort } from './broadcast.ts';
 import {
   type Batch,
   batchGasLimit,
@@ -34,7 +35,7 @@ import {
 import { type EthCall, ethCall, type Returned, unlessFaulty } from './eth-call.ts';
 import type { EvmContext } from './evm-context.ts';
 import { authorizationOf, collectorItem, depositTerms } from './item-terms.ts';
-import type { RpcCall, RpcError } from './json-rpc.ts';
+import type { RpcCall } from './json-rpc.ts';
 import { readKeySignature } from './key-signature.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { allowanceCall, balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
@@ -180,8 +181,6 @@ function coinSimulationCall(item: Item, as: Partial<EthCall>, atBlock?: number):
 }
 
 const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
-/** Error texts of nodes that check the sender's balance before any code runs. */
-export const isShort = ({ message }: RpcError) => /insufficient (funds|balance)|enough funds/.test(message);
 
 /** A transfer of zero to itself. */
 export async function signNothing(context: EvmContext, signer: Signer, slot: Slot): Promise<SignedTransaction> {

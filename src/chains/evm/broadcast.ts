@@ -3,6 +3,11 @@ import type { BroadcastOutcome } from '../chain.ts';
 import type { RpcCall, RpcError } from './json-rpc.ts';
 import { type Hex, readHash } from './rpc-values.ts';
 
+const SHORT = /insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/;
+
+/** True for an error of a client that checks the balance of the sender before any code runs: of a call, too. */
+export const isShort = ({ message }: Pick<RpcError, 'message'>) => SHORT.test(message);
+
 /**
  * Error texts of clients for a broadcast transaction. There are no error codes, so the texts of geth, Erigon,
  * Nethermind, Besu, Reth and EDR are matched here, and nowhere else. Order matters: texts of earlier rows may contain
@@ -25,7 +30,7 @@ const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
     /underpriced|could not replace|replacement|fee too low|feetoolow|less than block base fee|below.*base fee|too low for the next block|max fee.*(low|less)|gas price.*(low|less|below)|tip.*(low|below|less)/,
     'underpriced',
   ],
-  [/insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/, 'short_balance'],
+  [SHORT, 'short_balance'],
 ];
 
 /** The same bytes may be sent any number of times, to any endpoint: they are one transaction. */
