@@ -138,6 +138,26 @@ function roomsCrossed(folder: string, rooms: readonly string[]): string[] {
   return [...homeless, ...crossings];
 }
 
+/**
+ * Places where a request is spread, or its rest gathered. A field that the schema does not know would replace a field of
+ * ours there: the audit log of another partner was read that way, and the payment of a confirmation replaced.
+ */
+function spreadRequests(code: string): string[] {
+  const part = 'request\\.(?:body|query|params|headers)\\b';
+  const direct = [
+    `\\.\\.\\.\\(?${part}`,
+    `\\{[^{}]*\\.\\.\\.\\w+,?\\s*\\}\\s*=\\s*\\(?${part}`,
+    `\\{[^{}]*\\.\\.\\.\\w+,?\\s*\\}:\\s*(?:Static<|\\w*(?:Body|Query|Params)\\b)`,
+    `Object\\.assign\\([^)]*${part}`,
+  ].flatMap((pattern) => code.match(new RegExp(pattern, 'g')) ?? []);
+  const assigned = [...code.matchAll(new RegExp(`const (\\w+) = ${part}[^.?[]`, 'g'))].map((match) => match[1] ?? '');
+  const unpacked = [...code.matchAll(/const \{([^{}]*)\} = request\b(?!\.)/g)].flatMap(([, names = '']) =>
+    [...names.matchAll(/\b(?:body|query|params|headers)\b(?:: (\w+))?/g)].map((match) => match[1] ?? match[0]),
+  );
+  const named = [...assigned, ...unpacked].filter((name) => code.includes(`...${name}`)).map((name) => `...${name}`);
+  return [...direct, ...named];
+}
+
 describe('the house', () => {
   it('has layers that import only lower layers', () => {
     const wrong = sources.flatMap((name) => {
@@ -242,6 +262,34 @@ describe('the house', () => {
         .map((name) => `${name}: ${pattern.source}`),
     );
     assert.deepEqual(wrong, []);
+  });
+
+  it('names the fields of a request, and never spreads one over objects of our own', () => {
+    const spread = sources
+      .filter((name) => name.startsWith('src/http/'))
+      .flatMap((name) => spreadRequests(read(name)).map((found) => `${name}: ${found}`));
+    assert.deepEqual(spread, []);
+  });
+
+  it('would notice the spread of a request', () => {
+    const planted = [
+      'save({ owner, ...request.body })',
+      'const { cursor, ...filters } = request.query;',
+      'const { cursor, limit = LIMIT, ...filters } = request.query as ListQuery;',
+      'const wish = request.body; save({ owner, ...wish });',
+      'const { body } = request; save({ owner, ...body });',
+      'const { query: asked } = request; find({ ...asked, owner });',
+      'function asked({ content, ...rest }: ExportedQuery) {}',
+      "function read({ logo, ...rest }: Static<(typeof PATCH)['body']>) {}",
+      'Object.assign(order, request.body)',
+    ];
+    assert.deepEqual(
+      planted.filter((code) => spreadRequests(code).length === 0),
+      [],
+    );
+    const fine =
+      'const { url } = request.body; const page = { ...place, url }; const { body } = request; save({ body });';
+    assert.deepEqual(spreadRequests(fine), []);
   });
 
   it('never lets money near a float', () => {

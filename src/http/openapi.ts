@@ -288,7 +288,7 @@ function responsesOf(codes: Iterable<ErrorCode>, statusesFor: (code: ErrorCode) 
 function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): readonly number[] {
   const { statuses } = CATALOGUE[code];
   if (code === 'invalid_params')
-    return [400, ...(namesOwnObject(access, route) ? [404] : []), ...(readsBody(route) ? [413, 415] : [])];
+    return [400, ...(canMiss(access, route) ? [404] : []), ...(readsBody(route) ? [413, 415] : [])];
   if (code === 'params_validation') return access.scheme === 'gateway' ? statuses : [400];
   return statuses;
 }
@@ -299,6 +299,11 @@ function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): bo
     url.endsWith('/:id') ||
     ((scheme === 'partner' || scheme === 'person') && merchant === undefined && url.includes('/:id/'))
   );
+}
+
+/** True if an unknown object is answered with 404 `invalid_params`: one in the path, or one that the route says so of. */
+function canMiss(access: Access, route: RouteOptions): boolean {
+  return namesOwnObject(access, route) || (route.config?.errors ?? []).includes('invalid_params');
 }
 
 /** A sent body is always read and may be invalid, even on a route without a body. */

@@ -15,7 +15,7 @@ import {
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
-import { ROLES } from '../../src/domain/role.ts';
+import { type Belonging, ROLES } from '../../src/domain/role.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
 import { browserOf, invite, OF_OPERATOR, ofMerchant, ofPartner, signIn } from '../e2e/people-scene.ts';
 import { happen, ORDER } from '../e2e/shop.ts';
@@ -29,6 +29,7 @@ import {
   type TestGateway,
 } from '../gateway.ts';
 import { until } from '../until.ts';
+import { widenedRequests } from './widened-requests.ts';
 
 const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'));
 const ROUTES = guardedRoutes(document);
@@ -65,20 +66,24 @@ describe('authorisation', () => {
   let gateway: TestGateway;
   let owner: Awaited<ReturnType<typeof createTestPartner>>;
   let stranger: Headers;
+  let strangerOwner: typeof owner;
   /** For requests that change nothing. */
   let still: Scene | undefined;
   /** For requests of people, who change it without an end. */
   let worn: Scene | undefined;
   /** Of a merchant that is stopped. */
   let frozen: Scene | undefined;
+  /** Of callers who send ids of others. */
+  const outside: Scene[] = [];
+  const keptOf = (name: keyof Scene) => [still, worn, frozen, ...outside].map((kept) => kept?.[name] ?? '');
   let credentials: (route: GuardedRoute) => Readonly<Record<Caller, Headers>>;
 
   before(async () => {
     gateway = await startTestGateway();
     owner = await createTestPartner(gateway);
-    const { partner: other, headers: otherHeaders } = await createTestPartner(gateway);
-    const strangerId = other.id;
-    stranger = otherHeaders;
+    strangerOwner = await createTestPartner(gateway);
+    const strangerId = strangerOwner.partner.id;
+    stranger = strangerOwner.headers;
     still = await newScene();
     const keyWith = async (key: object, mode: 'test' | 'live' = 'test'): Promise<Headers & { id: string }> => {
       const issued = await createTestKey(gateway, owner.partner.id, { mode, key });
@@ -132,24 +137,24 @@ describe('authorisation', () => {
   });
   after(() => gateway.stop());
 
-  async function newScene(): Promise<Scene> {
-    const { id: merchantId } = await createTestMerchant(gateway, owner.headers);
+  async function newScene(of = owner): Promise<Scene> {
+    const { id: merchantId } = await createTestMerchant(gateway, of.headers);
     const registered = await gateway.call({
       method: 'POST',
       url: `/v1/merchants/${merchantId}/settlements/crypto`,
-      headers: { ...owner.headers, 'idempotency-key': freshKey() },
+      headers: { ...of.headers, 'idempotency-key': freshKey() },
       payload: { settlements: [{ asset: ASSET, destination: ACCOUNT }] },
     });
     const created = await gateway.call({
       method: 'POST',
       url: '/v1/payments',
-      headers: { ...owner.headers, 'merchant-id': merchantId },
+      headers: { ...of.headers, 'merchant-id': merchantId },
       payload: ORDER,
     });
     const { paymentId } = created.json();
     const findEvent = async () => {
       const url = `/v1/events?merchantId=${merchantId}&types=payment.created`;
-      return (await gateway.call({ method: 'GET', url, headers: owner.headers })).json().events[0]?.id;
+      return (await gateway.call({ method: 'GET', url, headers: of.headers })).json().events[0]?.id;
     };
     await until('the event is placed', async () => (await findEvent()) !== undefined);
     const settlementId = registered.json().settlements[0].id;
@@ -159,7 +164,7 @@ describe('authorisation', () => {
     const link = await gateway.call({
       method: 'POST',
       url: '/v1/payment-links',
-      headers: { ...owner.headers, 'merchant-id': merchantId },
+      headers: { ...of.headers, 'merchant-id': merchantId },
       payload: LINK,
     });
     const linkId = link.json().paymentLink.id;
@@ -171,9 +176,9 @@ describe('authorisation', () => {
       eventId,
       refundId,
       lateId,
-      endpointId: await newEndpoint(eventId),
+      endpointId: await newEndpoint(of, eventId),
     };
-    return { ...own, ...(await newCashier()), keyId: await newKey() };
+    return { ...own, ...(await newCashier(of)), keyId: await newKey(of) };
   }
 
   async function newFrozenScene(): Promise<Scene> {
@@ -205,8 +210,8 @@ describe('authorisation', () => {
     return id;
   }
 
-  async function newCashier() {
-    const { person, sessionId } = await signIn(gateway, { belonging: ofPartner(owner.partner.id), role: 'cashier' });
+  async function newCashier(of: typeof owner) {
+    const { person, sessionId } = await signIn(gateway, { belonging: ofPartner(of.partner.id), role: 'cashier' });
     const passkeyId = person.id.replace('psn_', 'pky_');
     await gateway.db.sql`
       insert into passkeys (id, person_id, credential_id, public_key, counter, transports, label, created_at, mac)
@@ -215,24 +220,24 @@ describe('authorisation', () => {
   }
 
   /** Earlier keys are ended, because a partner has at most 100 in force. */
-  async function newKey(): Promise<string> {
+  async function newKey(of: typeof owner): Promise<string> {
     const label = 'Scene';
     await gateway.db.sql`
       insert into api_key_ends (key_id, kind, at)
       select id, 'revoked', now() from api_keys
-      where label = ${label} and id <> all(${[still, worn, frozen].map((kept) => kept?.keyId ?? '')}::text[])`;
-    const { key } = await createTestKey(gateway, owner.partner.id, { key: { label, scopes: ['payments:read'] } });
+      where label = ${label} and id <> all(${keptOf('keyId')}::text[])`;
+    const { key } = await createTestKey(gateway, of.partner.id, { key: { label, scopes: ['payments:read'] } });
     return key.id;
   }
 
   /** Earlier endpoints are deleted, because a partner has at most 20. */
-  async function newEndpoint(eventId: string): Promise<string> {
+  async function newEndpoint(of: typeof owner, eventId: string): Promise<string> {
     const { sql } = gateway.db;
-    await sql`update webhook_endpoints set status = 'deleted' where id <> all(${[still, worn, frozen].map((kept) => kept?.endpointId ?? '')}::text[])`;
+    await sql`update webhook_endpoints set status = 'deleted' where id <> all(${keptOf('endpointId')}::text[])`;
     const created = await gateway.call({
       method: 'POST',
       url: '/v1/webhook-endpoints',
-      headers: owner.headers,
+      headers: of.headers,
       payload: ENDPOINT,
     });
     const { id } = created.json().webhookEndpoint;
@@ -303,7 +308,7 @@ describe('authorisation', () => {
     // What people change leaves the objects in place, unless they delete them: one scene serves most of their requests.
     const isPerson = Object.hasOwn(PEOPLE_CALLERS, caller);
     const isChanging = isAdmitted && (isPerson ? route.method === 'DELETE' : route.method !== 'GET');
-    const sceneOf = caller === 'frozen' ? newFrozenScene : newScene;
+    const sceneOf = caller === 'frozen' ? newFrozenScene : () => newScene();
     if (isPerson) worn ??= await newScene();
     if (caller === 'frozen') frozen ??= await newFrozenScene();
     const kept = isPerson ? worn : caller === 'frozen' ? frozen : still;
@@ -352,6 +357,96 @@ describe('authorisation', () => {
     for (const line of matrixTable(ROUTES)) context.diagnostic(line);
     assert.deepEqual(wrong, []);
   });
+
+  it('is not widened by ids of others, in any parameter that any route knows', async () => {
+    const victim = await newScene();
+    const wanted = { ...victim, partnerId: owner.partner.id };
+    still = victim;
+    const sibling = await newScene();
+    const elsewhere = await newScene(strangerOwner);
+    outside.push(sibling, elsewhere);
+    const ownKey = await createTestKey(gateway, owner.partner.id, { key: { merchantIds: [sibling.merchantId] } });
+    const person = async (belonging: Belonging) => (await signIn(gateway, { belonging })).headers;
+    const outsiders = [
+      { name: 'other partner', headers: stranger, own: elsewhere },
+      { name: 'other merchant', headers: { 'api-key': ownKey.secret }, own: sibling },
+      { name: 'other partner’s owner', headers: await person(ofPartner(strangerOwner.partner.id)), own: elsewhere },
+      {
+        name: 'other merchant’s owner',
+        headers: await person(ofMerchant(owner.partner.id, sibling.merchantId)),
+        own: sibling,
+      },
+    ];
+    const before = await seenByOwner(victim);
+    const wrong: string[] = [];
+    for (const { name, headers, own } of outsiders) {
+      // Deletions come last: they take the caller's own objects.
+      const routes = ROUTES.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
+      for (const route of routes) {
+        for (const widened of widenedRequests(document, route, wanted)) {
+          const request = requestOf(route, own, own.merchantId);
+          const example = request.payload ?? exampleOf(route);
+          const payload = widened.body === undefined ? example : { ...example, ...widened.body };
+          const response = await gateway.call({
+            ...request,
+            url: `${request.url}${widened.query}`,
+            ...(payload && { payload }),
+            headers: {
+              ...headers,
+              ...(route.merchant === 'header' && { 'merchant-id': own.merchantId }),
+              ...(route.method !== 'GET' && { 'idempotency-key': freshKey() }),
+            },
+          });
+          const added = `${widened.query} ${JSON.stringify(widened.body ?? {})}`.slice(0, 200);
+          const place = `${route.method} ${route.path}${added}, ${name}`;
+          const { statusCode, body } = response;
+          if (statusCode >= 500) wrong.push(`${place}: ${statusCode}`);
+          const shown = Object.values(own === sibling ? victim : wanted).filter((id) => body.includes(id) && !widened.sent.includes(id));
+          if (shown.length > 0) wrong.push(`${place}: shows ${shown.join(', ')}`);
+          const unnoticed = statusCode === 400 ? unnamed(response, widened.refused) : widened.refused;
+          // A caller that the route does not admit is refused for that, before its fields are read.
+          if (![401, 403, 404].includes(statusCode) && unnoticed.length > 0) {
+            wrong.push(`${place}: ${statusCode}, takes ${unnoticed.join(', ')}`);
+          }
+        }
+      }
+    }
+    assert.deepEqual(wrong, []);
+    assert.deepEqual(await seenByOwner(victim), before);
+  });
+
+  function exampleOf({ method, path }: GuardedRoute): object | undefined {
+    return document.paths[path][method.toLowerCase()].requestBody?.content['application/json'].example;
+  }
+
+  /** The names that a refusal does not mention. */
+  function unnamed(response: LightMyRequestResponse, names: readonly string[]): readonly string[] {
+    const { code, issues = [] } = response.json() as { code: string; issues?: readonly { readonly field: string }[] };
+    if (code !== 'params_validation') return [];
+    return names.filter((name) => !issues.some(({ field }) => field === name));
+  }
+
+  /** The objects of a scene, as their owner sees them. */
+  async function seenByOwner(scene: Scene): Promise<unknown> {
+    const { headers: ownerHeaders } = await signIn(gateway, { belonging: ofPartner(owner.partner.id) });
+    const read = async (url: string) => {
+      const headers = { ...ownerHeaders, 'merchant-id': scene.merchantId };
+      return (await gateway.call({ url, headers })).json();
+    };
+    const { people } = await read('/v1/people');
+    const { apiKeys } = await read('/v1/api-keys');
+    return [
+      await read(`/v1/merchants/${scene.merchantId}`),
+      await read(`/v1/merchants/${scene.merchantId}/branding`),
+      await read(`/v1/payments/${scene.paymentId}`),
+      await read(`/v1/refunds/${scene.refundId}`),
+      await read(`/v1/late-money/${scene.lateId}`),
+      await read(`/v1/payment-links/${scene.linkId}`),
+      await read(`/v1/webhook-endpoints/${scene.endpointId}`),
+      people.find(({ id }: { id: string }) => id === scene.personId),
+      apiKeys.find(({ id }: { id: string }) => id === scene.keyId),
+    ];
+  }
 
   it('lets a key without limits succeed on every route that needs no network', async () => {
     const admitted = new Set<string>();

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest, RequestPayload } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { App } from '../deps.ts';
+import { isOwnRoute } from './specified-routes.ts';
 import { withNames } from './unknown-fields.ts';
 
 /**
@@ -33,9 +34,10 @@ export function readRequests(app: App): void {
   });
 
   app.addHook('onRoute', (route) => {
-    const { body, querystring } = route.schema ?? {};
-    if (body !== undefined) route.schema = { ...route.schema, body: withNames(body) };
-    if (querystring !== undefined) route.schema = { ...route.schema, querystring: withNames(querystring) };
+    const isOwn = isOwnRoute(route);
+    const { body, querystring = isOwn ? NO_FIELDS : undefined } = route.schema ?? {};
+    if (body !== undefined) route.schema = { ...route.schema, body: withNames(body, isOwn) };
+    if (querystring !== undefined) route.schema = { ...route.schema, querystring: withNames(querystring, isOwn) };
   });
 
   app.addHook('onRoute', (route) => {
@@ -56,6 +58,8 @@ export function readRequests(app: App): void {
     route.preValidation = [...[route.preValidation ?? []].flat(), readQuery];
   });
 }
+
+const NO_FIELDS = { type: 'object', properties: {} };
 
 /** A request without a body comes ended (`optimizeEmptyRequests`), and would be waited for: it is read as an empty one. */
 function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {

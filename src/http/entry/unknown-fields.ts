@@ -1,9 +1,10 @@
 import { nearest } from '../../domain/nearest.ts';
 
 /**
- * Fields that a request does not have. A schema with `additionalProperties: false` refuses them all. Elsewhere clients
- * may send extra fields, and only a near miss of a known name is refused: otherwise a misspelt field would count as
- * missing.
+ * Fields that a request does not have. A route of our own refuses them all, and so does a schema with
+ * `additionalProperties: false`. Clients of the routes in the specification may send extra fields: only a near miss of a
+ * known name is refused there, because a misspelt field would count as missing. All others are removed, so that no
+ * handler ever sees a field that its schema does not have.
  */
 interface Names {
   readonly known: readonly string[];
@@ -21,11 +22,13 @@ export const NAMES_KEYWORD = {
   type: 'object',
   schemaType: 'object',
   errors: true,
+  modifying: true,
   validate,
 } as const;
 
-function validate({ known, isExact }: Names, value: object): boolean {
+function validate({ known, isExact }: Names, value: Record<string, unknown>): boolean {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return true;
   // The error report of an Ajv keyword.
   validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((name) => {
     const meant = nearMiss(name, known);
@@ -34,7 +37,9 @@ function validate({ known, isExact }: Names, value: object): boolean {
     const message = `is not a field of this request${hint}`;
     return [{ keyword: NAMES_KEYWORD.keyword, message, params: { unknownField: name.slice(0, MAX_REPEATED) } }];
   });
-  return validate.errors.length === 0;
+  if (validate.errors.length > 0) return false;
+  for (const name of unknown) delete value[name];
+  return true;
 }
 validate.errors = [] as { keyword: string; message: string; params: { unknownField: string } }[];
 
@@ -51,19 +56,19 @@ function lettersOf(name: string): string {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The schema, with the names of its fields beside every object in it. */
-export function withNames(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withNames);
-  if (typeof schema !== 'object' || schema === null) return schema;
+/** The schema, with the names of its fields beside every object in it. `isOwn`: it belongs to a route of our own. */
+export function withNames(schema: unknown, isOwn: boolean): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => withNames(part, isOwn));
+  if (typeof schema !== 'object' || schema === null || NAMES_KEYWORD.keyword in schema) return schema;
   const { additionalProperties, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, part]) => [key, SUBSCHEMAS.has(key) ? withNames(part) : part]),
+    Object.entries(schema).map(([key, part]) => [key, SUBSCHEMAS.has(key) ? withNames(part, isOwn) : part]),
   );
   const { properties } = rest as { properties?: Schema };
   if (properties === undefined || (additionalProperties ?? false) !== false) {
     return additionalProperties === undefined ? rest : { ...rest, additionalProperties };
   }
-  const named = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, withNames(part)]));
-  const names: Names = { known: Object.keys(properties), isExact: additionalProperties === false };
+  const named = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, withNames(part, isOwn)]));
+  const names: Names = { known: Object.keys(properties), isExact: isOwn || additionalProperties === false };
   return { ...rest, properties: named, [NAMES_KEYWORD.keyword]: names };
 }
 

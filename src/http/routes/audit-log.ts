@@ -16,12 +16,13 @@ const LIMIT = 50;
 /** The changes that people and keys have made. */
 export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/audit-log', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
-    const { cursor, limit = LIMIT, ...filters } = request.query;
+    const { actor, action, subject, cursor, limit = LIMIT } = request.query;
+    const filters = { actor, action, subject };
     const place = placeOf(request);
     const query = JSON.stringify(['audit', place, filters]);
     const beforeId = cursor === undefined ? undefined : openBefore(deps, query, cursor);
     return deps.lists.read(callerRights(request).id, reply, async (db) => {
-      const page = await listAudit(db, { ...place, ...filters, beforeId, limit: limit + 1 });
+      const page = await listAudit(db, { ...filters, ...place, beforeId, limit: limit + 1 });
       const entries = page.slice(0, limit);
       const last = page.length > limit ? entries.at(-1) : undefined;
       const names = await namesOf(db, entries);

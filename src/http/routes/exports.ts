@@ -57,8 +57,8 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
 
 type ExportedQuery = Static<typeof EXPORT.querystring>;
 
-function asked({ content, ...query }: ExportedQuery): Omit<FilterRequest, 'partnerId' | 'mode' | 'merchantIds'> {
-  const { status: statuses = [] } = query;
+function asked(query: ExportedQuery): Omit<FilterRequest, 'partnerId' | 'mode' | 'merchantIds'> {
+  const { content, status: statuses = [] } = query;
   const isOfMoney = content === 'bookkeeping';
   if (isOfMoney && statuses.some((status) => status !== 'succeeded')) {
     throw validationError([

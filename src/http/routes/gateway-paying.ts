@@ -66,7 +66,8 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
     },
     async (request) => {
       const payment = await findPayable(deps, deps.readPayment, request);
-      const requests = await fetchActions(deps, { payment, ...request.body, buyer: walletOf(request) });
+      const { optionId, data } = request.body;
+      const requests = await fetchActions(deps, { payment, optionId, data, buyer: walletOf(request) });
       return {
         actions: requests.map((data) => ({ type: 'walletRpc' as const, data: { ...data, params: [...data.params] } })),
       };
@@ -81,9 +82,11 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       config: { access: GATEWAY_ACCESS, priority: 'money', errors: [...COMMON, ...CHOSEN] },
     },
     async (request, reply) => {
+      const { optionId, results } = request.body;
       const confirmed = await confirmPayment(deps, {
         payment: await findPayable(deps, deps.readPayment, request),
-        ...request.body,
+        optionId,
+        results,
         buyer: walletOf(request),
         actor: callerName(request),
       });

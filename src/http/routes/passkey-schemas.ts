@@ -5,7 +5,9 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '../..
 const bytes = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[\\w-]+$', 'x-rule': 'must be base64url' });
 
-const Extensions = Type.Object({}, { additionalProperties: true, description: 'Not read.' });
+/** WebAuthn defines the answers of browsers, which may gain fields. */
+const OPEN = { additionalProperties: true } as const;
+const Extensions = Type.Object({}, { ...OPEN, description: 'Not read.' });
 
 /** The options of the browser's call, as WebAuthn defines their JSON. */
 export const PasskeyOptions = Type.Unsafe<object>({
@@ -21,16 +23,19 @@ export const SignedAnswer = Type.Unsafe<AuthenticationResponseJSON>(
       id: bytes(1_024),
       rawId: bytes(1_024),
       type: Type.Literal('public-key'),
-      response: Type.Object({
-        clientDataJSON: bytes(4_096),
-        authenticatorData: bytes(4_096),
-        signature: bytes(4_096),
-        userHandle: Type.Optional(bytes(200)),
-      }),
+      response: Type.Object(
+        {
+          clientDataJSON: bytes(4_096),
+          authenticatorData: bytes(4_096),
+          signature: bytes(4_096),
+          userHandle: Type.Optional(bytes(200)),
+        },
+        OPEN,
+      ),
       clientExtensionResults: Extensions,
       authenticatorAttachment: Type.Optional(Type.String({ maxLength: 50 })),
     },
-    { description: 'The answer of `navigator.credentials.get`, as WebAuthn defines its JSON.' },
+    { ...OPEN, description: 'The answer of `navigator.credentials.get`, as WebAuthn defines its JSON.' },
   ),
 );
 
@@ -41,17 +46,20 @@ export const CreatedAnswer = Type.Unsafe<RegistrationResponseJSON>(
       id: bytes(1_024),
       rawId: bytes(1_024),
       type: Type.Literal('public-key'),
-      response: Type.Object({
-        clientDataJSON: bytes(4_096),
-        attestationObject: bytes(32_768),
-        authenticatorData: Type.Optional(bytes(32_768)),
-        transports: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20 })),
-        publicKeyAlgorithm: Type.Optional(Type.Integer()),
-        publicKey: Type.Optional(bytes(8_192)),
-      }),
+      response: Type.Object(
+        {
+          clientDataJSON: bytes(4_096),
+          attestationObject: bytes(32_768),
+          authenticatorData: Type.Optional(bytes(32_768)),
+          transports: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20 })),
+          publicKeyAlgorithm: Type.Optional(Type.Integer()),
+          publicKey: Type.Optional(bytes(8_192)),
+        },
+        OPEN,
+      ),
       clientExtensionResults: Extensions,
       authenticatorAttachment: Type.Optional(Type.String({ maxLength: 50 })),
     },
-    { description: 'The answer of `navigator.credentials.create`, as WebAuthn defines its JSON.' },
+    { ...OPEN, description: 'The answer of `navigator.credentials.create`, as WebAuthn defines its JSON.' },
   ),
 );

@@ -9,6 +9,7 @@ import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { findLink, listLinks } from '../../store/payments/payment-links.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, merchantOf, onBehalfOf } from '../entry/caller.ts';
+import { givenFields } from '../entry/given-fields.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { checkPrice } from '../entry/price.ts';
@@ -94,11 +95,11 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
     '/v1/payment-links/:id',
     { schema: PATCH, config: { access: WRITE, errors: ['invalid_state'] }, bodyLimit: LINK_PICTURE.bodyBytes },
     async (request) => {
-      const { expiresAt, picture, ...changes } = request.body;
+      const { description, stock, status, expiresAt, picture } = request.body;
       const linkId = linkIdIn(request.params.id);
       const issues: Issue[] = [];
       const read = {
-        ...changes,
+        ...givenFields({ description, stock, status }),
         ...(expiresAt !== undefined && { expiresAt: readExpiry(deps, expiresAt, issues) ?? null }),
         ...(picture !== undefined && {
           picture: readPicture('picture', { base64: picture, limit: LINK_PICTURE }, issues) ?? null,
@@ -106,7 +107,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       };
       if (issues.length > 0) throw validationError(issues);
       const { id: merchantId } = merchantOf(request);
-      if (typeof changes.stock === 'number') await refuseCoinOf(deps, linkId);
+      if (typeof stock === 'number') await refuseCoinOf(deps, linkId);
       const change = { linkId, merchantId, actor: actorOf(request), changes: read };
       return { paymentLink: viewLink(deps.config, await changeLink(onBehalfOf(request, deps), change)) };
     },

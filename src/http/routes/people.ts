@@ -10,6 +10,7 @@ import { findMerchant } from '../../store/parties/merchants.ts';
 import { listPeople, type PeopleQuery, type Person } from '../../store/people/people.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, sessionOf } from '../entry/caller.ts';
+import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { MailLanguage, nullable } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
@@ -45,9 +46,10 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
     '/v1/people/:id',
     { schema: CHANGE, config: { access: WRITE, errors: ['invalid_state'] } },
     async (request) => {
-      const { version, refundLimits, ...changes } = request.body;
-      const limits = refundLimits === undefined ? {} : { refundLimits: checkLimits(refundLimits) };
-      const input = { ...personRequest(request), changes: { ...changes, ...limits }, version };
+      const { name, role, refundLimits, version } = request.body;
+      const limits = refundLimits === undefined ? undefined : checkLimits(refundLimits);
+      const changes = givenFields({ name, role, refundLimits: limits });
+      const input = { ...personRequest(request), changes, version };
       return { person: viewPerson(await changePerson(onBehalfOf(request, deps), input)) };
     },
   );

@@ -42,16 +42,20 @@ export async function sessionRoutes(app: App, deps: HttpDeps): Promise<void> {
     return sendSession(deps, reply, session);
   });
 
-  app.get('/v1/sessions', { schema: LIST, config: { access: SELF } }, async (request, reply) => {
-    const current = sessionOf(request);
-    const personId = await personAsked(deps, request);
-    const sessions = await deps.lists.read(callerRights(request).id, reply, (db) =>
-      listSessions(db, personId, MAX_LISTED),
-    );
-    const nowMs = unshifted(deps.world.clock).nowMs();
-    const open = sessions.filter((session) => !isSessionOver(session, nowMs));
-    return { sessions: open.map((session) => viewSession(session, current.id)) };
-  });
+  app.get(
+    '/v1/sessions',
+    { schema: LIST, config: { access: SELF, errors: ['invalid_params'] } },
+    async (request, reply) => {
+      const current = sessionOf(request);
+      const personId = await personAsked(deps, request);
+      const sessions = await deps.lists.read(callerRights(request).id, reply, (db) =>
+        listSessions(db, personId, MAX_LISTED),
+      );
+      const nowMs = unshifted(deps.world.clock).nowMs();
+      const open = sessions.filter((session) => !isSessionOver(session, nowMs));
+      return { sessions: open.map((session) => viewSession(session, current.id)) };
+    },
+  );
 
   app.get('/v1/sessions/current', { schema: CURRENT, config: { access: SELF } }, async (request) =>
     viewCurrent(deps, request),

@@ -15,6 +15,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import { type Endpoint, findEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, type CallerRights, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
+import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
@@ -52,15 +53,11 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
   }));
 
   app.patch('/v1/webhook-endpoints/:id', { schema: PATCH, config: { access: WEBHOOKS } }, async (request) => {
-    const { merchantIds, ...changes } = request.body;
-    if (changes.url !== undefined) refuseBadUrl(deps, request, changes.url);
-    const endpoint = await changeEndpoint(onBehalfOf(request, deps), {
-      ...endpointRequest(request),
-      changes: {
-        ...changes,
-        ...(merchantIds !== undefined && { merchantIds: merchantsWithin(callerRights(request), merchantIds) }),
-      },
-    });
+    const { url, events, merchantIds, description, apiVersion, status } = request.body;
+    if (url !== undefined) refuseBadUrl(deps, request, url);
+    const within = merchantIds === undefined ? undefined : merchantsWithin(callerRights(request), merchantIds);
+    const changes = givenFields({ url, events, merchantIds: within, description, apiVersion, status });
+    const endpoint = await changeEndpoint(onBehalfOf(request, deps), { ...endpointRequest(request), changes });
     return { webhookEndpoint: viewEndpoint(endpoint) };
   });
 
