@@ -401,7 +401,9 @@ describe('authorisation', () => {
           const place = `${route.method} ${route.path}${added}, ${name}`;
           const { statusCode, body } = response;
           if (statusCode >= 500) wrong.push(`${place}: ${statusCode}`);
-          const shown = Object.values(own === sibling ? victim : wanted).filter((id) => body.includes(id) && !widened.sent.includes(id));
+          const shown = Object.values(own === sibling ? victim : wanted).filter(
+            (id) => body.includes(id) && !widened.sent.includes(id),
+          );
           if (shown.length > 0) wrong.push(`${place}: shows ${shown.join(', ')}`);
           const unnoticed = statusCode === 400 ? unnamed(response, widened.refused) : widened.refused;
           // A caller that the route does not admit is refused for that, before its fields are read.

@@ -181,6 +181,51 @@ export function createFuzz(seed: number, known: KnownValues): () => InjectOption
   };
 }
 
+/** Requests with a NUL byte in each parameter of each route, one at a time. PostgreSQL takes no text with one. */
+export function* nulRequests(known: KnownValues): Generator<InjectOptions & { readonly url: string }> {
+  const [id = ''] = known.ids;
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [name, { parameters = [], requestBody, security = [] }] of Object.entries(methods)) {
+      const method = name.toUpperCase() as HTTPMethods & InjectOptions['method'];
+      const takesKeys = security.some((choice) => 'apiKey' in choice);
+      const credentials: Record<string, string> = { ...(takesKeys ? known.credentials[0] : known.person) };
+      const headers = { ...credentials, 'idempotency-key': `nul ${path}` };
+      const filled = path.replace(/\{merchantId\}/g, credentials['merchant-id'] ?? id).replace(/\{\w+\}/g, id);
+      const content = requestBody?.content['application/json'];
+      const good = content === undefined ? {} : { payload: (content.example ?? {}) as object };
+      for (const parameter of parameters.filter((each) => each.in !== 'header')) {
+        for (const text of ['%00', `${id}%00`, '1%00', 'abc%00abc']) {
+          const url =
+            parameter.in === 'query'
+              ? `${filled}?${parameter.name}=${text}`
+              : path.replace(`{${parameter.name}}`, text).replace(/\{\w+\}/g, id);
+          yield { method, url, headers, ...good };
+        }
+      }
+      for (const payload of content === undefined ? [] : withNul(content.example ?? {}, content.schema)) {
+        yield { method, url: filled, headers, payload: payload as object };
+      }
+    }
+  }
+}
+
+/** The value with a NUL byte in each of its texts and names, one at a time. */
+function* withNul(value: unknown, schema: Schema): Generator<unknown> {
+  if (typeof value === 'string' || value === undefined || value === null) {
+    yield '\u0000';
+    yield `${value ?? 'abc'}\u0000`;
+  } else if (Array.isArray(value)) {
+    for (const first of withNul(value[0], schema.items ?? {})) yield [first, ...value.slice(1)];
+  } else if (typeof value === 'object') {
+    const names = new Set([...Object.keys(schema.properties ?? {}), ...Object.keys(value)]);
+    for (const name of names) {
+      const own = (value as Record<string, unknown>)[name];
+      for (const changed of withNul(own, schema.properties?.[name] ?? {})) yield { ...value, [name]: changed };
+    }
+    yield { ...value, 'a\u0000': 'b' };
+  }
+}
+
 const HOSTILE_TEXTS = [
   ...['', ' ', 'null', 'undefined', 'NaN', '-1', '0', '1e999', '0x10', '99999999999999999999999', '__proto__', 'x'],
   ...['constructor', "'; drop table payments; --", '%', '%00', '..', '../../etc/passwd', '\u0000', '\ud800', '😀', '‮'],

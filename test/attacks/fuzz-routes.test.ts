@@ -8,7 +8,7 @@ import { openPayingShop, type PayingShop, USDC } from '../e2e/paying-shop.ts';
 import { ofPartner, signIn } from '../e2e/people-scene.ts';
 import { createTestApp, createTestMerchant, createTestPartner } from '../gateway.ts';
 import { IS_LONG } from '../long.ts';
-import { createFuzz, type KnownValues } from './fuzz-requests.ts';
+import { createFuzz, type KnownValues, nulRequests } from './fuzz-requests.ts';
 
 /** The long run takes about five minutes on two idle cores. */
 const REQUESTS = IS_LONG ? 400_000 : 1_200;
@@ -31,6 +31,18 @@ describe(`random requests to every route (TILL_FUZZ_SEED=${SEED})`, () => {
     known = await knownValues(paying);
   });
   after(() => paying.gateway.stop());
+
+  it('get no 5xx for a NUL byte, in any parameter', async () => {
+    const wrong: string[] = [];
+    const names = new Set<string>();
+    for (const request of nulRequests(known)) {
+      const { statusCode, body } = await paying.gateway.app.inject(request);
+      if (statusCode >= 500) wrong.push(`${describeRequest(request)}: ${statusCode} ${body}`);
+      if (statusCode < 300) names.add(`${request.method} ${request.url.split('?')[0]}`);
+    }
+    assert.deepEqual(wrong, []);
+    assert.ok(names.size > 0, 'requests that are all refused at the door would prove nothing');
+  });
 
   it('get no 5xx and no slow answer, and leave the memory as it was', {
     timeout: IS_LONG ? 2_400_000 : 240_000,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
 import { FORM_KEYWORD } from './forms.ts';
-import { NAMES_KEYWORD } from './unknown-fields.ts';
+import { NAMES_KEYWORD, NO_NUL_KEYWORD } from './unknown-fields.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
@@ -28,7 +28,7 @@ export const SERVER_OPTIONS = {
       verbose: true,
       coerceTypes: false,
       removeAdditional: false,
-      keywords: ['x-rule', FORM_KEYWORD, NAMES_KEYWORD],
+      keywords: ['x-rule', FORM_KEYWORD, NAMES_KEYWORD, NO_NUL_KEYWORD],
     },
   },
   // The framework's own refusal is not in the catalogue; `refuseWhenStopping` answers instead.

@@ -26,6 +26,15 @@ export const NAMES_KEYWORD = {
   validate,
 } as const;
 
+/** PostgreSQL takes no text with a NUL byte. Texts with a pattern or a form of their own have stricter rules. */
+export const NO_NUL_KEYWORD = {
+  keyword: 'x-no-nul',
+  type: 'string',
+  schemaType: 'boolean',
+  error: { message: 'must not contain a NUL character' },
+  validate: (_isOn: boolean, text: string) => !text.includes('\0'),
+} as const;
+
 function validate({ known, isExact }: Names, value: Record<string, unknown>): boolean {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
   if (unknown.length === 0) return true;
@@ -56,13 +65,17 @@ function lettersOf(name: string): string {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The schema, with the names of its fields beside every object in it. `isOwn`: it belongs to a route of our own. */
+/**
+ * The schema, with the names of its fields beside every object in it, and the ban of NUL beside every text. `isOwn`: it
+ * belongs to a route of our own.
+ */
 export function withNames(schema: unknown, isOwn: boolean): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withNames(part, isOwn));
   if (typeof schema !== 'object' || schema === null || NAMES_KEYWORD.keyword in schema) return schema;
   const { additionalProperties, ...rest } = Object.fromEntries(
     Object.entries(schema).map(([key, part]) => [key, SUBSCHEMAS.has(key) ? withNames(part, isOwn) : part]),
   );
+  if (isPlainText(rest)) return { ...rest, [NO_NUL_KEYWORD.keyword]: true };
   const { properties } = rest as { properties?: Schema };
   if (properties === undefined || (additionalProperties ?? false) !== false) {
     return additionalProperties === undefined ? rest : { ...rest, additionalProperties };
@@ -72,13 +85,17 @@ export function withNames(schema: unknown, isOwn: boolean): unknown {
   return { ...rest, properties: named, [NAMES_KEYWORD.keyword]: names };
 }
 
+function isPlainText({ type, enum: values, pattern, 'x-form': form }: Schema): boolean {
+  return [type].flat().includes('string') && [values, pattern, form].every((rule) => rule === undefined);
+}
+
 const SUBSCHEMAS: ReadonlySet<string> = new Set(['items', 'anyOf', 'oneOf', 'allOf']);
 
 /** The schema as it was written, for people and machines that read the description of the API. */
 export function withoutNames<S>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(withoutNames) as S;
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { [NAMES_KEYWORD.keyword]: names, ...rest } = schema as Schema;
+  const { [NAMES_KEYWORD.keyword]: names, [NO_NUL_KEYWORD.keyword]: _, ...rest } = schema as Schema;
   const parts = Object.entries(rest).map(([key, part]) => [key, withoutNames(part)]);
   const isExact = (names as Names | undefined)?.isExact;
   return { ...Object.fromEntries(parts), ...(isExact && { additionalProperties: false }) } as S;
