@@ -12,6 +12,8 @@ export interface GuardedRoute {
   readonly scheme: 'partner' | 'legacy' | 'gateway' | 'person' | 'visitor' | 'public';
   readonly scope: string | undefined;
   readonly merchant: 'path' | 'header' | undefined;
+  /** A person must have shown a passkey within the last minutes. */
+  readonly needsPasskey: boolean;
 }
 
 export interface ApiDocument {
@@ -19,6 +21,7 @@ export interface ApiDocument {
 }
 
 interface DescribedRoute {
+  readonly 'x-needs-passkey'?: boolean;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly { readonly in: string; readonly name: string }[];
 }
@@ -50,6 +53,7 @@ export const PEOPLE_CALLERS = {
   'other partner’s owner': 'an owner of another partner, naming the merchant of the owner',
   'other merchant’s owner': 'an owner who belongs to another merchant of the partner',
   operator: 'an owner who belongs to the operator, naming the partner',
+  'stale owner': 'an owner who has shown no passkey for more than 5 minutes',
   'other site': 'the session of an owner, in a request that another site makes the browser send',
   'ended session': 'an owner who has signed out',
 } as const;
@@ -71,6 +75,29 @@ const STOPPED_WHILE_FROZEN: Readonly<Record<string, Verdict>> = {
   'DELETE /v1/merchants/{merchantId}/settlements/crypto/{id}': '403 forbidden',
   'POST /v1/refunds': '403 forbidden',
   'POST /v1/late-money/{id}/return': '403 forbidden',
+};
+
+/** Changes that ask for no passkey, with the reason. Every other change of a person asks for it. */
+export const WITHOUT_PASSKEY: Readonly<Record<string, string>> = {
+  'POST /v1/merchants': 'a new merchant has no money and no destination',
+  'PATCH /v1/merchants/{merchantId}': 'changes name, contact address and logo alone',
+  'PATCH /v1/merchants/{merchantId}/branding': 'changes the look of pages alone',
+  'POST /v1/payments': 'asks a payer for money, which goes to the destinations that are there',
+  'POST /v1/merchant/payment': 'the same',
+  'POST /v1/payments/{id}/cancel': 'only before anybody has paid',
+  'POST /v1/refunds': 'up to `REFUND_WITHOUT_PASSKEY` and to the account that paid; every other refund asks for it',
+  'POST /v1/payment-links': 'asks payers for money, which goes to the destinations that are there',
+  'PATCH /v1/payment-links/{id}': 'the same',
+  'POST /v1/webhook-endpoints/{id}/test': 'sends to an endpoint that is registered',
+  'POST /v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver': 'the same',
+  'POST /v1/webhook-endpoints/{id}/redeliver': 'the same',
+  'DELETE /v1/sessions/current': 'takes rights away',
+  'POST /v1/sessions/current/challenge': 'begins to show the passkey',
+  'POST /v1/sessions/current/verify': 'shows the passkey',
+  'DELETE /v1/sessions/{id}': 'ends a session of the same person; one of somebody else asks for it',
+  'POST /v1/passkeys':
+    'the first passkey needs a sign-in link used within the last 5 minutes; every other asks for a passkey',
+  'POST /v1/test/clock': 'exists in a sandbox alone',
 };
 
 const NO_KEY = {
@@ -129,8 +156,10 @@ function personVerdictOf(route: GuardedRoute, caller: PeopleCaller): Verdict {
   if (scheme === 'visitor') return 'yes';
   if (caller === 'ended session') return '401 unauthorized';
   const role = ROLES.find((each) => each === caller) ?? 'owner';
-  const belongsTo = caller === 'operator' ? 'operator' : 'partner';
-  if (!(rightsOf({ role, belongsTo }) as readonly string[]).includes(scope)) return '403 forbidden';
+  const isAbroad = caller === 'operator';
+  const belongsTo = isAbroad ? 'operator' : 'partner';
+  if (!(rightsOf({ role, belongsTo }, { isAbroad }) as readonly string[]).includes(scope)) return '403 forbidden';
+  if (caller === 'stale owner' && (route.needsPasskey || path === '/v1/sessions/{id}')) return '403 forbidden';
   const isElsewhere = caller.startsWith('other');
   if (scheme === 'partner') {
     if (!isElsewhere) return 'yes';
@@ -138,7 +167,7 @@ function personVerdictOf(route: GuardedRoute, caller: PeopleCaller): Verdict {
   }
   // The passkey is that of somebody else. Owners end sessions of others, and nobody else does.
   if (path === '/v1/passkeys/{id}') return '404 invalid_params';
-  const mayManage = role === 'owner' && !isElsewhere;
+  const mayManage = role === 'owner' && !isElsewhere && !isAbroad;
   if (path === '/v1/sessions/{id}') return mayManage ? 'yes' : '404 invalid_params';
   if (path.startsWith('/v1/api-keys/')) return isElsewhere ? '404 api_key_not_found' : 'yes';
   if (path.includes('{id}')) return isElsewhere ? '404 invalid_params' : 'yes';
@@ -155,7 +184,7 @@ function foreignObject({ method, path, merchant }: GuardedRoute): Verdict {
 
 export function guardedRoutes({ paths }: ApiDocument): GuardedRoute[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { security = [], parameters = [] }]) => {
+    Object.entries(methods).map(([method, { security = [], parameters = [], ...rest }]) => {
       const schemes = security.flatMap((choice) => Object.keys(choice));
       const scheme = schemes.includes('appId')
         ? 'gateway'
@@ -175,6 +204,7 @@ export function guardedRoutes({ paths }: ApiDocument): GuardedRoute[] {
         scheme,
         scope: security.flatMap((choice) => Object.values(choice).flat())[0],
         merchant: isNamed ? 'header' : path.includes('{merchantId}') ? 'path' : undefined,
+        needsPasskey: rest['x-needs-passkey'] === true,
       };
     }),
   );
@@ -206,10 +236,20 @@ ${matrixTable(routes, KEY_CALLERS).join('\n')}
 |---|---|
 ${rowsOf(PEOPLE_CALLERS).join('\n')}
 
-Every person here has just shown a passkey. Without that, changes of destinations, API keys, people and passkeys, and refunds above
-\`REFUND_WITHOUT_PASSKEY\`, are refused with 403 \`forbidden\`.
+Every person here but the stale owner has just shown a passkey.
 
 ${matrixTable(routes, PEOPLE_CALLERS).join('\n')}
+
+## Changes without a passkey
+
+A change of a person that moves money, access or events asks for the passkey again: 403 \`forbidden\`, with \`details.needs\`
+\`passkey\`. These changes do not ask for it:
+
+| route | reason |
+|---|---|
+${Object.entries(WITHOUT_PASSKEY)
+  .map(([route, reason]) => `| \`${route}\` | ${reason} |`)
+  .join('\n')}
 
 Pages and files (the checkout, \`/docs\`, \`/openapi.json\`, icons) are public, too.
 

@@ -5,17 +5,19 @@ type Options = Readonly<Record<string, unknown>> & { readonly challenge: string 
 export interface AuthenticatorInput {
   readonly origin: string;
   readonly rpId: string;
+  /** True for a page inside a frame of another origin. */
+  readonly isCrossOrigin?: boolean;
 }
 
 /** A passkey in software, as a browser and its authenticator answer together: ES256, without attestation. */
-export function createAuthenticator({ origin, rpId }: AuthenticatorInput) {
+export function createAuthenticator({ origin, rpId, isCrossOrigin = false }: AuthenticatorInput) {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const id = randomBytes(16);
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   let counter = 0;
 
-  function clientData(type: string, challenge: string): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+  function clientData(type: string, challenge: string, crossOrigin = isCrossOrigin): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }));
   }
 
   /** The person was present and verified. */
@@ -55,8 +57,8 @@ export function createAuthenticator({ origin, rpId }: AuthenticatorInput) {
         },
       };
     },
-    get({ challenge }: Options) {
-      const client = clientData('webauthn.get', challenge);
+    get({ challenge }: Options, framed: Pick<AuthenticatorInput, 'isCrossOrigin'> = {}) {
+      const client = clientData('webauthn.get', challenge, framed.isCrossOrigin);
       const data = authenticatorData();
       const signed = Buffer.concat([data, createHash('sha256').update(client).digest()]);
       return {

@@ -1,5 +1,5 @@
 import { changePerson, removePerson } from '../actions/people/change-person.ts';
-import { invitePerson, type Linked, type LinkMail, linkUrl, relinkPerson } from '../actions/people/invite-person.ts';
+import { invitePerson, type LinkMail, linkUrl, type Relinked, relinkPerson } from '../actions/people/invite-person.ts';
 import { LANGUAGES, type Language } from '../domain/mail.ts';
 import { type Belonging, ROLES } from '../domain/role.ts';
 import { ApiError } from '../errors.ts';
@@ -57,7 +57,7 @@ const invite = databaseCommand({
         mail: await openMail(deps, language),
       },
     );
-    return linkOutput('Person invited.', deps.config.publicUrl, made);
+    return linkOutput('Person invited.', deps.config.publicUrl, { ...made, expiresAt: made.link.expiresAt });
   },
 });
 
@@ -65,14 +65,27 @@ const link = databaseCommand({
   name: 'people link',
   summary: 'Show a new link that signs a person in once. The link before ends.',
   positionals: { id: required(id, 'The person, as shown by people list.') },
-  options: { language: optional(oneOf(LANGUAGES), 'The language of the mail. English by default.') },
-  examples: ['people link psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-  run: async (deps, { id: personId, language }) => {
+  options: {
+    'forget-passkeys': flag('The person has lost every passkey: they end, and the person adds a new one.'),
+    language: optional(oneOf(LANGUAGES), 'The language of the mail. English by default.'),
+  },
+  examples: [
+    'people link psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6',
+    'people link psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --forget-passkeys',
+  ],
+  run: async (deps, { id: personId, language, 'forget-passkeys': forgetsPasskeys }) => {
     const rowKeys = await openRowKeys(deps);
     const mail = await openMail(deps, language);
     const made = await relinkPerson(
       { ...deps, rowKeys },
-      { actor: operatorOf(deps.config), personId, isSeen: everybody, mail },
+      {
+        actor: operatorOf(deps.config),
+        personId,
+        isSeen: everybody,
+        mail,
+        showsEveryLink: true,
+        forgetsPasskeys,
+      },
     );
     return linkOutput('Link made.', deps.config.publicUrl, made);
   },
@@ -166,11 +179,11 @@ async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<
   return smtp === undefined ? undefined : { publicUrl, language, secrets: await openSecrets(deps) };
 }
 
-function linkOutput(title: string, publicUrl: string, { person, link: made, isMailed }: Linked) {
-  const url = linkUrl(publicUrl, made);
-  const fields = layoutFields({ ...fieldsOf(person), link: url, expires: made.expiresAt });
+function linkOutput(title: string, publicUrl: string, { person, link: made, expiresAt, isMailed }: Relinked) {
+  const url = made === null ? null : linkUrl(publicUrl, made);
+  const fields = layoutFields({ ...fieldsOf(person), link: url, expires: expiresAt });
   return {
-    json: { ...shown(person), link: { url, expiresAt: made.expiresAt, isMailed } },
+    json: { ...shown(person), link: { url, expiresAt, isMailed } },
     text: `${title}\n\n${fields}`,
     note: isMailed
       ? `The link signs in once. It is mailed to ${person.email}.`

@@ -45,7 +45,10 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
   cashier: ['self', 'payments:read', 'payments:write'],
 };
 
-/** People of the operator read the objects of partners, and manage people. They act on money by commands alone. */
+/**
+ * People of the operator read the objects of partners, and manage their own people. They act on money, and on the people
+ * of partners, by commands alone: a link for somebody else would be the rights of somebody else.
+ */
 const OPERATORS: readonly Right[] = [
   'self',
   'merchants:read',
@@ -58,13 +61,14 @@ const OPERATORS: readonly Right[] = [
   'keys:read',
 ];
 
-export function rightsOf({
-  role,
-  belongsTo,
-}: Pick<Belonging, 'belongsTo'> & { readonly role: Role }): readonly Right[] {
+/** `isAbroad`: a person of the operator names a partner. */
+export function rightsOf(
+  { role, belongsTo }: Pick<Belonging, 'belongsTo'> & { readonly role: Role },
+  { isAbroad = false }: { readonly isAbroad?: boolean } = {},
+): readonly Right[] {
   const rights = ROLE_RIGHTS[role];
   if (belongsTo !== 'operator') return rights;
-  const own = rights.filter((right) => OPERATORS.includes(right));
+  const own = rights.filter((right) => OPERATORS.includes(right) && !(isAbroad && right === 'people:write'));
   return role === 'cashier' ? own : [...own, OPERATOR_RIGHT];
 }
 

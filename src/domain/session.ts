@@ -11,8 +11,8 @@ const DAY_MS = 24 * HOUR_MS;
 export const IDLE_MS = 12 * HOUR_MS;
 /** A session ends at this age, used or not. */
 export const SESSION_MS = 7 * DAY_MS;
-/** The same for a session of a person who has no passkey yet. */
-export const FIRST_SESSION_MS = 12 * HOUR_MS;
+/** The same for a session that a one-time link began, until a passkey is shown. */
+export const LINK_SESSION_MS = 12 * HOUR_MS;
 /** After a passkey was shown, sensitive changes need none for this long. */
 export const VERIFIED_MS = 5 * MINUTE_MS;
 export const LINK_MS = 3 * DAY_MS;
@@ -27,7 +27,7 @@ export function isSessionOver({ expiresAt, lastUsedAt, endedAt }: SessionTimes, 
   return endedAt !== null || expiresAt.getTime() <= nowMs || lastUsedAt.getTime() + IDLE_MS <= nowMs;
 }
 
-/** True if the person has just shown a passkey or a one-time link. */
+/** True if the person has just shown a passkey, or has no passkey and has just used a one-time link. */
 export function isVerified({ verifiedAt }: { readonly verifiedAt: Date }, nowMs: number): boolean {
   return verifiedAt.getTime() + VERIFIED_MS > nowMs;
 }

@@ -162,7 +162,13 @@ function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchem
     return { ...schema, response: { ...responsesOf(codes, (code) => CATALOGUE[code].statuses), ...own } };
   }
   const response = { ...own, ...errorResponses(access, errors, route) };
-  return { ...schema, headers: headersOf(access, idempotency), security: securityOf(access), response };
+  return {
+    ...schema,
+    headers: headersOf(access, idempotency),
+    security: securityOf(access),
+    response,
+    ...(access.needsPasskey && { 'x-needs-passkey': true }),
+  };
 }
 
 /** Adds the examples of the route to its description. The route itself stays without them. */

@@ -11,12 +11,14 @@ import {
   matrixTable,
   PEOPLE_CALLERS,
   verdictOf,
+  WITHOUT_PASSKEY,
 } from '../../scripts/authorisation-page.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { type Belonging, ROLES } from '../../src/domain/role.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
+import { VERIFIED_MS } from '../../src/domain/session.ts';
 import { browserOf, invite, OF_OPERATOR, ofMerchant, ofPartner, signIn } from '../e2e/people-scene.ts';
 import { happen, ORDER } from '../e2e/shop.ts';
 import {
@@ -79,8 +81,11 @@ describe('authorisation', () => {
   let credentials: (route: GuardedRoute) => Readonly<Record<Caller, Headers>>;
 
   before(async () => {
-    gateway = await startTestGateway();
+    let behindMs = 2 * VERIFIED_MS;
+    gateway = await startTestGateway({ world: { clock: { nowMs: () => Date.now() - behindMs } } });
     owner = await createTestPartner(gateway);
+    const { headers: stale } = await signIn(gateway, { belonging: ofPartner(owner.partner.id) });
+    behindMs = 0;
     strangerOwner = await createTestPartner(gateway);
     const strangerId = strangerOwner.partner.id;
     stranger = strangerOwner.headers;
@@ -111,6 +116,7 @@ describe('authorisation', () => {
       'other partner’s owner': await person({ belonging: ofPartner(strangerId) }),
       'other merchant’s owner': await person({ belonging: ofMerchant(partnerId, otherMerchant) }),
       operator: { ...(await person({ belonging: OF_OPERATOR })), 'partner-id': partnerId },
+      'stale owner': stale,
     });
     const people = await newPeople();
     const leaving = await newPeople();
@@ -449,6 +455,15 @@ describe('authorisation', () => {
       apiKeys.find(({ id }: { id: string }) => id === scene.keyId),
     ];
   }
+
+  it('asks people for the passkey again, or says why a change does not', () => {
+    const changes = ROUTES.filter(({ method, scheme }) => method !== 'GET' && ['partner', 'person'].includes(scheme));
+    const nameOf = ({ method, path }: GuardedRoute) => `${method} ${path}`;
+    const asking = changes.filter(({ needsPasskey }) => needsPasskey).map(nameOf);
+    const others = changes.filter(({ needsPasskey }) => !needsPasskey).map(nameOf);
+    assert.deepEqual(others.toSorted(), Object.keys(WITHOUT_PASSKEY).toSorted());
+    assert.ok(asking.includes('DELETE /v1/merchants/{merchantId}') && asking.includes('POST /v1/api-keys'));
+  });
 
   it('lets a key without limits succeed on every route that needs no network', async () => {
     const admitted = new Set<string>();

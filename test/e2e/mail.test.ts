@@ -116,6 +116,7 @@ describe('mail', () => {
     const relinked = await relinkPerson(gateway, { actor: 'test', personId: person.id, isSeen: () => true, mail });
     await send();
     assert.equal(server.received.length, 1);
+    assert.ok(relinked.link);
     assert.ok(server.received[0]?.text.includes(linkUrl(gateway.config.publicUrl, relinked.link)));
     const gone = await invite();
     await (await owner())('DELETE', `/v1/people/${gone.person.id}`);

@@ -2,7 +2,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { invitePerson } from '../../src/actions/people/invite-person.ts';
 import type { Mode } from '../../src/domain/mode.ts';
 import type { Belonging, RefundLimit, Role } from '../../src/domain/role.ts';
-import { createAuthenticator } from '../authenticator.ts';
+import { type AuthenticatorInput, createAuthenticator } from '../authenticator.ts';
 import type { TestGateway } from '../gateway.ts';
 
 export const OWN_PAGE = { 'sec-fetch-site': 'same-origin', 'session-mode': 'test' };
@@ -67,7 +67,7 @@ export function browserOf(gateway: TestGateway, headers: Headers) {
     gateway.call({ method, url, headers: { ...headers, ...more }, ...(payload && { payload }) });
 }
 
-export function newAuthenticator(gateway: TestGateway, input: { origin?: string; rpId?: string } = {}) {
+export function newAuthenticator(gateway: TestGateway, input: Partial<AuthenticatorInput> = {}) {
   const { publicUrl } = gateway.config;
   return createAuthenticator({ origin: publicUrl, rpId: new URL(publicUrl).hostname, ...input });
 }

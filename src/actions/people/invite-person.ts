@@ -7,6 +7,7 @@ import type { Secrets } from '../../runtime/secrets.ts';
 import { deletePendingLinks } from '../../store/mail/mails.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
 import { findPartner } from '../../store/parties/partners.ts';
+import { deletePasskey, lockPasskeys } from '../../store/people/passkeys.ts';
 import { insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
 import { putLink } from '../../store/people/sign-in-links.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
@@ -42,6 +43,12 @@ export interface Linked {
   readonly person: Person;
   readonly link: NewLink;
   readonly isMailed: boolean;
+}
+
+/** The same. The link is null if it is for the person alone: then it is mailed, and nobody else sees it. */
+export interface Relinked extends Omit<Linked, 'link'> {
+  readonly link: NewLink | null;
+  readonly expiresAt: Date;
 }
 
 /** A link that was just made: the only moment its token is known. */
@@ -80,23 +87,39 @@ export interface RelinkInput {
   readonly personId: string;
   readonly isSeen: (person: Person) => boolean;
   readonly mail?: LinkMail | undefined;
+  /** True for the command line, which shows every link. */
+  readonly showsEveryLink?: boolean;
+  /** True if the person has lost every passkey: they end, and the next one is a first one. */
+  readonly forgetsPasskeys?: boolean;
 }
 
-/** A new link for a person who has lost every passkey. Links that were not used end. */
-export function relinkPerson(
-  deps: CommandDeps & RowKeyDeps,
-  { actor, personId, isSeen, mail }: RelinkInput,
-): Promise<Linked> {
+/**
+ * A new link. Links that were not used end. The link of a person who has a passkey is mailed to them alone: in the hands
+ * of somebody else it would be their rights.
+ */
+export function relinkPerson(deps: CommandDeps & RowKeyDeps, input: RelinkInput): Promise<Relinked> {
+  const { actor, personId, mail, showsEveryLink = false, forgetsPasskeys = false } = input;
   return command(onSteadyTime(deps), async (tx, now) => {
     const person = await lockPerson(tx, personId);
-    if (person === undefined || !isSeen(person)) throw personNotFound();
+    if (person === undefined || !input.isSeen(person)) throw personNotFound();
+    const passkeys = await lockPasskeys(tx, personId);
+    if (forgetsPasskeys) for (const { id } of passkeys) await deletePasskey(tx, id);
     const link = await makeLink(tx, deps, { personId, now });
-    const detail = { expiresAt: link.expiresAt };
+    const { expiresAt } = link;
+    const detail = { expiresAt, ...(forgetsPasskeys && { passkeysRemoved: passkeys.length }) };
     await appendAudit(tx, { at: now, actor, action: 'person.linked', subject: personId, detail, place: person });
     const isMailed =
       mail !== undefined && (await mailLink(tx, deps, { ...mail, kind: 'sign_in_link', person, link, now }));
-    return { person, link, isMailed };
+    const isShown = showsEveryLink || passkeys.length === 0;
+    if (!isShown && !isMailed) throw cannotMail();
+    return { person, link: isShown ? link : null, expiresAt, isMailed };
   });
+}
+
+function cannotMail(): ApiError {
+  const message =
+    'This person has a passkey, so a link is mailed to them alone, and no mail can be sent to them. Remove the person and invite them again, or ask the operator.';
+  return new ApiError('invalid_state', message, { status: 409 });
 }
 
 interface MailedLink extends LinkMail {

@@ -1,5 +1,5 @@
 import { newId } from '../../domain/ids.ts';
-import { FIRST_SESSION_MS, hashToken, SESSION_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
+import { hashToken, LINK_SESSION_MS, SESSION_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
 import { listPasskeys } from '../../store/people/passkeys.ts';
 import { findPerson, noteJoined, type StoredPerson } from '../../store/people/people.ts';
@@ -36,14 +36,10 @@ export function signInByLink(
     if (person === undefined) {
       throw new ApiError('unauthorized', 'This link was used before, has expired, or was replaced. Ask for a new one.');
     }
+    // A link is no passkey. Only a person without one can do with a link what a passkey is for: they add the first one.
     const hasPasskey = (await listPasskeys(tx, person.id)).length > 0;
-    return openSession(tx, deps, {
-      person,
-      browser,
-      now,
-      by: 'link',
-      lifeMs: hasPasskey ? SESSION_MS : FIRST_SESSION_MS,
-    });
+    const verifiedAt = hasPasskey ? NEVER : now;
+    return openSession(tx, deps, { person, browser, now, by: 'link', verifiedAt, lifeMs: LINK_SESSION_MS });
   });
 }
 
@@ -57,7 +53,7 @@ export async function signInByPasskey(
     if (!(await noteShown(tx, shown, now))) throw refusedSignIn();
     const person = await findPerson(tx, shown.passkey.personId);
     if (person === undefined) throw refusedSignIn();
-    return openSession(tx, deps, { person, browser, now, by: shown.passkey.id, lifeMs: SESSION_MS });
+    return openSession(tx, deps, { person, browser, now, by: shown.passkey.id, verifiedAt: now, lifeMs: SESSION_MS });
   });
 }
 
@@ -80,13 +76,16 @@ interface Opening {
   readonly now: Date;
   /** `link`, or the id of the passkey. */
   readonly by: string;
+  readonly verifiedAt: Date;
   readonly lifeMs: number;
 }
+
+const NEVER = new Date(0);
 
 async function openSession(
   tx: Tx,
   deps: CommandDeps & RowKeyDeps,
-  { person, browser, now, by, lifeMs }: Opening,
+  { person, browser, now, by, verifiedAt, lifeMs }: Opening,
 ): Promise<NewSession> {
   if (!isOwnPerson(deps, person)) throw refusedSignIn();
   const token = tokenText(deps.world.random.bytes(TOKEN_BYTES));
@@ -97,7 +96,7 @@ async function openSession(
     createdAt: now,
     expiresAt: new Date(now.getTime() + lifeMs),
     lastUsedAt: now,
-    verifiedAt: now,
+    verifiedAt,
     endedAt: null,
     address: browser.address,
     userAgent: browser.userAgent.slice(0, MAX_AGENT_LENGTH),

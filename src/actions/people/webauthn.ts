@@ -64,6 +64,7 @@ export async function checkRegistration(
   challenge: string,
   response: RegistrationResponseJSON,
 ): Promise<Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports'> | undefined> {
+  if (isFramed(response)) return undefined;
   const { verifyRegistrationResponse } = await library();
   const result = await verifyRegistrationResponse({
     response,
@@ -90,6 +91,7 @@ export async function checkAuthentication(
   response: AuthenticationResponseJSON,
   passkey: Passkey,
 ): Promise<string | undefined> {
+  if (isFramed(response)) return undefined;
   const { verifyAuthenticationResponse } = await library();
   const result = await verifyAuthenticationResponse({
     response,
@@ -106,14 +108,26 @@ export async function checkAuthentication(
   return result?.verified ? String(result.authenticationInfo.newCounter) : undefined;
 }
 
+type Answer = { readonly response: { readonly clientDataJSON: string } };
+
 /** The challenge that an answer is about, as the authenticator signed it. */
-export function challengeIn(response: { readonly response: { readonly clientDataJSON: string } }): string {
+export function challengeIn(response: Answer): string {
+  const { challenge } = clientDataIn(response);
+  return typeof challenge === 'string' ? challenge : '';
+}
+
+/** True if a page of another origin had ours in a frame. Our pages refuse frames; the library does not look at it. */
+function isFramed(response: Answer): boolean {
+  const { crossOrigin = false, topOrigin } = clientDataIn(response);
+  return crossOrigin !== false || topOrigin !== undefined;
+}
+
+/** Unchecked; empty if it cannot be read. */
+function clientDataIn({ response }: Answer): Readonly<Record<string, unknown>> {
   try {
-    const data = JSON.parse(Buffer.from(response.response.clientDataJSON, 'base64url').toString()) as {
-      challenge?: unknown;
-    };
-    return typeof data.challenge === 'string' ? data.challenge : '';
+    const data: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
+    return typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
   } catch {
-    return '';
+    return {};
   }
 }

@@ -231,11 +231,13 @@ function sessionOver(): ApiError {
 /** The rights of a session. A person of the operator names the partner; all others have theirs. */
 function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
   const { person } = session;
+  const partnerId = person.partnerId ?? headerOf(request, 'partner-id') ?? '';
+  const isElsewhere = person.mode !== null && person.mode !== mode;
   const rights: CallerRights = {
     id: person.id,
-    partnerId: person.partnerId ?? headerOf(request, 'partner-id') ?? '',
+    partnerId,
     mode,
-    scopes: person.mode !== null && person.mode !== mode ? [] : rightsOf(person),
+    scopes: isElsewhere ? [] : rightsOf(person, { isAbroad: partnerId !== '' }),
     merchantIds: person.merchantId === null ? null : [person.merchantId],
     pinnedVersion: DEFAULT_PIN,
   };

@@ -15,7 +15,13 @@ import { Cursor, enumOf, limitOf, NextCursor } from '../schemas.ts';
 import { LateMoneyBody, viewLateMoney } from '../views/late-money.ts';
 
 /** Returns name an account, so the rarer right is that of destinations. The handler checks `refunds:write` as well. */
-const WRITE = { scheme: 'partner', merchant: 'header', scope: 'destinations:write', takesDeleted: true } as const;
+const WRITE = {
+  scheme: 'partner',
+  merchant: 'header',
+  scope: 'destinations:write',
+  takesDeleted: true,
+  needsPasskey: true,
+} as const;
 const READ = { scheme: 'partner', merchant: 'header', scope: 'payments:read', takesDeleted: true } as const;
 
 export async function lateMoneyRoutes(app: App, deps: HttpDeps): Promise<void> {

@@ -23,6 +23,8 @@ import { SettlementsBody, viewSettlements } from './settlements.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 const WRITE = { scheme: 'partner', scope: 'merchants:write' } as const;
+/** Stops or starts the payments of a merchant. */
+const STOP = { ...WRITE, merchant: 'path', needsPasskey: true } as const;
 
 export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post(
@@ -97,7 +99,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.put(
     '/v1/merchants/:merchantId/status',
-    { schema: SET_STATUS, config: { access: { ...WRITE, merchant: 'path' }, errors: ['invalid_state'] } },
+    { schema: SET_STATUS, config: { access: STOP, errors: ['invalid_state'] } },
     async (request) => {
       const { id: merchantId, status: before } = merchantOf(request);
       const { status } = request.body;
@@ -111,7 +113,7 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.delete(
     '/v1/merchants/:merchantId',
-    { schema: DELETE, config: { access: { ...WRITE, merchant: 'path', takesDeleted: true } } },
+    { schema: DELETE, config: { access: { ...STOP, takesDeleted: true } } },
     async (request) => {
       const { id } = merchantOf(request);
       const input = { owner: ownerOf(request), actor: actorOf(request), merchantId: id };

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
 import { registerPasskey, removePasskey } from '../../actions/people/passkeys.ts';
+import { isVerified } from '../../domain/session.ts';
+import { ApiError } from '../../errors.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
 import { listPasskeys } from '../../store/people/passkeys.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, checkPasskey, onBehalfOf, sessionOf } from '../entry/caller.ts';
@@ -21,9 +24,10 @@ export async function passkeyRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const session = sessionOf(request);
       const { label, passkey: response } = request.body;
-      // The first passkey needs no other: the person came by a one-time link.
+      // The first passkey needs no other, but the one-time link that the person came by must have just been used.
       const isFirst = (await listPasskeys(deps.db.sql, session.personId)).length === 0;
-      if (!isFirst) checkPasskey(request, deps);
+      if (isFirst && !isVerified(session, unshifted(deps.world.clock).nowMs())) throw needsLink();
+      checkPasskey(request, deps);
       const passkey = await registerPasskey(onBehalfOf(request, deps), session, {
         actor: actorOf(request),
         label,
@@ -46,6 +50,11 @@ export async function passkeyRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 }
 
+function needsLink(): ApiError {
+  const message = 'Your sign-in link was used more than 5 minutes ago. Sign in by a new one to add your first passkey.';
+  return new ApiError('forbidden', message, { details: { needs: 'link' } });
+}
+
 const TAGS = ['People'];
 
 const LIST = {
@@ -58,7 +67,7 @@ const ADD = {
   tags: TAGS,
   summary: 'Add a passkey',
   description:
-    'Needs a passkey shown within the last 5 minutes, unless it is the first one. A person has at most 20 passkeys.',
+    'Needs a passkey shown within the last 5 minutes. The first one needs a sign-in link used within the last 5 minutes instead: later it is refused with `details.needs` `link`. A person has at most 20 passkeys.',
   body: Type.Object(
     { label: textOf(100, 'A name for it, such as the name of the device.'), passkey: CreatedAnswer },
     { additionalProperties: false },

@@ -1,7 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { changePerson, personNotFound, removePerson } from '../../actions/people/change-person.ts';
-import { invitePerson, type Linked, type LinkMail, linkUrl, relinkPerson } from '../../actions/people/invite-person.ts';
+import {
+  invitePerson,
+  type LinkMail,
+  linkUrl,
+  type Relinked,
+  relinkPerson,
+} from '../../actions/people/invite-person.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Language } from '../../domain/mail.ts';
 import type { Belonging, RefundLimit } from '../../domain/role.ts';
@@ -38,7 +44,10 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
       const input = { actor: actorOf(request), belonging, name, email, role, refundLimits: limits };
       const mail = linkMail(deps, language);
       const linked = await invitePerson(onBehalfOf(request, deps), { ...input, mail });
-      return reply.code(201).send({ person: viewPerson(linked.person), link: viewLink(deps, linked) });
+      const { expiresAt } = linked.link;
+      return reply
+        .code(201)
+        .send({ person: viewPerson(linked.person), link: viewLink(deps, { ...linked, expiresAt }) });
     },
   );
 
@@ -65,11 +74,15 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
     },
   );
 
-  app.post('/v1/people/:id/link', { schema: LINK, config: { access: WRITE } }, async (request, reply) => {
-    const mail = linkMail(deps, request.query.language);
-    const linked = await relinkPerson(onBehalfOf(request, deps), { ...personRequest(request), mail });
-    return reply.code(201).send({ link: viewLink(deps, linked) });
-  });
+  app.post(
+    '/v1/people/:id/link',
+    { schema: LINK, config: { access: WRITE, errors: ['invalid_state'] } },
+    async (request, reply) => {
+      const mail = linkMail(deps, request.query.language);
+      const linked = await relinkPerson(onBehalfOf(request, deps), { ...personRequest(request), mail });
+      return reply.code(201).send({ link: viewLink(deps, linked) });
+    },
+  );
 }
 
 /** The people that the caller sees. A partner sees the people of its merchants, in the mode of the request. */
@@ -138,8 +151,9 @@ function checkLimits(limits: readonly RefundLimit[] | null): readonly RefundLimi
   });
 }
 
-function viewLink({ config }: HttpDeps, { link, isMailed }: Linked) {
-  return { url: linkUrl(config.publicUrl, link), expiresAt: link.expiresAt.toISOString(), isMailed };
+function viewLink({ config }: HttpDeps, { link, expiresAt, isMailed }: Relinked) {
+  const url = link === null ? null : linkUrl(config.publicUrl, link);
+  return { url, expiresAt: expiresAt.toISOString(), isMailed };
 }
 
 /** Undefined without a server for mail. */
@@ -214,7 +228,7 @@ const LINK = {
   tags: TAGS,
   summary: 'Make a new link for a person',
   description:
-    'For a person who has lost every passkey, or whose invitation has expired. The link before ends. It is mailed as an invitation is.',
+    'For a person whose invitation has expired, or who has no passkey on this device. The link before ends. It is mailed as an invitation is. The link of a person who has a passkey is mailed to that person alone, and the answer does not show it; it signs in, and changes that need a passkey still need it. For a person who has lost every passkey, remove the person and invite them again.',
   params: Params,
   querystring: Type.Object({ language: Type.Optional(MailLanguage) }),
   response: { 201: Type.Object({ link: LinkBody }, { description: 'The link.' }) },

@@ -20,13 +20,15 @@ import { isPlausibleId } from '../entry/plausible-id.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
 export const WEBHOOKS = { scheme: 'partner', scope: 'webhooks' } as const;
+/** Events of payments go where an endpoint says: a stolen session must not be enough to change it. */
+const WRITE = { ...WEBHOOKS, needsPasskey: true } as const;
 const DAY_S = 86_400;
 
 /** The webhook endpoints of a partner. */
 export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post(
     '/v1/webhook-endpoints',
-    { schema: CREATE, config: { access: WEBHOOKS, errors: ['invalid_state'] } },
+    { schema: CREATE, config: { access: WRITE, errors: ['invalid_state'] } },
     async (request, reply) => {
       const { url, events, merchantIds = null, description = null, apiVersion } = request.body;
       refuseBadUrl(deps, request, url);
@@ -52,7 +54,7 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
     webhookEndpoint: viewEndpoint(await findOwnEndpoint(deps.db.sql, request)),
   }));
 
-  app.patch('/v1/webhook-endpoints/:id', { schema: PATCH, config: { access: WEBHOOKS } }, async (request) => {
+  app.patch('/v1/webhook-endpoints/:id', { schema: PATCH, config: { access: WRITE } }, async (request) => {
     const { url, events, merchantIds, description, apiVersion, status } = request.body;
     if (url !== undefined) refuseBadUrl(deps, request, url);
     const within = merchantIds === undefined ? undefined : merchantsWithin(callerRights(request), merchantIds);
@@ -61,14 +63,14 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
     return { webhookEndpoint: viewEndpoint(endpoint) };
   });
 
-  app.delete('/v1/webhook-endpoints/:id', { schema: DELETE, config: { access: WEBHOOKS } }, async (request) => {
+  app.delete('/v1/webhook-endpoints/:id', { schema: DELETE, config: { access: WRITE } }, async (request) => {
     await deleteEndpoint(onBehalfOf(request, deps), endpointRequest(request));
     return { id: request.params.id, deleted: true as const };
   });
 
   app.post(
     '/v1/webhook-endpoints/:id/rotate-secret',
-    { schema: ROTATE, config: { access: WEBHOOKS, errors: ['invalid_state'] } },
+    { schema: ROTATE, config: { access: WRITE, errors: ['invalid_state'] } },
     async (request) => {
       const { overlapSeconds = DAY_S } = request.body ?? {};
       const { endpoint, secret } = await rotateEndpointSecret(onBehalfOf(request, deps), {

@@ -94,7 +94,12 @@ export const PersonBody = Type.Object({
 
 export const LinkBody = Type.Object(
   {
-    url: Type.String({ description: 'Signs the person in once. It is shown only here.' }),
+    url: nullable(
+      Type.String({
+        description:
+          'Signs the person in once. It is shown only here. Null: the person has a passkey, and the link is mailed.',
+      }),
+    ),
     expiresAt: Timestamp,
     isMailed: Type.Boolean({ description: 'True if the gateway mails the link to the person.' }),
   },

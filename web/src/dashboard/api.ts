@@ -14,6 +14,11 @@ export class ApiProblem extends Error {
     this.details = body.details ?? {};
   }
 
+  /** True if the first passkey can be added after signing in by a new link alone. */
+  get needsLink(): boolean {
+    return this.details.needs === 'link';
+  }
+
   /** True if the change is allowed once the passkey was shown again. */
   get needsPasskey(): boolean {
     return this.details.needs === 'passkey';

@@ -242,7 +242,8 @@ export interface Person {
 }
 
 export interface OneTimeLink {
-  readonly url: string;
+  /** Null: the person has a passkey, and the link is mailed to them alone. */
+  readonly url: string | null;
   readonly expiresAt: string;
   /** True if the gateway mails it to the person. */
   readonly isMailed: boolean;

@@ -2,10 +2,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import { addPasskey, deviceName, offersPasskeys, wasCancelled } from '../passkeys.ts';
+import { addPasskey, deviceName, offersPasskeys } from '../passkeys.ts';
 import { sessionQuery, useSession } from '../queries.ts';
 import type { Passkey, SessionRow } from '../shapes.ts';
 import { Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
+import { passkeyProblem } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useWithPasskey } from '../ui/verify.tsx';
 import { useWords } from '../words.ts';
@@ -46,7 +47,7 @@ function Passkeys() {
       await withPasskey(() => addPasskey(deviceName()));
       await refresh();
     } catch (error) {
-      setProblem(wasCancelled(error) ? words.passkeyCancelled : words.passkeyRefused);
+      setProblem(passkeyProblem(words, error));
     }
   };
   const remove = (id: string) =>

@@ -4,6 +4,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
+import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } from '../refund-limits.ts';
 import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { DevicesDialog } from '../ui/devices.tsx';
@@ -23,9 +24,6 @@ const ROLE_WORDS = {
   bookkeeper: ['roleBookkeeper', 'roleBookkeeperText'],
   cashier: ['roleCashier', 'roleCashierText'],
 } as const satisfies Record<Role, readonly [keyof Strings, keyof Strings]>;
-
-/** The currencies that limits of refunds can be given in here. The API takes every currency. */
-const CURRENCIES = ['USD', 'EUR'] as const;
 
 type Shown = { readonly person: Person; readonly link: OneTimeLink };
 
@@ -170,7 +168,11 @@ function RoleDialog({ person, onClose }: { readonly person: Person; readonly onC
   const { isRunning, problem, run } = useChange();
   const save = (form: FormData) =>
     run(async () => {
-      const body = { role: form.get('role'), refundLimits: limitsIn(form), version: person.version };
+      const body = {
+        role: form.get('role'),
+        refundLimits: limitsIn(form, person.refundLimits),
+        version: person.version,
+      };
       try {
         await call('PATCH', `/v1/people/${person.id}`, { body });
       } finally {
@@ -205,7 +207,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
         name: form.get('name'),
         email: form.get('email'),
         role: form.get('role'),
-        refundLimits: limitsIn(form),
+        refundLimits: limitsIn(form, null),
         language: locale,
         ...(merchantId !== undefined && { merchantId }),
       };
@@ -232,6 +234,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
 function RoleChoice({ initial, limits }: { readonly initial: Role; readonly limits: Person['refundLimits'] }) {
   const words = useWords();
   const [chosen, setChosen] = useState(initial);
+  const kept = otherUnits(limits);
   return (
     <>
       <fieldset className="choices">
@@ -250,57 +253,43 @@ function RoleChoice({ initial, limits }: { readonly initial: Role; readonly limi
       </fieldset>
       {chosen === 'support' && (
         <div className="limits">
-          {CURRENCIES.map((currency) => (
+          {LIMIT_CURRENCIES.map((currency) => (
             <Field key={currency} label={fill(words.refundLimit, { currency })}>
               {(id) => (
                 <input
                   id={id}
                   name={`limit-${currency}`}
-                  inputMode="numeric"
-                  pattern="[0-9]{1,12}"
-                  defaultValue={majorOf(limits?.find(({ unit }) => unit === `iso4217/${currency}`)?.value)}
+                  inputMode="decimal"
+                  pattern={LIMIT_PATTERN}
+                  defaultValue={limitText(limits, currency)}
                 />
               )}
             </Field>
           ))}
+          {kept.length > 0 && <p className="soft small">{fill(words.limitsKept, { units: kept.join(', ') })}</p>}
         </div>
       )}
     </>
   );
 }
 
-/** Whole dollars and euros in the form, minor units in the API: both have two decimals. */
-function limitsIn(form: FormData): readonly { unit: string; value: string }[] | null {
+function limitsIn(form: FormData, before: Person['refundLimits']) {
   if (form.get('role') !== 'support') return null;
-  return CURRENCIES.flatMap((currency) => {
-    const whole = String(form.get(`limit-${currency}`) ?? '').replace(/^0+/, '');
-    return whole === '' ? [] : [{ unit: `iso4217/${currency}`, value: `${whole}00` }];
-  });
-}
-
-function majorOf(value: string | undefined): string {
-  return value === undefined || value.length < 3 ? '' : value.slice(0, -2);
+  return limitsFrom((currency) => String(form.get(`limit-${currency}`) ?? ''), before);
 }
 
 function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Shown; readonly onClose: () => void }) {
   const words = useWords();
   const times = useTimes();
   const name = clamp(person.name, 40);
+  const mailed = link.url === null ? words.linkMailedOnly : words.linkMailed;
   return (
     <Dialog title={<Fill text={words.linkTitle} name={name} />} onClose={onClose}>
       <p>
         {fill(words.linkText, { time: times.full(link.expiresAt) })}{' '}
-        {link.isMailed ? <Fill text={words.linkMailed} email={clamp(person.email, 80)} /> : words.linkNotMailed}
+        {link.isMailed ? <Fill text={mailed} email={clamp(person.email, 80)} /> : words.linkNotMailed}
       </p>
-      {person.role === 'cashier' && (
-        <>
-          <p>{words.deviceText}</p>
-          <QrCode text={posUrl(link)} label={words.deviceCode} />
-          <Code text={posUrl(link)} label={words.deviceCode} />
-          <h3>{words.dashboard}</h3>
-        </>
-      )}
-      <Code text={link.url} label={name} />
+      {link.url !== null && <LinkCodes role={person.role} url={link.url} name={name} />}
       <div className="dialog-actions">
         <button type="button" className="main" onClick={onClose}>
           {words.close}
@@ -310,8 +299,25 @@ function LinkDialog({ shown: { person, link }, onClose }: { readonly shown: Show
   );
 }
 
+function LinkCodes({ role, url, name }: { readonly role: Role; readonly url: string; readonly name: string }) {
+  const words = useWords();
+  return (
+    <>
+      {role === 'cashier' && (
+        <>
+          <p>{words.deviceText}</p>
+          <QrCode text={posUrl(url)} label={words.deviceCode} />
+          <Code text={posUrl(url)} label={words.deviceCode} />
+          <h3>{words.dashboard}</h3>
+        </>
+      )}
+      <Code text={url} label={name} />
+    </>
+  );
+}
+
 /** The same token signs a device in at the point of sale. */
-function posUrl({ url }: OneTimeLink): string {
+function posUrl(url: string): string {
   const { origin, hash } = new URL(url);
   return `${origin}/pos${hash}`;
 }

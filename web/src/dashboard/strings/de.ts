@@ -22,6 +22,8 @@ export const de: Strings = {
   signInHelp: 'Noch kein Passkey, oder verloren? Bitten Sie einen Inhaber Ihres Teams um einen neuen Link.',
   noPasskeys: 'Dieser Browser bietet hier keine Passkeys an. Öffnen Sie die Seite über HTTPS oder auf localhost.',
   passkeyRefused: 'Der Passkey wurde nicht angenommen. Versuchen Sie es noch einmal.',
+  passkeyNeedsLink:
+    'Ihr Anmeldelink wurde vor mehr als 5 Minuten benutzt. Bitten Sie um einen neuen, um Ihren ersten Passkey hinzuzufügen.',
   passkeyCancelled: 'Es wurde kein Passkey gezeigt. Versuchen Sie es, wenn Sie so weit sind.',
 
   joinTitle: 'Ihr Link wird geöffnet',
@@ -194,6 +196,8 @@ export const de: Strings = {
   linkTitle: 'Geben Sie {name} diesen Link',
   linkText: 'Er meldet einmal an, bis {time}. Er ist nur jetzt zu sehen.',
   linkMailed: 'Er wird auch per E-Mail an {email} verschickt.',
+  linkMailedOnly:
+    'Er wird per E-Mail an {email} verschickt und sonst niemandem gezeigt: Diese Person hat einen Passkey.',
   linkNotMailed: 'Es wird keine E-Mail verschickt.',
   newLink: 'Neuer Link',
   changeRole: 'Rolle ändern',
@@ -208,6 +212,7 @@ export const de: Strings = {
   address: 'Adresse',
   more: 'Mehr zeigen',
   refundLimit: 'Erstattungsgrenze in {currency}',
+  limitsKept: 'Grenzen in {units} bleiben, wie sie sind.',
 
   passkeys: 'Passkeys',
   sessions: 'Sitzungen',

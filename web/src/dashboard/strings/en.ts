@@ -22,6 +22,7 @@ export const en = {
   signInHelp: 'No passkey yet, or lost? Ask an owner of your team for a new link.',
   noPasskeys: 'This browser offers no passkeys here. Open the dashboard over HTTPS, or on localhost.',
   passkeyRefused: 'The passkey was not accepted. Try again.',
+  passkeyNeedsLink: 'Your sign-in link was used more than 5 minutes ago. Ask for a new one to add your first passkey.',
   passkeyCancelled: 'Nothing was shown. Try again when you are ready.',
 
   joinTitle: 'Opening your link',
@@ -191,6 +192,7 @@ export const en = {
   linkTitle: 'Give this link to {name}',
   linkText: 'It signs in once, until {time}. It is shown only now.',
   linkMailed: 'It is also mailed to {email}.',
+  linkMailedOnly: 'It is mailed to {email}, and shown to nobody else: this person has a passkey.',
   linkNotMailed: 'No mail is sent.',
   newLink: 'New link',
   changeRole: 'Change role',
@@ -205,6 +207,7 @@ export const en = {
   address: 'Address',
   more: 'Show more',
   refundLimit: 'Refund limit in {currency}',
+  limitsKept: 'Limits in {units} stay as they are.',
 
   passkeys: 'Passkeys',
   sessions: 'Sessions',

@@ -21,6 +21,8 @@ export const fr: Strings = {
   signInHelp: 'Pas encore de clé d’accès, ou perdue ? Demandez un nouveau lien à un propriétaire de votre équipe.',
   noPasskeys: 'Ce navigateur ne propose pas de clés d’accès ici. Ouvrez le tableau de bord en HTTPS ou sur localhost.',
   passkeyRefused: 'La clé d’accès n’a pas été acceptée. Réessayez.',
+  passkeyNeedsLink:
+    'Votre lien de connexion a été utilisé il y a plus de 5 minutes. Demandez-en un nouveau pour ajouter votre première clé d’accès.',
   passkeyCancelled: 'Aucune clé n’a été présentée. Réessayez quand vous serez prêt.',
   joinTitle: 'Ouverture de votre lien',
   joinText: 'Le lien vous connecte une seule fois.',
@@ -184,6 +186,8 @@ export const fr: Strings = {
   linkTitle: 'Donnez ce lien à {name}',
   linkText: 'Il connecte une seule fois, jusqu’au {time}. Il n’est affiché que maintenant.',
   linkMailed: 'Il est aussi envoyé par e-mail à {email}.',
+  linkMailedOnly:
+    'Il est envoyé par e-mail à {email} et n’est montré à personne d’autre : cette personne a une clé d’accès.',
   linkNotMailed: 'Aucun e-mail n’est envoyé.',
   newLink: 'Nouveau lien',
   changeRole: 'Changer le rôle',
@@ -198,6 +202,7 @@ export const fr: Strings = {
   address: 'Adresse',
   more: 'Afficher plus',
   refundLimit: 'Limite de remboursement en {currency}',
+  limitsKept: 'Les limites en {units} restent telles quelles.',
   passkeys: 'Clés d’accès',
   sessions: 'Sessions',
   lastUsed: 'Dernière utilisation',

@@ -21,6 +21,8 @@ export const pt: Strings = {
   signInHelp: 'Ainda sem chave de acesso, ou perdeu-a? Peça uma nova ligação a um proprietário da sua equipa.',
   noPasskeys: 'Este navegador não oferece chaves de acesso aqui. Abra o painel por HTTPS ou em localhost.',
   passkeyRefused: 'A chave de acesso não foi aceite. Tente de novo.',
+  passkeyNeedsLink:
+    'A sua ligação de acesso foi usada há mais de 5 minutos. Peça uma nova para adicionar a sua primeira chave de acesso.',
   passkeyCancelled: 'Nenhuma chave foi mostrada. Tente quando estiver pronto.',
   joinTitle: 'A abrir a sua ligação',
   joinText: 'A ligação dá entrada uma só vez.',
@@ -184,6 +186,8 @@ export const pt: Strings = {
   linkTitle: 'Dê esta ligação a {name}',
   linkText: 'Dá entrada uma vez, até {time}. Só é mostrada agora.',
   linkMailed: 'Também é enviada por e-mail para {email}.',
+  linkMailedOnly:
+    'É enviada por e-mail para {email} e não é mostrada a mais ninguém: esta pessoa tem uma chave de acesso.',
   linkNotMailed: 'Não é enviado nenhum e-mail.',
   newLink: 'Nova ligação',
   changeRole: 'Mudar função',
@@ -198,6 +202,7 @@ export const pt: Strings = {
   address: 'Endereço',
   more: 'Mostrar mais',
   refundLimit: 'Limite de reembolso em {currency}',
+  limitsKept: 'Os limites em {units} ficam como estão.',
   passkeys: 'Chaves de acesso',
   sessions: 'Sessões',
   lastUsed: 'Última utilização',

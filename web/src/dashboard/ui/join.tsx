@@ -4,11 +4,12 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp } from '../../shared/text.ts';
 import { ApiProblem, call } from '../api.ts';
-import { addPasskey, deviceName, offersPasskeys, wasCancelled } from '../passkeys.ts';
+import { addPasskey, deviceName, offersPasskeys } from '../passkeys.ts';
 import { sessionQuery } from '../queries.ts';
 import type { Person } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { Notice, useTitle } from './parts.tsx';
+import { passkeyProblem } from './problem-text.ts';
 import { Door } from './sign-in.tsx';
 
 type Step =
@@ -89,7 +90,7 @@ function FirstPasskey({ person }: { readonly person: Person }) {
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
       await leave();
     } catch (error) {
-      setProblem(wasCancelled(error) ? words.passkeyCancelled : words.passkeyRefused);
+      setProblem(passkeyProblem(words, error));
     }
   };
   return (

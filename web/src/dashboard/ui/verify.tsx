@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
 import { ApiProblem } from '../api.ts';
-import { addPasskey, deviceName, verifyPasskey, wasCancelled } from '../passkeys.ts';
+import { addPasskey, deviceName, verifyPasskey } from '../passkeys.ts';
 import { sessionQuery } from '../queries.ts';
 import { useWords } from '../words.ts';
 import { Dialog, Notice } from './parts.tsx';
+import { passkeyProblem } from './problem-text.ts';
 
 type WithPasskey = <T>(work: () => Promise<T>) => Promise<T>;
 
@@ -60,7 +61,7 @@ function VerifyDialog({ onShown, onClose }: { readonly onShown: () => void; read
       await client.invalidateQueries({ queryKey: sessionQuery.queryKey });
       onShown();
     } catch (error) {
-      setProblem(wasCancelled(error) ? words.passkeyCancelled : words.passkeyRefused);
+      setProblem(passkeyProblem(words, error));
     }
   };
   return (
