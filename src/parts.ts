@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
 import { adoptRows } from './actions/outgoing/adopt-rows.ts';
+import { signingKeysOf } from './actions/outgoing/refund/signed/signing-keys.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
@@ -183,6 +184,7 @@ export async function createParts(input: PartsInput) {
       { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
     ),
     cursorKeys: secrets.deriveEach('cursor'),
+    signingKeys: signingKeysOf(secrets),
     optionKeys: secrets.deriveEach('option'),
     readSubjects,
     renderEvents: (events: readonly PlacedEvent[], version: Version) =>

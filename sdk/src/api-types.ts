@@ -77,7 +77,7 @@ export interface PaymentRefund {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
-  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
 }
 
@@ -360,7 +360,7 @@ export interface AcceptedRefund {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
-  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
 }
 
@@ -398,7 +398,7 @@ export interface Refund {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
-  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
 }
 
@@ -1012,7 +1012,7 @@ export interface RefundData {
     /** Only of `cooling_off`. */
     until?: string;
   } | null;
-  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. */
+  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
 }
 

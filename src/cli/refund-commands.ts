@@ -3,9 +3,12 @@ import { approveRefund } from '../actions/outgoing/refund/approve-refund.ts';
 import { coverByOperator } from '../actions/outgoing/refund/cover-by-operator.ts';
 import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts';
 import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-refund.ts';
+import { signingKeysOf } from '../actions/outgoing/refund/signed/signing-keys.ts';
 import { vetoRefund } from '../actions/outgoing/refund/veto-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
-import { REFUND_STATES, signPath, waitOf } from '../domain/refund.ts';
+import { REFUND_STATES, waitOf } from '../domain/refund.ts';
+import { signPath } from '../domain/sign-code.ts';
+import { openSecrets } from '../settings/master-secret.ts';
 import { listEvents, type StoredEvent } from '../store/events/events.ts';
 import { findRefund, findShownRefunds, listRefunds, type ShownRefund } from '../store/money/refunds.ts';
 import { withChains } from './chains.ts';
@@ -58,7 +61,8 @@ const show = databaseCommand({
   positionals: { id: required(id, 'The refund, or its payment.') },
   options: {},
   examples: ['refunds show rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-  run: async ({ db, world, config }, { id: asked }) => {
+  run: async (deps, { id: asked }) => {
+    const { db, world, config } = deps;
     const now = new Date(world.clock.nowMs());
     const isPayment = asked.startsWith('pay_');
     const refunds = await findShownRefunds(db.sql, isPayment ? { paymentId: asked, now } : { id: asked, now });
@@ -66,7 +70,8 @@ const show = databaseCommand({
     const shown = [];
     for (const each of refunds) {
       const isSignable = waitOf(each)?.what === 'merchant_signature';
-      const signUrl = isSignable ? config.publicUrl + signPath(each.id) : null;
+      const keys = isSignable ? signingKeysOf(await openSecrets(deps)) : undefined;
+      const signUrl = keys === undefined ? null : config.publicUrl + signPath(keys, each.id);
       shown.push({ ...each, signUrl, events: await listEvents(db.sql, each.id) });
     }
     const text = shown.map(refundText).join('\n\n');

@@ -171,13 +171,6 @@ export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; he
   return { held: fromHeld, merchant: amount - fee - fromHeld, operator: fee };
 }
 
-/** The path of the page where the merchant's account signs for a refund. */
-export function signPath(refundId: string): string {
-  return `${SIGN_PATH}${refundId.slice('rfnd_'.length)}`;
-}
-
-export const SIGN_PATH = '/r/';
-
 /** The thing that a refund waits for. */
 export const REFUND_WAITS = ['float', 'merchant_signature', 'network', 'unfreeze', 'cooling_off'] as const;
 export type RefundWait = (typeof REFUND_WAITS)[number];

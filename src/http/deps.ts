@@ -123,6 +123,8 @@ export interface HttpDeps {
   readonly holdPlaces: HoldPlaces;
   /** Sign list cursors; the same on every node. */
   readonly cursorKeys: KeyRing;
+  /** Make the secrets in the links where merchants sign for refunds. */
+  readonly signingKeys: KeyRing;
   /** Authenticate rows that decide about money. */
   readonly rowKeys: KeyRing;
   /** Encrypt options; the same on every node. */

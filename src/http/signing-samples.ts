@@ -12,7 +12,7 @@ interface SigningStory {
 export function signingSamples(story: SigningStory): Readonly<Record<string, Sample>> {
   const { refund, merchant, action, signature } = story;
   const { refundId, amount, destination } = refund;
-  const params = { id: refundId };
+  const params = { id: `${refundId}.vb0Hk1rUfXqYw2sT8pLmNg` };
   const waiting = {
     refundId,
     status: 'awaiting_funds',

@@ -19,6 +19,7 @@ import { refundIdOf } from '../../src/domain/ids.ts';
 import { type Belonging, ROLES } from '../../src/domain/role.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
 import { VERIFIED_MS } from '../../src/domain/session.ts';
+import { signCode } from '../../src/domain/sign-code.ts';
 import { browserOf, invite, OF_OPERATOR, ofMerchant, ofPartner, signIn } from '../e2e/people-scene.ts';
 import { happen, ORDER } from '../e2e/shop.ts';
 import {
@@ -84,7 +85,8 @@ describe('authorisation', () => {
     let behindMs = 2 * VERIFIED_MS;
     gateway = await startTestGateway({ world: { clock: { nowMs: () => Date.now() - behindMs } } });
     owner = await createTestPartner(gateway);
-    const { headers: stale } = await signIn(gateway, { belonging: ofPartner(owner.partner.id) });
+    const newStale = async () => (await signIn(gateway, { belonging: ofPartner(owner.partner.id) })).headers;
+    const [stale, staleLeaving] = [await newStale(), await newStale()];
     behindMs = 0;
     strangerOwner = await createTestPartner(gateway);
     const strangerId = strangerOwner.partner.id;
@@ -107,7 +109,7 @@ describe('authorisation', () => {
     const partnerId = owner.partner.id;
     const refundLimits = [{ unit: ORDER.amount.unit, value: ORDER.amount.value }];
     const person = async (of: Parameters<typeof signIn>[1]) => (await signIn(gateway, of)).headers;
-    const newPeople = async () => ({
+    const newPeople = async (staleOwner: Headers) => ({
       ...(Object.fromEntries(
         await Promise.all(
           ROLES.map(async (role) => [role, await person({ belonging: ofPartner(partnerId), role, refundLimits })]),
@@ -116,10 +118,10 @@ describe('authorisation', () => {
       'other partner’s owner': await person({ belonging: ofPartner(strangerId) }),
       'other merchant’s owner': await person({ belonging: ofMerchant(partnerId, otherMerchant) }),
       operator: { ...(await person({ belonging: OF_OPERATOR })), 'partner-id': partnerId },
-      'stale owner': stale,
+      'stale owner': staleOwner,
     });
-    const people = await newPeople();
-    const leaving = await newPeople();
+    const people = await newPeople(stale);
+    const leaving = await newPeople(staleLeaving);
     const ended = await person({ belonging: ofPartner(partnerId) });
     await browserOf(gateway, ended)('DELETE', '/v1/sessions/current');
     credentials = ({ method, path, scope }) => ({
@@ -261,7 +263,7 @@ describe('authorisation', () => {
       ['/refunds/', scene.refundId],
       ['/late-money/', scene.lateId],
       ['/payment-links/', scene.linkId],
-      ['/refund/', scene.refundId],
+      ['/refund/', signCode(gateway.signingKeys, scene.refundId)],
       ['/webhook-endpoints/', scene.endpointId],
       ['/people/', scene.personId],
       ['/sessions/', scene.sessionId],

@@ -229,11 +229,13 @@ export function startLoad(scene: LoadedScene, input: LoadInput = {}) {
   async function signRefund(ask: Ask, refundId: string): Promise<void> {
     for (;;) {
       const { body } = await ask('GET', `/v1/refunds/${refundId}`);
-      const { waitingFor } = (body.refund ?? body) as { waitingFor?: { what: string } | null };
-      if (waitingFor?.what === 'merchant_signature') break;
+      const { signUrl } = body as { signUrl?: string };
+      if (signUrl !== undefined) return signAt(ask, `/v1/gateway/refund/rfnd_${signUrl.split('/r/')[1]}`);
       await pause(askEveryMs);
     }
-    const path = `/v1/gateway/refund/${refundId}`;
+  }
+
+  async function signAt(ask: Ask, path: string): Promise<void> {
     const { body } = await ask('POST', `${path}/actions`, { body: {} });
     const [action] = body.actions as readonly { readonly data: { readonly params: readonly string[] } }[];
     const typed = JSON.parse(action?.data.params[1] ?? '') as TypedDataDefinition;

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { pictureOf } from '../../src/domain/picture.ts';
-import { SIGN_PATH } from '../../src/domain/refund.ts';
+import { signPath } from '../../src/domain/sign-code.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
 import { standInPage, stateIn } from './checkout-page.ts';
@@ -118,7 +118,7 @@ describe('the branding of a merchant', () => {
       })
     ).json().paymentLink;
     const refundId = await newRefund(own, paymentId);
-    const pages = [`/${paymentId}`, new URL(url).pathname, SIGN_PATH + refundId.slice('rfnd_'.length)];
+    const pages = [`/${paymentId}`, new URL(url).pathname, signPath(gateway.signingKeys, refundId)];
     const sheet = '<link rel="stylesheet" href="/brand/635bff.css">';
     for (const page of pages) {
       const { body } = await gateway.app.inject({ url: page });

@@ -1,8 +1,14 @@
+import { signingKeysOf } from '../../src/actions/outgoing/refund/signed/signing-keys.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
+import { signCode } from '../../src/domain/sign-code.ts';
+import { createSecrets } from '../../src/runtime/secrets.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
+import { MASTER_SECRET } from './node.ts';
 import { request } from './requests.ts';
 import { rest, type Shopping } from './shopping.ts';
 import { Violation } from './stage.ts';
+
+const SIGNING_KEYS = signingKeysOf(createSecrets([MASTER_SECRET]));
 
 interface WalletAction {
   readonly data: {
@@ -35,7 +41,7 @@ export async function signForRefund(shopping: Shopping, paymentId: string): Prom
 
 /** The last request to the wallet, and the same for everybody who asks. */
 async function offer({ stage, by, random, headers }: Shopping, refundId: string) {
-  const url = `/v1/gateway/refund/${refundId}/actions`;
+  const url = `/v1/gateway/refund/${signCode(SIGNING_KEYS, refundId)}/actions`;
   const answer = await request(stage, by, random, { method: 'POST', url, headers, payload: {} });
   if (answer?.status !== 200) return undefined;
   const { data } = (answer.body.actions as readonly WalletAction[]).at(-1) ?? {};
@@ -87,6 +93,6 @@ async function payInCoin(shopping: Shopping, refundId: string, action: WalletAct
 }
 
 function confirm({ stage, by, random, headers }: Shopping, refundId: string, result: string) {
-  const url = `/v1/gateway/refund/${refundId}/confirm`;
+  const url = `/v1/gateway/refund/${signCode(SIGNING_KEYS, refundId)}/confirm`;
   return request(stage, by, random, { method: 'POST', url, headers, payload: { result } });
 }

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PageState } from '../../../web/src/checkout/page-state.ts';
 import { accentProblem, accentSheet, parseColour } from '../../domain/accent.ts';
 import { ACCENT_SHEETS } from '../../domain/accent-path.ts';
-import { isId, paymentIdOf } from '../../domain/ids.ts';
+import { paymentIdOf } from '../../domain/ids.ts';
 import type { Picture } from '../../domain/picture.ts';
-import { SIGN_PATH } from '../../domain/refund.ts';
+import { codeInPath, openSignCode, SIGN_PATH } from '../../domain/sign-code.ts';
 import { ApiError } from '../../errors.ts';
 import { findShownRefunds } from '../../store/money/refunds.ts';
 import { findLogo } from '../../store/parties/logos.ts';
@@ -133,14 +133,15 @@ async function sendPayment(
 
 /** The page on which the account that received a payment signs for a refund. No other page may embed it. */
 async function sendRefund(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const id = `rfnd_${(request.params as { '*': string })['*']}`;
-  const payment = isId('rfnd_', id) ? await deps.readPayment(paymentIdOf(id)) : undefined;
+  const code = codeInPath((request.params as { '*': string })['*']);
+  const id = openSignCode(deps.signingKeys, code);
+  const payment = id === undefined ? undefined : await deps.readPayment(paymentIdOf(id));
   const now = new Date(deps.world.clock.nowMs());
-  const [refund] = payment === undefined ? [] : await findShownRefunds(deps.db.sql, { id, now });
+  const [refund] = id === undefined ? [] : await findShownRefunds(deps.db.sql, { id, now });
   if (payment === undefined || refund === undefined) throw paymentNotFound();
   reply.headers(pageHeaders(deps.config));
   const brand = await brandOf(deps, payment);
-  return sendPage(deps, { request, reply, brand }, (language) => refundPage(deps, { payment, refund, language }));
+  return sendPage(deps, { request, reply, brand }, (language) => refundPage(deps, { payment, refund, code, language }));
 }
 
 /** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */

@@ -90,7 +90,7 @@ export async function paymentPage(
 /** The first state of the page on which a merchant signs for a refund. */
 export async function refundPage(
   deps: HttpDeps,
-  { payment, refund, language }: { payment: Payment; refund: ShownRefund; language: Language },
+  { payment, refund, code, language }: { payment: Payment; refund: ShownRefund; code: string; language: Language },
 ): Promise<RefundPage> {
   const refundStrings = deps.page?.renderer.REFUND_STRINGS[language.locale];
   if (refundStrings === undefined) throw new Error(`The refund page has no words for ${language.locale}.`);
@@ -98,6 +98,7 @@ export async function refundPage(
     kind: 'refund',
     ...language,
     appId: CHECKOUT_APPS[payment.mode],
+    code,
     refund: await viewForSigner(deps, payment, refund),
     refundStrings,
     sandbox: sandboxOf(deps, payment),

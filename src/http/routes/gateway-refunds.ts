@@ -4,15 +4,16 @@ import { refundNotFound } from '../../actions/outgoing/refund/retry-refund.ts';
 import { acceptSignature } from '../../actions/outgoing/refund/signed/accept-signature.ts';
 import { offerRefund } from '../../actions/outgoing/refund/signed/offer-refund.ts';
 import { findShown } from '../../actions/outgoing/refund/signed/signable-refund.ts';
-import { isId, paymentIdOf } from '../../domain/ids.ts';
+import { paymentIdOf } from '../../domain/ids.ts';
+import { openSignCode } from '../../domain/sign-code.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerName, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
 import { WalletRpcActionBody } from '../views/options.ts';
 import { SignerRefundBody, viewForSigner } from '../views/signed-refund.ts';
 
 /**
- * The routes of the page where a merchant's account signs for a refund. Whoever has the link can read what is signed, and
- * can change nothing: only a signature of the account that received the payment counts.
+ * The routes of the page where a merchant's account signs for a refund. They need the secret of its link: the request to
+ * sign keeps floats from paying. Only a signature of the account that received the payment counts.
  */
 export function signingRoutes(app: App, deps: HttpDeps): void {
   const errors = ['payment_not_found'] as const;
@@ -20,16 +21,16 @@ export function signingRoutes(app: App, deps: HttpDeps): void {
   const refused = [...errors, 'invalid_state', 'sanctioned_user', 'executor_not_found'] as const;
 
   app.get('/refund/:id', { schema: GET, config }, async (request) => {
-    const payment = await paymentOf(deps, request);
-    return viewForSigner(deps, payment, await findShown(deps, request.params.id));
+    const { refundId, payment } = await openedBy(deps, request);
+    return viewForSigner(deps, payment, await findShown(deps, refundId));
   });
 
   app.post(
     '/refund/:id/actions',
     { schema: ACTIONS, config: { ...config, takesTurns: true, ignoresBody: true, errors: refused } },
     async (request) => {
-      await paymentOf(deps, request);
-      const { requests, expiresAt } = await offerRefund(deps, request.params.id);
+      const { refundId } = await openedBy(deps, request);
+      const { requests, expiresAt } = await offerRefund(deps, refundId);
       const actions = requests.map((data) => ({
         type: 'walletRpc' as const,
         data: { ...data, params: [...data.params] },
@@ -42,25 +43,31 @@ export function signingRoutes(app: App, deps: HttpDeps): void {
     '/refund/:id/confirm',
     { schema: CONFIRM, config: { ...config, errors: [...refused, 'quote_expired'] } },
     async (request) => {
-      const payment = await paymentOf(deps, request);
+      const { refundId, payment } = await openedBy(deps, request);
       const { result } = request.body;
-      const signed = { refundId: request.params.id, result, actor: callerName(request) };
+      const signed = { refundId, result, actor: callerName(request) };
       return viewForSigner(deps, payment, await acceptSignature(deps, signed));
     },
   );
 }
 
-/** The payment of the refund, if it is of the caller's mode. */
-async function paymentOf(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>) {
-  const { id } = request.params;
-  const payment = isId('rfnd_', id) ? await deps.readPayment(paymentIdOf(id)) : undefined;
-  if (payment === undefined || payment.mode !== request.caller?.mode) throw refundNotFound(id);
-  return payment;
+/** The refund of the code in the path, and its payment, if it is of the caller's mode. */
+async function openedBy(deps: HttpDeps, request: FastifyRequest<{ Params: { id: string } }>) {
+  const refundId = openSignCode(deps.signingKeys, request.params.id);
+  const payment = refundId === undefined ? undefined : await deps.readPayment(paymentIdOf(refundId));
+  if (refundId === undefined || payment === undefined || payment.mode !== request.caller?.mode) {
+    throw refundNotFound(request.params.id);
+  }
+  return { refundId, payment };
 }
 
 const TAGS = ['Gateway'];
 
-const RefundParams = Type.Object({ id: Type.String({ description: 'The refund.' }) });
+const RefundParams = Type.Object({
+  id: Type.String({
+    description: 'The refund and the secret of its link: `rfnd_` and the last part of `signUrl`.',
+  }),
+});
 
 const GET = {
   tags: TAGS,

@@ -21,7 +21,7 @@ import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';
 import { Cursor, enumOf, limitOf, NextCursor, textOf } from '../schemas.ts';
 import type { Origin } from '../views/icons.ts';
-import { OwnRefundBody, viewOwnRefund } from '../views/refund.ts';
+import { OwnRefundBody, viewOwnRefund, viewSignUrl } from '../views/refund.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
 const READ = { scheme: 'partner', merchant: 'header', scope: 'payments:read', takesDeleted: true } as const;
@@ -138,12 +138,12 @@ function viewRequested(origin: Origin, { refund, payment, isWhole }: Requested, 
   return isPlain && isWhole ? { paymentId: payment.id } : viewOwnRefund(origin, payment, refund);
 }
 
-async function viewAll({ config }: HttpDeps, db: Reader, refunds: readonly ShownRefund[]) {
+async function viewAll({ config, signingKeys }: HttpDeps, db: Reader, refunds: readonly ShownRefund[]) {
   const payments = await findPayments(db, [...new Set(refunds.map(({ paymentId }) => paymentId))]);
   return refunds.map((refund) => {
     const payment = payments.find((each) => each?.id === refund.paymentId);
     if (payment === undefined) throw new Error('The payment of a refund is missing.');
-    return viewOwnRefund(config, payment, refund);
+    return { ...viewOwnRefund(config, payment, refund), ...viewSignUrl(config, signingKeys, refund) };
   });
 }
 

@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { REFUND_STATES, REFUND_WAITS, signPath, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import type { KeyRing } from '../../domain/key-ring.ts';
+import { REFUND_STATES, REFUND_WAITS, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import { signPath } from '../../domain/sign-code.ts';
 import type { ListedRefund } from '../../store/payments/payment-lists.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
@@ -61,12 +63,21 @@ function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
   if (!hasFacts(refund)) return {};
   const wait = waitOf(refund);
   if (wait === undefined) return { waitingFor: null };
-  const { id, asset, updatedAt, sendAfter } = refund;
+  const { asset, updatedAt, sendAfter } = refund;
   const { what, units } = wait;
   const until = what === 'cooling_off' && sendAfter ? { until: sendAfter.toISOString() } : {};
   const waiting = { what, asset, amount: viewToken(origin, asset, units), since: updatedAt.toISOString() };
-  const sign = what === 'merchant_signature' ? { signUrl: origin.publicUrl + signPath(id) } : {};
-  return { waitingFor: { ...waiting, ...until }, ...sign };
+  return { waitingFor: { ...waiting, ...until } };
+}
+
+/** The link with which the account that received the payment signs, while the refund waits for that. */
+export function viewSignUrl(
+  { publicUrl }: Origin,
+  keys: KeyRing,
+  refund: WaitingRefund & { readonly id: string },
+): { readonly signUrl?: string } {
+  const isWaiting = waitOf(refund)?.what === 'merchant_signature';
+  return isWaiting ? { signUrl: publicUrl + signPath(keys, refund.id) } : {};
 }
 
 function hasFacts<Row extends RefundRow>(refund: Row & Partial<WaitingRefund>): refund is Row & WaitingRefund {
@@ -129,8 +140,8 @@ export const RefundBody = Type.Object({
   signUrl: Type.Optional(
     Type.String({
       description:
-        'Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included.',
-      examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+        'Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone.',
+      examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6.vb0Hk1rUfXqYw2sT8pLmNg'],
     }),
   ),
 });

@@ -63,6 +63,8 @@ export interface RefundPage extends Language {
   readonly kind: 'refund';
   /** The public App-Id the page calls the gateway with. */
   readonly appId: string;
+  /** The refund and the secret of this link, for the routes of the gateway. */
+  readonly code: string;
   readonly refund: RefundView;
   readonly refundStrings: RefundStrings;
   readonly sandbox: Sandbox | null;

@@ -191,7 +191,15 @@ interface RefundTelling {
 function tellRefund(name: string, { refund, state, page: change, isScriptless }: RefundTelling = {}): Story {
   const language = { locale: 'en', dir: 'ltr', strings: en, refundStrings: refundWords('en') } as const;
   const shown = { ...REFUND, ...refund };
-  const page: RefundPage = { kind: 'refund', appId: PAGE.appId, sandbox: null, ...language, ...change, refund: shown };
+  const page: RefundPage = {
+    kind: 'refund',
+    code: shown.refundId,
+    appId: PAGE.appId,
+    sandbox: null,
+    ...language,
+    ...change,
+    refund: shown,
+  };
   const first = firstSigning(page);
   const wallets = isScriptless ? null : [FOX, HARBOUR];
   const props = { ...first, state: { ...first.state, wallets, ...state } };

@@ -360,9 +360,9 @@ export interface ListedRefund {
     readonly amount: Amount;
     readonly since: string;
     readonly until?: string;
-    /** The page where the account that received the payment signs for the refund. */
-    readonly signUrl?: string;
   } | null;
+  /** The page where the account that received the payment signs for the refund. */
+  readonly signUrl?: string;
 }
 
 export interface RefundPage {

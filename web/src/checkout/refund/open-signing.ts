@@ -10,12 +10,12 @@ interface OpenSigning {
 }
 
 export function openSigning(page: RefundPage): OpenSigning {
-  const { appId, refund, sandbox } = page;
+  const { appId, code, refund, sandbox } = page;
   const signing = createSigning({
     refund,
     sandbox,
     gateway: createSigningGateway({
-      refundId: refund.refundId,
+      code,
       appId,
       clientId: visitId(),
       fetch: (...request) => fetch(...request),

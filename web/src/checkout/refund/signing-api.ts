@@ -18,8 +18,8 @@ export interface SigningGateway {
   confirm(result: string, signal: AbortSignal): Promise<Answer<RefundView>>;
 }
 
-export function createSigningGateway(input: ConnectionInput & { readonly refundId: string }): SigningGateway {
-  const base = `/v1/gateway/refund/${encodeURIComponent(input.refundId)}`;
+export function createSigningGateway(input: ConnectionInput & { readonly code: string }): SigningGateway {
+  const base = `/v1/gateway/refund/${encodeURIComponent(input.code)}`;
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     ask(input, base + path, { method: 'POST', body: JSON.stringify(body) }, signal, TIMEOUT_MS);
   return {

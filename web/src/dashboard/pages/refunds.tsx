@@ -97,7 +97,7 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
 }
 
 /** The reason why the refund is not sent, and the way to end it. */
-function RefundWait({ refund: { refundId, waitingFor } }: { readonly refund: ListedRefund }) {
+function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: ListedRefund }) {
   const words = useWords();
   const times = useTimes();
   const style = usePageState();
@@ -111,7 +111,7 @@ function RefundWait({ refund: { refundId, waitingFor } }: { readonly refund: Lis
   return (
     <>
       <Notice kind="warm">
-        {text} {waitingFor.signUrl !== undefined && <a href={waitingFor.signUrl}>{words.signRefund}</a>}
+        {text} {signUrl !== undefined && <a href={signUrl}>{words.signRefund}</a>}
       </Notice>
       {(waitingFor.what === 'float' || waitingFor.what === 'merchant_signature') && isOperator && (
         <Code text={`npm run till -- refunds cover ${refundId}`} label={words.command} />
