@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { hashToken, IDLE_MS, LINK_MS, SESSION_MS, VERIFIED_MS } from '../../src/domain/session.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
@@ -72,6 +73,23 @@ describe('people', () => {
       assert.equal(renewed.statusCode, 201);
       assert.equal((await visit({ link: link.token })).statusCode, 401);
       assert.equal((await visit({ link: renewed.json().link.url.split('#')[1] })).statusCode, 201);
+    });
+  });
+
+  describe('people who have lost every passkey', () => {
+    it('get no link by the API where no mail is sent, and begin anew by the command', async () => {
+      const { headers, person } = await owner();
+      const { authenticator } = await addPasskey(gateway, headers);
+      const colleague = await owner();
+      const refused = await browserOf(gateway, colleague.headers)('POST', `/v1/people/${person.id}/link`);
+      assert.deepEqual([refused.statusCode, refused.json().code], [409, 'invalid_state']);
+      const command = { actor: 'test', personId: person.id, isSeen: () => true, showsEveryLink: true };
+      const { link } = await relinkPerson(gateway, { ...command, forgetsPasskeys: true });
+      const signedIn = await visit({ link: link?.token });
+      const anew = { ...OWN_PAGE, cookie: cookieOf(signedIn) };
+      const passkey = authenticator.get(await signInOptions());
+      assert.equal((await visit({ passkey })).statusCode, 401, 'the lost one has ended');
+      assert.equal((await addPasskey(gateway, anew)).response.statusCode, 201);
     });
   });
 

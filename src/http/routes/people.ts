@@ -124,7 +124,8 @@ async function placeFor(
     return { belongsTo: 'merchant', partnerId, merchantId: seen.merchantId, mode };
   }
   if (seen.belongsTo === 'operator') {
-    if (merchantId != null) throw new ApiError('forbidden', 'Name the partner of the merchant in Partner-Id.');
+    if (merchantId != null)
+      throw new ApiError('forbidden', 'People of a merchant are invited by its partner, or by a command.');
     return { belongsTo: 'operator', partnerId: null, merchantId: null, mode: null };
   }
   const { partnerId } = seen;
