@@ -16,12 +16,12 @@ import { parseArgs } from 'node:util';
  * The releases of the contract that carries payments out. Each has the same address on every chain and no owner. The source
  * of the last one is in contracts/, that of the ones before is in the history of that folder.
  */
-const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A', '0x37c4fD908510903f219a8d6dDE33504C51Ab5Bb9'];
+const COLLECTORS = ['0x005CE28BE7dC9eAea013Bbd2790c45FeaDF9290A', '0xE7A3535e95f067C2cc1F030EE0CF94F67c65B826'];
 /** The releases of the contract that sweeps deposit addresses, likewise. */
 const DEPOSITS = [
   '0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead',
   '0xA76c90f3943b2d090d613343E15c952d53508506',
-  '0xB582E6264Fc63dF0b46E430116bdD0C90E4d8181',
+  '0xa7A95039B3cfa90f7aF034F09667F8b57081fa4E',
 ];
 const MEMBERS =
   'amount asset blockHash blockNumber chainId collector commitment deadline fee feeAccount form logIndex merchantId ' +

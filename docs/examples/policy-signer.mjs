@@ -27,7 +27,7 @@ import {
 import { privateKeyToAccount, sign } from 'viem/accounts';
 
 /** The releases of the Collector, the only contract that may be called or may receive an authorization. */
-const COLLECTORS = ['0x005ce28be7dc9eaea013bbd2790c45feadf9290a', '0x37c4fd908510903f219a8d6dde33504c51ab5bb9'];
+const COLLECTORS = ['0x005ce28be7dc9eaea013bbd2790c45feadf9290a', '0xe7a3535e95f067c2cc1f030ee0cf94f67c65b826'];
 const PERMIT2 = '0x000000000022d473030f116ddee9f6b43ac78ba3';
 const PAY = parseAbi(['function pay(address,bytes32,uint256,uint256,address,uint256) payable']);
 /** The first release of the Collector shows ids of 16 bytes, all later ones 32 sealed bytes. */

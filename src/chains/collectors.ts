@@ -22,8 +22,8 @@ export const COLLECTORS: readonly ContractRelease[] = [
     since: '2026-11-15',
   },
   {
-    address: '0x37c4fD908510903f219a8d6dDE33504C51Ab5Bb9',
-    codeHash: '0xd5a001868d0f66b36e2368d0e57c84f9854d288db46740271f912dc5567ae0a5',
+    address: '0xE7A3535e95f067C2cc1F030EE0CF94F67c65B826',
+    codeHash: '0xeb13c55e43e8470696f5f87cf5500a16ab9fb778cc337af9d7d1e8b255519771',
     since: '2026-11-18',
     isSealed: true,
   },
@@ -43,8 +43,8 @@ export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
     takesAuthorizations: true,
   },
   {
-    address: '0xB582E6264Fc63dF0b46E430116bdD0C90E4d8181',
-    codeHash: '0xdd836afca82c8496a95693b6edff7a193d046480b48520c8f0cd7534aec88464',
+    address: '0xa7A95039B3cfa90f7aF034F09667F8b57081fa4E',
+    codeHash: '0xc24b3638ed599f9bead9eb9e313187579d73673d2c04951c7d71e5ddfe1c25a1',
     since: '2026-11-18',
     takesAuthorizations: true,
     isSealed: true,
