@@ -1,0 +1,20 @@
+/** A fee and the amount that bears it. */
+export interface FeeSchedule {
+  readonly fee: bigint;
+  /** Positive, and not less than the fee. */
+  readonly of: bigint;
+}
+
+/**
+ * The fee of the units from `from` to `to`, pro rata and rounded down. It is a difference of running totals: the shares
+ * of all parts add up to the share of the whole. Units beyond `of` bear nothing, so the sum never exceeds the fee.
+ *
+ * The contract uses the same rule: the fee of a sweep is `feeShare(terms, 0, amount)`.
+ */
+export function feeShare(schedule: FeeSchedule, from: bigint, to: bigint): bigint {
+  return feeUpTo(schedule, to) - feeUpTo(schedule, from);
+}
+
+function feeUpTo({ fee, of }: FeeSchedule, units: bigint): bigint {
+  return units >= of ? fee : (fee * units) / of;
+}

@@ -1,0 +1,258 @@
+import type { Arrived, Fact, Moved, Paid } from './fact.ts';
+import { feeShare } from './fee-share.ts';
+import { compareMoments, type Moment } from './movement.ts';
+import type { Ending, Lot, PaidEnding, PaymentTerms, UnexpectedReason, Way } from './terms.ts';
+
+/**
+ * The money of one payment after the facts up to a moment. It is plain data, and can be stored as a checkpoint. Going on
+ * from a checkpoint costs the new facts and the lots, and not the history: dust makes no new lots.
+ */
+export interface Fold {
+  readonly terms: PaymentTerms;
+  readonly ending: Ending | undefined;
+  readonly upTo: Moment | undefined;
+  /** In the order of their first movement. */
+  readonly lots: ReadonlyMap<string, Lot>;
+  /** The lots of the asked money in time, by way. They decide whether the payment is paid. */
+  readonly counts: ReadonlyMap<string, Count>;
+  /** The first way that was filled. */
+  readonly filled: PaidEnding | undefined;
+  readonly paid: bigint;
+  /** The lot that dust joins, by address, network, asset and class. */
+  readonly last: ReadonlyMap<string, string>;
+  /** The number of the next lot: of an item by commitment, of a transfer by place within the present transaction. */
+  readonly numbers: ReadonlyMap<string, number>;
+  readonly transaction: string;
+}
+
+export interface Count {
+  readonly units: bigint;
+  readonly lots: readonly string[];
+}
+
+const NOTHING: Count = { units: 0n, lots: [] };
+
+/** The asked money that has come in time by that way. */
+export function countOf({ counts }: Pick<Fold, 'counts'>, way: Way): Count {
+  return counts.get(wayKey(way)) ?? NOTHING;
+}
+
+function wayKey({ network, commitment }: Way): string {
+  return `${network} ${commitment}`;
+}
+
+/** The same fields, open for changes while facts are folded in. */
+type Work = {
+  -readonly [Key in keyof Fold]: Fold[Key] extends ReadonlyMap<infer K, infer V> ? Map<K, V> : Fold[Key];
+} & { readonly named: ReadonlySet<string> };
+
+export function beginFold(terms: PaymentTerms, ending: Ending | undefined): Fold {
+  const counts = new Map(terms.ways.map((way): [string, Count] => [wayKey(way), NOTHING]));
+  const none = { upTo: undefined, filled: undefined, paid: 0n, transaction: '' };
+  return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), numbers: new Map() };
+}
+
+/** Folds further facts in, in the order of their moments. A fact that is not later than the fold needs a new fold. */
+export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
+  const { terms, ending, upTo, filled, paid, transaction } = fold;
+  const work: Work = {
+    ...{ terms, ending, upTo, filled, paid, transaction },
+    lots: new Map(fold.lots),
+    counts: new Map(fold.counts),
+    last: new Map(fold.last),
+    numbers: new Map(fold.numbers),
+    named: new Set(ending?.is === 'paid' ? ending.lots : []),
+  };
+  for (const fact of facts.toSorted(compareMoments)) {
+    if (work.upTo !== undefined && compareMoments(work.upTo, fact) > 0) {
+      throw new RangeError('A fact lies before the checkpoint: fold from the beginning.');
+    }
+    step(work, fact);
+    work.upTo = fact;
+  }
+  const { named: _, ...folded } = work;
+  return folded;
+}
+
+function step(work: Work, fact: Fact): void {
+  const way = wayOf(work.terms, fact);
+  if (way === undefined) return;
+  if (work.transaction !== `${fact.network} ${fact.transaction}`) {
+    work.transaction = `${fact.network} ${fact.transaction}`;
+    for (const key of work.numbers.keys()) if (key.startsWith('transfer ')) work.numbers.delete(key);
+  }
+  if (fact.is === 'arrived') arrive(work, way, fact);
+  else if (fact.is === 'collected') collect(work, way, fact);
+  else sweep(work, way, fact);
+}
+
+/** A way on the network of the fact comes first. Without one the money has come to its address on another network. */
+function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | undefined {
+  return (
+    ways.find((way) => way.commitment === commitment && way.network === network) ??
+    ways.find((way) => way.commitment === commitment && way.kind === 'deposit')
+  );
+}
+
+/** What the chain and the terms say about money at a deposit address, without the ending. */
+type Class = 'counting' | 'late' | 'screened' | 'other';
+
+function classOf(way: Way, { network, asset, blockTimeS, isScreened }: Arrived): Class {
+  if (way.network !== network || way.asset !== asset) return 'other';
+  if (isScreened) return 'screened';
+  return blockTimeS <= way.deadlineS ? 'counting' : 'late';
+}
+
+function arrive(work: Work, way: Way, fact: Arrived): void {
+  const { network, asset, address, amount } = fact;
+  const kind = classOf(way, fact);
+  const own = `${network}/${fact.transaction}/${address}/${asset}/${nextNumber(work, `transfer ${address} ${asset}`)}`;
+  const line = `${address} ${network} ${asset} ${kind} ${fact.isScreened}`;
+  const isDust = amount < (work.terms.dustBelow[asset] ?? 0n);
+  const id = (isDust ? work.last.get(line) : undefined) ?? own;
+  work.last.set(line, id);
+  const reason = reasonOf(work, way, fact, kind);
+  if (kind === 'counting') count(work, way, id, amount);
+  const lot = { ...lotOf(work, way, fact), address, isScreened: fact.isScreened };
+  place(work, { ...lot, id, reason, amount, waiting: amount, fee: 0n, net: 0n });
+}
+
+function collect(work: Work, way: Way, fact: Paid): void {
+  const { network, commitment, amount, fee } = fact;
+  const nth = nextNumber(work, `item ${network} ${commitment}`);
+  const id = `${network}/${commitment}/${nth}`;
+  const reason = reasonOf(work, way, fact, 'counting', nth);
+  // One commitment that is collected by two kinds is two lots, and the second one never counts.
+  if (nth === 0) count(work, way, id, amount);
+  const lot = { ...lotOf(work, way, fact), address: null, isScreened: false };
+  place(work, { ...lot, id, reason, amount, waiting: 0n, fee, net: amount - fee });
+}
+
+function lotOf({ terms }: Work, { commitment, recipient, isHeld }: Way, { network, asset }: Fact) {
+  const common = { payment: terms.payment, commitment, network, asset, account: recipient, isHeld };
+  return { ...common, isPaying: false, isUnexplained: false };
+}
+
+function nextNumber({ numbers }: Work, key: string): number {
+  const number = numbers.get(key) ?? 0;
+  numbers.set(key, number + 1);
+  return number;
+}
+
+function count(work: Work, way: Way, id: string, amount: bigint): void {
+  const before = countOf(work, way);
+  const lots = before.lots.at(-1) === id ? before.lots : [...before.lots, id];
+  const units = before.units + amount;
+  work.counts.set(wayKey(way), { units, lots });
+  if (work.filled !== undefined || units < way.asked) return;
+  const { network, commitment, asked } = way;
+  work.filled = { is: 'paid', network, commitment, amount: asked, lots };
+}
+
+function reasonOf(
+  work: Work,
+  way: Way,
+  { network, blockTimeS, amount }: Fact,
+  kind: Class,
+  nth = 0,
+): UnexpectedReason | null {
+  const { ending } = work;
+  if (kind === 'other') return network === way.network ? 'wrong_token' : 'wrong_network';
+  if (ending === undefined) return nth > 0 ? 'paid_twice' : kind === 'late' ? 'late' : null;
+  if (ending.is === 'paid') {
+    const isSameWay = ending.network === way.network && ending.commitment === way.commitment;
+    return isSameWay && nth === 0 ? 'overpaid' : 'paid_twice';
+  }
+  const isTooLittle = kind === 'screened' || countOf(work, way).units + amount < way.asked;
+  return kind !== 'late' && isTooLittle && blockTimeS <= ending.untilS ? 'underpaid' : 'late';
+}
+
+/** Adds money to its lot. If the ending names the lot, it pays as far as the ending's amount goes. The rest is a lot too. */
+function place(work: Work, part: Lot): void {
+  const { ending, named } = work;
+  if (ending?.is !== 'paid' || !named.has(part.id)) {
+    join(work, part);
+    return;
+  }
+  const left = ending.amount - work.paid;
+  const paying = part.amount < left ? part.amount : left;
+  work.paid += paying;
+  const [first, rest] = divide(part, paying);
+  if (first.amount > 0n) join(work, { ...first, isPaying: true, reason: null });
+  if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, reason: 'overpaid' });
+}
+
+/** Divides new money. What waits is all of it or nothing, so the parts have the same proportions. */
+function divide(part: Lot, units: bigint): [Lot, Lot] {
+  const fee = feeShare({ fee: part.fee, of: part.amount }, 0n, units);
+  const isWaiting = part.waiting > 0n;
+  const waiting = isWaiting ? units : 0n;
+  const first = { ...part, amount: units, waiting, fee, net: isWaiting ? 0n : units - fee };
+  const rest = {
+    ...part,
+    amount: part.amount - first.amount,
+    waiting: part.waiting - first.waiting,
+    fee: part.fee - first.fee,
+    net: part.net - first.net,
+  };
+  return [first, rest];
+}
+
+function join({ lots }: Work, part: Lot): void {
+  const before = lots.get(part.id);
+  if (before === undefined) {
+    lots.set(part.id, part);
+    return;
+  }
+  lots.set(part.id, {
+    ...before,
+    amount: before.amount + part.amount,
+    waiting: before.waiting + part.waiting,
+    fee: before.fee + part.fee,
+    net: before.net + part.net,
+  });
+}
+
+/**
+ * Moves the lots that wait at the address to the recipient: money that counts first, then the rest, each in its order. The
+ * fee is divided by running totals. If the sweep took more than was asked, at the fee of what was asked, then only as many
+ * units bear it.
+ */
+function sweep(work: Work, way: Way, fact: Moved): void {
+  const { network, asset, address, amount, fee, transaction } = fact;
+  if (amount === 0n) return;
+  const isCapped = fee <= way.fee && amount > way.asked;
+  const schedule = { fee, of: isCapped ? way.asked : amount };
+  let moved = 0n;
+  const move = (lot: Lot, units: bigint) => {
+    const share = feeShare(schedule, moved, moved + units);
+    moved += units;
+    work.lots.set(lot.id, {
+      ...lot,
+      waiting: lot.waiting - units,
+      fee: lot.fee + share,
+      net: lot.net + units - share,
+    });
+  };
+  const waiting = [...work.lots.values()].filter(
+    (lot) => lot.waiting > 0n && lot.address === address && lot.network === network && lot.asset === asset,
+  );
+  for (const lot of [...waiting.filter(isFirst), ...waiting.filter((each) => !isFirst(each))]) {
+    const left = amount - moved;
+    if (left > 0n) move(lot, lot.waiting < left ? lot.waiting : left);
+  }
+  const unexplained = amount - moved;
+  if (unexplained === 0n) return;
+  const id = `${network}/${transaction}/${address}/${asset}/swept`;
+  join(work, {
+    ...{ ...lotOf(work, way, fact), id, address, isScreened: false, isUnexplained: true, reason: 'overpaid' },
+    ...{ amount: unexplained, waiting: unexplained, fee: 0n, net: 0n },
+  });
+  const lot = work.lots.get(id);
+  if (lot !== undefined) move(lot, unexplained);
+}
+
+/** Money that paid, or may still pay. */
+function isFirst({ isPaying, reason, isScreened }: Lot): boolean {
+  return isPaying || (reason === null && !isScreened);
+}

@@ -1,0 +1,77 @@
+import type { Lot } from './terms.ts';
+
+/** A part of a lot that an order of ours takes. */
+export interface Spend {
+  /** The id of the payout, refund or return. */
+  readonly order: string;
+  readonly purpose: 'payout' | 'refund' | 'return';
+  readonly lot: string;
+  readonly payment: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly account: string;
+  readonly amount: bigint;
+  /** True if its transfer is final on chain. Until then the money is still on the account. */
+  readonly isDone: boolean;
+}
+
+/** A lot that is held for a merchant, with the part that no order has taken. */
+export interface HeldLot extends Lot {
+  /** Never below zero. */
+  readonly remainder: bigint;
+}
+
+/** Money that was spent, and whose movement has left the chain. The next lots of the same place fill it first. */
+export interface Debt {
+  readonly payment: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly account: string;
+  readonly amount: bigint;
+}
+
+export interface Holdings {
+  readonly lots: readonly Lot[];
+  readonly held: readonly HeldLot[];
+  readonly debts: readonly Debt[];
+  readonly spends: readonly Spend[];
+}
+
+/** Lots and debts of one group can be set off against each other, and those of two groups never. */
+export function groupOf({ payment, network, asset, account }: Omit<Debt, 'amount'>): string {
+  return `${payment} ${network} ${asset} ${account}`;
+}
+
+/** The held lots after all spends. What was spent beyond a lot is a debt, which other lots of its group fill in order. */
+export function holdingsOf(lots: readonly Lot[], spends: readonly Spend[]): Holdings {
+  const spent = new Map<string, bigint>();
+  for (const { lot, amount } of spends) spent.set(lot, (spent.get(lot) ?? 0n) + amount);
+  const nets = new Map(lots.filter(({ isHeld }) => isHeld).map(({ id, net }) => [id, net]));
+  const debts = new Map<string, Debt>();
+  for (const [id, units] of spent) {
+    const over = units - (nets.get(id) ?? 0n);
+    const place = spends.find(({ lot }) => lot === id);
+    if (over <= 0n || place === undefined) continue;
+    const { payment, network, asset, account } = place;
+    const before = debts.get(groupOf(place))?.amount ?? 0n;
+    debts.set(groupOf(place), { payment, network, asset, account, amount: before + over });
+  }
+  const held = lots
+    .filter(({ isHeld }) => isHeld)
+    .map((lot): HeldLot => {
+      const left = greatest(0n, lot.net - (spent.get(lot.id) ?? 0n));
+      const debt = debts.get(groupOf(lot));
+      const filled = debt === undefined ? 0n : least(left, debt.amount);
+      if (debt !== undefined) debts.set(groupOf(lot), { ...debt, amount: debt.amount - filled });
+      return { ...lot, remainder: left - filled };
+    });
+  return { lots, held, debts: [...debts.values()].filter(({ amount }) => amount > 0n), spends };
+}
+
+export function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function greatest(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,40 @@
+import { leastPaid } from '../deposit.ts';
+import type { Fact } from './fact.ts';
+import { beginFold, countOf, type Fold, goOn } from './fold.ts';
+import type { Ending, Lot, PaymentTerms, Way } from './terms.ts';
+
+/**
+ * The time of the last final block of each network, in Unix seconds. All facts up to it have been read. Networks have
+ * times of their own: one that stands still must not hold up a payment on another.
+ */
+export type FinalTimes = ReadonlyMap<string, number>;
+
+/** Whether a payment is paid, by which lots and with what amount; or that it cannot be paid any more. */
+export function judge(terms: PaymentTerms, facts: readonly Fact[], finalTimes: FinalTimes): Ending | undefined {
+  return judgeFold(goOn(beginFold(terms, undefined), facts), finalTimes);
+}
+
+/** The same from a fold that was made without an ending. */
+export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefined {
+  const { terms, filled } = fold;
+  if (filled !== undefined) return filled;
+  const isOver = ({ network, deadlineS }: Way) => (finalTimes.get(network) ?? -1) > deadlineS;
+  // A little less pays when nothing more can come in time.
+  for (const way of terms.ways.filter(isOver)) {
+    const { units, lots } = countOf(fold, way);
+    const { network, commitment, asked, kind } = way;
+    const isEnough = kind === 'deposit' && units > 0n && units >= leastPaid(asked, terms.toleranceBasisPoints);
+    if (isEnough) return { is: 'paid', network, commitment, amount: units, lots };
+  }
+  if (terms.ways.length === 0 || !terms.ways.every(isOver)) return undefined;
+  return { is: 'unpaid', untilS: Math.max(...terms.ways.map(({ deadlineS }) => deadlineS)) };
+}
+
+/** Who owns what, and where: the lots of a payment, in the order of their first movements. */
+export function position(terms: PaymentTerms, facts: readonly Fact[], ending: Ending | undefined): readonly Lot[] {
+  return lotsOf(goOn(beginFold(terms, ending), facts));
+}
+
+export function lotsOf(fold: Fold): readonly Lot[] {
+  return [...fold.lots.values()];
+}

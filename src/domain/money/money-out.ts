@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { markedId } from '../ids.ts';
+import type { Sent } from './fact.ts';
+import { groupOf, type HeldLot, type Holdings, holdingsOf, least, type Spend } from './holding.ts';
+import type { Ending, Lot, PaidEnding } from './terms.ts';
+
+/** Money out spends lots, each unit once. Ids follow from lots, so a restored database makes the same orders. */
+
+/** A payout of held lots of one payment, network, asset and account. */
+export interface Payout {
+  readonly id: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly account: string;
+  readonly amount: bigint;
+  /** The part that settles the payment. The rest is unexpected money that goes the same way. */
+  readonly settles: bigint;
+  readonly spends: readonly Spend[];
+}
+
+export interface PayoutRules {
+  /** Lots that wait for a person: of listed senders. */
+  readonly stopped: ReadonlySet<string>;
+  /** Lots whose return was asked for. They are swept, and not paid out. */
+  readonly returning: ReadonlySet<string>;
+  /** The least amount of unexpected money that is worth a transfer. Money that paid the payment always moves on. */
+  minimum(asset: string): bigint;
+}
+
+/** A deposit address that is swept now. The contract takes everything that lies there in the asset. */
+export interface Sweep {
+  readonly network: string;
+  readonly asset: string;
+  readonly address: string;
+  readonly commitment: string;
+  readonly amount: bigint;
+}
+
+/**
+ * The sweeps to order. Money that may still pay its payment stays where it is, and so does unexpected money of too little
+ * worth. Money that paid always moves on. A lot that waits for a person stops its address, unless the amount is dust.
+ */
+export function chooseSweeps(lots: readonly Lot[], rules: PayoutRules): readonly Sweep[] {
+  const groups = Map.groupBy(
+    lots.filter(({ waiting }) => waiting > 0n),
+    ({ network, asset, address }) => `${network} ${asset} ${address}`,
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || first.address === null) return [];
+    const { network, asset, address, commitment } = first;
+    const amount = group.reduce((total, { waiting }) => total + waiting, 0n);
+    const least = rules.minimum(asset);
+    const stopped = group.filter(({ id }) => rules.stopped.has(id)).reduce((total, lot) => total + lot.waiting, 0n);
+    const isOpen = group.some(({ isPaying, reason, isScreened }) => !isPaying && reason === null && !isScreened);
+    const isNeeded = group.some(({ isPaying }) => isPaying) || amount >= least;
+    return isOpen || !isNeeded || (stopped > 0n && stopped >= least)
+      ? []
+      : [{ network, asset, address, commitment, amount }];
+  });
+}
+
+/** All payouts that can begin now. There is none before the payment has ended. */
+export function choosePayouts(ending: Ending | undefined, holdings: Holdings, rules: PayoutRules): readonly Payout[] {
+  if (ending === undefined) return [];
+  const groups = Map.groupBy(
+    holdings.held.filter(({ id, remainder }) => remainder > 0n && isFree(id, rules)),
+    groupOf,
+  );
+  return [...groups.values()].flatMap((lots) => {
+    const [first] = lots;
+    const amount = sum(lots);
+    const settles = sum(lots.filter(({ isPaying }) => isPaying));
+    if (first === undefined || (settles === 0n && amount < rules.minimum(first.asset))) return [];
+    const { network, asset, account } = first;
+    const id = nextPayoutId(first, holdings.spends);
+    const spends = lots.map((lot) => spendOf(lot, { order: id, purpose: 'payout', amount: lot.remainder }));
+    return [{ id, network, asset, account, amount, settles, spends }];
+  });
+}
+
+function isFree(id: string, { stopped, returning }: PayoutRules): boolean {
+  return !stopped.has(id) && !returning.has(id);
+}
+
+/** A lot that grew by dust after its payout begins another one, so the number is a part of the id. */
+export function payoutIdFrom(lot: string, number: number): string {
+  return markedId('pout_', hashOf(`payout ${number} ${lot}`));
+}
+
+function nextPayoutId({ id }: Lot, spends: readonly Spend[]): string {
+  const taken = new Set(spends.map(({ order }) => order));
+  for (let number = 0; number <= spends.length; number += 1) {
+    const next = payoutIdFrom(id, number);
+    if (!taken.has(next)) return next;
+  }
+  throw new RangeError('There are more payouts than spends.');
+}
+
+/** The id of unexpected money, and of its return. */
+export function returnIdFrom(lot: string): string {
+  return markedId('stry_', hashOf(`return ${lot}`));
+}
+
+function hashOf(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest().subarray(0, 16);
+}
+
+/** The cover of a refund or a return. All parts together are the amount. */
+export type Covered =
+  | {
+      readonly is: 'covered';
+      readonly spends: readonly Spend[];
+      readonly merchantFloat: bigint;
+      readonly operatorFloat: bigint;
+    }
+  /** It can be covered later: after the sweep, when the debt is filled, or when the money that paid is on the chain again. */
+  | { readonly is: 'waiting'; readonly for: 'sweep' | 'debt' | 'arrival' };
+
+export interface RefundOrder {
+  /** As decision 31 derives it: from the payment and the number of the refund. */
+  readonly id: string;
+  readonly amount: bigint;
+  /** The operator's part of it. It has left our accounts, so a float pays it. */
+  readonly fee: bigint;
+}
+
+/** A refund spends held lots of the asset that paid, those that paid first, and then floats. */
+export function coverRefund(
+  ending: PaidEnding,
+  holdings: Holdings,
+  { id, amount, fee }: RefundOrder,
+  rules: PayoutRules,
+): Covered {
+  if (holdings.debts.length > 0) return { is: 'waiting', for: 'debt' };
+  const paying = holdings.lots.filter(({ isPaying }) => isPaying);
+  // A reorg took the money that paid. A float must not pay money back that nobody has sent.
+  if (paying.reduce((total, each) => total + each.amount, 0n) < ending.amount) return { is: 'waiting', for: 'arrival' };
+  if (paying.some(({ isHeld, waiting }) => isHeld && waiting > 0n)) return { is: 'waiting', for: 'sweep' };
+  const groups = new Set(paying.map(groupOf));
+  const fit = holdings.held.filter((lot) => groups.has(groupOf(lot)) && isFree(lot.id, rules));
+  const spends = take(payingFirst(fit), amount - fee, { order: id, purpose: 'refund' });
+  const fromLots = spends.reduce((total, each) => total + each.amount, 0n);
+  return { is: 'covered', spends, merchantFloat: amount - fee - fromLots, operatorFloat: fee };
+}
+
+/** A return gives a lot of unexpected money back: its own units while they are held, and floats for the rest. */
+export function coverReturn(holdings: Holdings, lot: Lot): Covered {
+  if (holdings.debts.length > 0) return { is: 'waiting', for: 'debt' };
+  if (lot.waiting > 0n) return { is: 'waiting', for: 'sweep' };
+  const own = holdings.held.filter(({ id }) => id === lot.id);
+  const spends = take(own, lot.net, { order: returnIdFrom(lot.id), purpose: 'return' });
+  const fromLots = spends.reduce((total, each) => total + each.amount, 0n);
+  return { is: 'covered', spends, merchantFloat: lot.net - fromLots, operatorFloat: lot.fee };
+}
+
+function payingFirst(lots: readonly HeldLot[]): HeldLot[] {
+  return [...lots.filter(({ isPaying }) => isPaying), ...lots.filter(({ isPaying }) => !isPaying)];
+}
+
+/** Takes as much of the remainders as needed, in the order of the lots. */
+function take(lots: readonly HeldLot[], units: bigint, about: Pick<Spend, 'order' | 'purpose'>): Spend[] {
+  let left = units;
+  return lots.flatMap((lot) => {
+    const amount = least(lot.remainder, left);
+    left -= amount;
+    return amount > 0n ? [spendOf(lot, { ...about, amount })] : [];
+  });
+}
+
+function spendOf(lot: Lot, { order, purpose, amount }: Pick<Spend, 'order' | 'purpose' | 'amount'>): Spend {
+  const { id, payment, network, asset, account } = lot;
+  return { order, purpose, lot: id, payment, network, asset, account, amount, isDone: false };
+}
+
+function sum(lots: readonly HeldLot[]): bigint {
+  return lots.reduce((total, { remainder }) => total + remainder, 0n);
+}
+
+/** A transfer that an order of ours has made, as the chain shows it. The subject of its item gives the order. */
+export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'amount'> {
+  readonly order: string;
+}
+
+/**
+ * The spends behind transfers that are on the chain, for a database that has lost its orders. The transfers are in the order of the
+ * chain. A payout begins with the lot in its id and goes on in the order of the lots; a return has its own lot; a refund has
+ * the lots that paid first. What no lot covers came from floats, or is a debt if it was a payout.
+ */
+export function recoverSpends(lots: readonly Lot[], carried: readonly Carried[]): readonly Spend[] {
+  let spends: Spend[] = [];
+  const returns = new Map(lots.map((lot) => [returnIdFrom(lot.id), lot.id]));
+  const ofReturn = carried.filter(({ order }) => returns.has(order));
+  for (const each of [...ofReturn, ...carried.filter((one) => !ofReturn.includes(one))]) {
+    spends = [...spends, ...recoverOne(holdingsOf(lots, spends), each, returns.get(each.order))];
+  }
+  return spends;
+}
+
+function recoverOne(holdings: Holdings, carried: Carried, returned: string | undefined): Spend[] {
+  const { order, network, asset, account, amount } = carried;
+  const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);
+  const done = (found: Spend[]) => found.map((spend) => ({ ...spend, isDone: true }));
+  if (returned !== undefined) {
+    const own = fit.filter(({ id }) => id === returned);
+    return done(take(own, amount, { order, purpose: 'return' }));
+  }
+  if (!order.startsWith('pout_')) {
+    return done(take(payingFirst(fit), amount, { order, purpose: 'refund' }));
+  }
+  const start = fit.findIndex(({ id }) => isPayoutOf(order, id, holdings.spends.length));
+  const first = fit[start];
+  if (first === undefined) return [];
+  const found = take([...fit.slice(start), ...fit.slice(0, start)], amount, { order, purpose: 'payout' });
+  const missing = amount - found.reduce((total, each) => total + each.amount, 0n);
+  const over = missing > 0n ? [spendOf(first, { order, purpose: 'payout', amount: missing })] : [];
+  return done([...found, ...over]);
+}
+
+function isPayoutOf(order: string, lot: string, most: number): boolean {
+  for (let number = 0; number <= most; number += 1) if (payoutIdFrom(lot, number) === order) return true;
+  return false;
+}

@@ -1,0 +1,88 @@
+/**
+ * Movements: what the chain shows at the places of ours. Amounts come from the legs alone. The events of our contracts
+ * explain the legs of their transaction and add no amount of their own.
+ */
+
+/** A position on a chain. Movements and events of all networks have one order: see `compareMoments`. */
+export interface Moment {
+  /** CAIP-2. */
+  readonly network: string;
+  /** Unix seconds. */
+  readonly blockTimeS: number;
+  readonly block: number;
+  /** Of the log within its block. */
+  readonly index: number;
+}
+
+/** The order of money: block time, network, block, index. It does not depend on who read which block first. */
+export function compareMoments(a: Moment, b: Moment): number {
+  if (a.blockTimeS !== b.blockTimeS) return a.blockTimeS - b.blockTimeS;
+  if (a.network !== b.network) return a.network < b.network ? -1 : 1;
+  return a.block - b.block || a.index - b.index;
+}
+
+/**
+ * A place is an address of ours that can hold money: a deposit address, an intermediate account or a relayer. Accounts
+ * that were used once stay places. An address is the same place on every network.
+ */
+export type PlaceKind = 'deposit' | 'intermediate' | 'relayer';
+
+/** One leg of a transaction: an amount of an asset goes from one address to another, and one of them is a place of ours. */
+export interface Movement extends Moment {
+  readonly transaction: string;
+  /** CAIP-19. */
+  readonly asset: string;
+  /** Addresses are in the canonical spelling of their network. */
+  readonly from: string;
+  readonly to: string;
+  readonly amount: bigint;
+  readonly fromPlace: PlaceKind | null;
+  readonly toPlace: PlaceKind | null;
+}
+
+/** The Collector has carried out an item. */
+export interface Collected extends Moment {
+  readonly event: 'collected';
+  readonly transaction: string;
+  readonly collector: string;
+  readonly commitment: string;
+  /** As the chain shows it. Anybody can copy a subject, so it decides nothing here. */
+  readonly subject: string;
+  /** The way the money was pulled. One commitment can be collected once by each kind. */
+  readonly kind: 'key' | 'wallet' | 'permit2' | 'native';
+  readonly payer: string;
+  readonly asset: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly recipient: string;
+  readonly feeAccount: string;
+  readonly deadlineS: number;
+}
+
+/** A deposit address was swept. The event shows every term that its commitment covers. */
+export interface Swept extends Moment {
+  readonly event: 'swept';
+  readonly transaction: string;
+  /** The deposit address of the commitment. */
+  readonly address: string;
+  readonly commitment: string;
+  readonly subject: string;
+  /** The token that was swept. */
+  readonly asset: string;
+  /** The token contract that the address was made for, which has no network. */
+  readonly askedToken: string;
+  readonly askedAmount: bigint;
+  readonly askedFee: bigint;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly recipient: string;
+  readonly feeAccount: string;
+}
+
+export type MoneyEvent = Collected | Swept;
+
+/** One transaction, as far as it concerns us. Legs and events are in the order of their indexes. */
+export interface Mined {
+  readonly legs: readonly Movement[];
+  readonly events: readonly MoneyEvent[];
+}

@@ -1,0 +1,161 @@
+import type { Collected, Mined, MoneyEvent, Movement, PlaceKind, Swept } from './movement.ts';
+
+/** The owner of one end of a movement, or of a part of it. */
+export type Owner =
+  /** An item that the gateway has written: a payment's, or an order's (payout, refund, return). */
+  | { readonly is: 'item'; readonly network: string; readonly commitment: string }
+  /** A deposit address, on whatever network and in whatever token the money has come. */
+  | { readonly is: 'deposit'; readonly network: string; readonly commitment: string }
+  /** A transfer between our own accounts. It is never an arrival. */
+  | { readonly is: 'own' }
+  | { readonly is: 'nobody' };
+
+/** The part of a leg that one owner explains. */
+export interface Part {
+  readonly owner: Owner;
+  readonly amount: bigint;
+  /** True for the part of a leg that is a fee. */
+  readonly isFee: boolean;
+}
+
+/** The parts of a movement at each end that is a place of ours. The parts of an end add up to the movement. */
+export interface Ends {
+  readonly from: readonly Part[];
+  readonly to: readonly Part[];
+}
+
+/** The terms that decide about owners: everything the gateway has ever written or used. */
+export interface Known {
+  /** Every commitment of an item that the gateway wrote, by `knownKey`. */
+  readonly items: Pick<ReadonlySet<string>, 'has'>;
+  /** The commitment of each deposit address. The address is the same on all networks. */
+  readonly deposits: ReadonlyMap<string, string>;
+  /** All accounts ever used. */
+  readonly accounts: ReadonlyMap<string, Exclude<PlaceKind, 'deposit'>>;
+}
+
+export function knownKey(network: string, commitment: string): string {
+  return `${network} ${commitment}`;
+}
+
+/** The kind of place that an address is. Null if it is not ours: only then money of ours may be sent to it. */
+export function placeOf({ deposits, accounts }: Known, address: string): PlaceKind | null {
+  return deposits.has(address) ? 'deposit' : (accounts.get(address) ?? null);
+}
+
+const NOBODY: Owner = { is: 'nobody' };
+const OWN: Owner = { is: 'own' };
+
+/**
+ * The owners of a movement, by the events of its own transaction and the known terms. No other code decides this: neither
+ * the watcher nor a rebuild nor `float add`. A transfer from a place to itself moves nothing, and has no parts.
+ */
+export function ownerOf(leg: Movement, mined: Mined, known: Known): Ends {
+  if (leg.from === leg.to) return { from: [], to: [] };
+  const explained = partsOf(leg, mined, known);
+  return {
+    from: leg.fromPlace === null ? [] : fromParts(leg, explained),
+    to: leg.toPlace === null ? [] : toParts(leg, explained, known),
+  };
+}
+
+function fromParts(leg: Movement, explained: readonly Part[] | undefined): readonly Part[] {
+  if (explained !== undefined) return explained;
+  const isBetweenAccounts = leg.fromPlace !== 'deposit' && leg.toPlace !== null && leg.toPlace !== 'deposit';
+  return [wholeOf(leg, isBetweenAccounts ? OWN : NOBODY)];
+}
+
+/** Money at a deposit address belongs to the address, whoever sent it: the Collector and our own accounts, too. */
+function toParts(leg: Movement, explained: readonly Part[] | undefined, known: Known): readonly Part[] {
+  const commitment = known.deposits.get(leg.to);
+  if (commitment !== undefined) return [wholeOf(leg, { is: 'deposit', network: leg.network, commitment })];
+  if (explained !== undefined) return explained;
+  return [wholeOf(leg, leg.fromPlace === 'intermediate' || leg.fromPlace === 'relayer' ? OWN : NOBODY)];
+}
+
+function wholeOf({ amount }: Movement, owner: Owner): Part {
+  return { owner, amount, isFee: false };
+}
+
+/** The parts that events explain. Undefined if none does. */
+function partsOf(leg: Movement, mined: Mined, known: Known): readonly Part[] | undefined {
+  if (leg.fromPlace === 'deposit') {
+    const sweep = sweepOf(leg, mined);
+    if (sweep === undefined) return undefined;
+    const owner = { is: 'deposit', network: leg.network, commitment: sweep.commitment } as const;
+    return [{ owner, amount: leg.amount, isFee: isFeeLeg(leg, sweep, mined) }];
+  }
+  const item = itemOf(leg, mined);
+  if (item !== undefined) return [{ owner: ownerOfItem(item, known), amount: leg.amount, isFee: false }];
+  const batch = batchOf(leg, mined);
+  return batch?.map((each) => ({ owner: ownerOfItem(each, known), amount: each.fee, isFee: true }));
+}
+
+/** A stranger's item can name any subject. An item belongs to the gateway only by its commitment, which is known. */
+function ownerOfItem({ network, commitment }: Collected, { items }: Known): Owner {
+  return items.has(knownKey(network, commitment)) ? { is: 'item', network, commitment } : NOBODY;
+}
+
+/** The sweep that explains a leg from a deposit address: the next one of this address and asset in its transaction. */
+function sweepOf(leg: Movement, { events }: Mined): Swept | undefined {
+  const next = events.find((event): event is Swept => isSweepOf(event, leg) && event.index > leg.index);
+  return next !== undefined && (leg.to === next.recipient || leg.to === next.feeAccount) ? next : undefined;
+}
+
+function isSweepOf(event: MoneyEvent, { from, asset }: Movement): event is Swept {
+  return event.event === 'swept' && event.address === from && event.asset === asset;
+}
+
+/** The contract sends the fee first. So if fee account and recipient are one, the last leg is the net amount. */
+function isFeeLeg(leg: Movement, sweep: Swept, { legs }: Mined): boolean {
+  if (leg.to !== sweep.feeAccount || sweep.fee === 0n) return false;
+  if (sweep.feeAccount !== sweep.recipient) return true;
+  const own = legs.filter((each) => each.from === leg.from && each.asset === leg.asset && each.index < sweep.index);
+  return sweep.fee === sweep.amount || own.at(-1) !== leg;
+}
+
+/** The item whose pull or payout the leg is: the last such leg before the event. */
+function itemOf(leg: Movement, { legs, events }: Mined): Collected | undefined {
+  const item = events.find(
+    (event): event is Collected =>
+      event.event === 'collected' &&
+      event.asset === leg.asset &&
+      event.index >= leg.index &&
+      (leg.from === event.collector || leg.to === event.collector),
+  );
+  if (item === undefined || !isLegOf(leg, item)) return undefined;
+  const isLast = legs.every(
+    (each) => each.index <= leg.index || each.index > item.index || each.from !== leg.from || !isLegOf(each, item),
+  );
+  return isLast ? item : undefined;
+}
+
+function isLegOf({ from, to, amount, asset }: Movement, item: Collected): boolean {
+  if (asset !== item.asset) return false;
+  const isPull = from === item.payer && to === item.collector && amount === item.amount;
+  return isPull || (from === item.collector && to === item.recipient && amount === item.amount - item.fee);
+}
+
+/** The items of the batch whose fees the leg pays: those since the fee leg before it. Undefined if they do not add up. */
+function batchOf(leg: Movement, mined: Mined): readonly Collected[] | undefined {
+  const before = mined.legs.filter(
+    (each) =>
+      each.index < leg.index &&
+      each.from === leg.from &&
+      each.to === leg.to &&
+      each.asset === leg.asset &&
+      itemOf(each, mined) === undefined,
+  );
+  const since = before.at(-1)?.index ?? -1;
+  const batch = mined.events.filter(
+    (event): event is Collected =>
+      event.event === 'collected' &&
+      event.collector === leg.from &&
+      event.feeAccount === leg.to &&
+      event.asset === leg.asset &&
+      event.fee > 0n &&
+      event.index < leg.index &&
+      event.index > since,
+  );
+  return batch.length > 0 && batch.reduce((sum, { fee }) => sum + fee, 0n) === leg.amount ? batch : undefined;
+}

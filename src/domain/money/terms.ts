@@ -1,0 +1,88 @@
+/** The terms of a payment, as far as they decide about its money. They are stored, and never change after the first use. */
+export interface PaymentTerms {
+  readonly payment: string;
+  readonly merchant: string;
+  readonly ways: readonly Way[];
+  /** The operator's tolerance in hundredths of a percent. It counts for deposit addresses, after the deadline. */
+  readonly toleranceBasisPoints: number;
+  /** For each asset, the amount below which a transfer joins the lot before it. None: every transfer is a lot. */
+  readonly dustBelow: Readonly<Record<string, bigint>>;
+}
+
+/**
+ * One way to pay: a deposit address, or an item that a payer signs. It is keyed by network and commitment. The terms of a
+ * deposit address leave the network out, so one commitment can be a way on several networks.
+ */
+export interface Way {
+  readonly kind: 'deposit' | 'item';
+  readonly network: string;
+  readonly commitment: string;
+  /** CAIP-19. */
+  readonly asset: string;
+  readonly asked: bigint;
+  readonly fee: bigint;
+  /** Unix seconds. Money of later blocks does not count. */
+  readonly deadlineS: number;
+  readonly recipient: string;
+  /** True if the recipient is an account of ours, which holds the money for the merchant. */
+  readonly isHeld: boolean;
+}
+
+/** The end of a payment. It is stored once, and wins over everything that is read later. */
+export type Ending = PaidEnding | UnpaidEnding;
+
+export interface PaidEnding {
+  readonly is: 'paid';
+  readonly network: string;
+  readonly commitment: string;
+  /** At most the asked amount; less where that is tolerated. */
+  readonly amount: bigint;
+  /** The ids of the lots that paid. */
+  readonly lots: readonly string[];
+}
+
+export interface UnpaidEnding {
+  readonly is: 'unpaid';
+  /** Unix seconds. Money of earlier blocks was in time, but too little. */
+  readonly untilS: number;
+}
+
+/** Why money did not count for its payment. */
+export const UNEXPECTED_REASONS = [
+  'late',
+  'overpaid',
+  'underpaid',
+  'paid_twice',
+  'wrong_token',
+  'wrong_network',
+] as const;
+export type UnexpectedReason = (typeof UNEXPECTED_REASONS)[number];
+
+/**
+ * Money of one payment, in one asset of one network. Every unit of `amount` waits at the deposit address, is a fee, or has
+ * reached the account: `amount = waiting + fee + net`. Lots are never added across payment, network, asset or account.
+ */
+export interface Lot {
+  /** From the chain alone. It survives a reorg that mines the same transaction elsewhere. */
+  readonly id: string;
+  readonly payment: string;
+  readonly commitment: string;
+  readonly network: string;
+  readonly asset: string;
+  /** The deposit address. Null for an item, whose money goes to the account at once. */
+  readonly address: string | null;
+  /** The recipient. */
+  readonly account: string;
+  readonly isHeld: boolean;
+  readonly amount: bigint;
+  readonly waiting: bigint;
+  readonly fee: bigint;
+  readonly net: bigint;
+  /** True for the money that paid the payment. */
+  readonly isPaying: boolean;
+  /** Null for money that paid, or that may still pay a payment without an ending. */
+  readonly reason: UnexpectedReason | null;
+  readonly isScreened: boolean;
+  /** True for swept money of which no arrival is known. Its place must be looked at. */
+  readonly isUnexplained: boolean;
+}
