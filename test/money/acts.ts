@@ -86,7 +86,12 @@ function reorganised(world: World, depth: number, isKept: (intent: Intent) => bo
   if (count === 0) return world;
   const gone = world.chain.blocks.slice(-count).map(({ intent }) => intent);
   let chain = withoutLast(world.chain, count);
-  for (const intent of gone.filter(isKept)) chain = mine(chain, intent) ?? chain;
-  const hasLost = world.hasLost || gone.some((intent) => !isKept(intent));
+  let { hasLost } = world;
+  for (const intent of gone) {
+    // An item cannot be mined again after its deadline.
+    const next = isKept(intent) ? mine(chain, intent) : undefined;
+    hasLost ||= next === undefined;
+    chain = next ?? chain;
+  }
   return { ...world, chain, hasLost };
 }

@@ -39,23 +39,30 @@ export function searchRandom(count: number, length: number, seed: number): Searc
   const tally = { sequences: 0, idle: 0, faults: [] as Found[] };
   const random = seeded(seed, 'small world');
   for (let number = 0; number < count && tally.faults.length < MAX_FAULTS; number += 1) {
-    let world = read(firstWorld());
-    const sequence: string[] = [];
-    for (let step = 0; step < length; step += 1) {
-      const name = random.pick(NAMES);
-      const next = attempt(sequence, () => after(world, name), tally);
-      if (next === undefined || next === world) continue;
-      sequence.push(name);
-      const fault = attempt(sequence, () => faultIn(next, world), tally);
-      if (fault !== undefined) tally.faults.push({ sequence, fault });
-      if (fault !== undefined || tally.faults.length > 0) break;
-      world = next;
-    }
-    tally.sequences += 1;
-    const fault = attempt(sequence, () => stuckIn(world), tally);
-    if (fault !== undefined) tally.faults.push({ sequence, fault });
+    const sequence = Array.from({ length }, () => random.pick(NAMES));
+    walkOne(sequence, tally);
   }
   return tally;
+}
+
+/** One sequence, checked after every act and brought to a close at its end. */
+function walkOne(sequence: readonly string[], tally: Tally): void {
+  let world = read(firstWorld());
+  tally.sequences += 1;
+  const fault = attempt(
+    sequence,
+    () => {
+      for (const name of sequence) {
+        const next = after(world, name);
+        const wrong = next === world ? undefined : faultIn(next, world);
+        if (wrong !== undefined) return wrong;
+        world = next;
+      }
+      return stuckIn(world);
+    },
+    tally,
+  );
+  if (fault !== undefined) tally.faults.push({ sequence, fault });
 }
 
 type Tally = { sequences: number; idle: number; faults: Found[] };

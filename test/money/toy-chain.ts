@@ -29,6 +29,7 @@ export interface ToyItem {
   readonly fee: bigint;
   readonly recipient: string;
   readonly feeAccount: string;
+  readonly deadlineS: number;
 }
 
 export interface ToyAddress {
@@ -145,10 +146,11 @@ class Run {
   private collect(items: readonly ToyItem[], kind: Collected['kind']): boolean {
     const fees = new Map<string, bigint>();
     for (const item of items) {
-      const { asset, payer, recipient, amount, fee, feeAccount, commitment, subject } = item;
+      const { asset, payer, recipient, amount, fee, feeAccount, commitment, subject, deadlineS } = item;
+      if (this.chain.timeS + 1 > deadlineS) return false;
       if (!this.move(asset, payer, COLLECTOR, amount)) return false;
       if (!this.move(asset, COLLECTOR, recipient, amount - fee)) return false;
-      const terms = { commitment, subject, payer, asset, amount, fee, recipient, feeAccount, deadlineS: 0 };
+      const terms = { commitment, subject, payer, asset, amount, fee, recipient, feeAccount, deadlineS };
       this.events.push({ event: 'collected', ...this.at(), collector: COLLECTOR, kind, ...terms });
       fees.set(`${feeAccount} ${asset}`, (fees.get(`${feeAccount} ${asset}`) ?? 0n) + fee);
     }

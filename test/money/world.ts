@@ -23,6 +23,7 @@ import { A, B, type Block, EMPTY_CHAIN, FEES, HELD, type Intent, mine, N1, N2, t
  */
 
 export const DEADLINE_S = 1_000;
+const NEVER_S = 1_000_000;
 export const ASKED = 100n;
 export const FEE = 7n;
 export const MINIMUM = 10n;
@@ -47,7 +48,7 @@ export const TERMS: PaymentTerms = {
 };
 
 /** Orders have their ids in their commitments here, as the MAC of a subject would prove them. */
-const KNOWN: Known = {
+export const KNOWN: Known = {
   items: { has: (key) => key.includes(' order:') || [' I', ' J', ' K'].some((end) => key.endsWith(end)) },
   deposits: new Map([
     ['deposit', 'D'],
@@ -116,14 +117,15 @@ export function pulled(world: World): World {
 export function collected(world: World, commitment: string, kind: 'key' | 'permit2'): World {
   const found = WAYS.find((each) => each.commitment === commitment);
   if (found === undefined) return world;
-  const { asset, asked: amount, fee, recipient } = found;
-  const item = { commitment, subject: PAYMENT, payer: 'wallet', asset, amount, fee, recipient, feeAccount: FEES };
+  const { asset, asked: amount, fee, recipient, deadlineS } = found;
+  const terms = { asset, amount, fee, recipient, feeAccount: FEES, deadlineS };
+  const item = { ...terms, commitment, subject: PAYMENT, payer: 'wallet' };
   return sent(world, { does: 'collect', network: N1, items: [item], kind }, `${commitment} ${kind}`);
 }
 
 /** A stranger copies the subject of the payment: one item to our account, one into the deposit address. */
 export function forged(world: World): World {
-  const common = { subject: PAYMENT, payer: 'stranger', asset: A, feeAccount: HELD };
+  const common = { subject: PAYMENT, payer: 'stranger', asset: A, feeAccount: HELD, deadlineS: NEVER_S };
   const items = [
     { ...common, commitment: `F${world.serial}`, amount: 3n, fee: 2n, recipient: HELD },
     { ...common, commitment: `G${world.serial}`, amount: 33n, fee: 3n, recipient: 'deposit' },
@@ -143,7 +145,7 @@ export function readingOf(block: Block): Reading {
 
 /** The gateway reads the chain, judges the payment, books the difference and carries out what was asked for. */
 export function look(world: World): World {
-  return serve(read(world));
+  return booked(serve(read(world)));
 }
 
 export function read(world: World): World {
@@ -158,7 +160,7 @@ export function read(world: World): World {
     ending = judgeFold(fold, times);
     if (ending !== undefined) fold = goOn(beginFold(TERMS, ending), factsOf(world.chain.blocks));
   }
-  return booked({ ...world, ending, fold, folded: world.chain.blocks });
+  return held({ ...world, ending, fold, folded: world.chain.blocks });
 }
 
 /** Goes on from the last fold while the chain only grows. */
@@ -176,27 +178,37 @@ function isOnChain({ chain }: World, { intent }: Order): boolean {
   return chain.blocks.some((block) => block.intent.hash === intent.hash);
 }
 
-/** Holdings and books that follow from the fold and the orders. */
-function booked(world: World): World {
+/** The holdings that follow from the fold and the orders. */
+function held(world: World): World {
   const spends = world.orders.flatMap((order) => {
     const isDone = isOnChain(world, order);
     return order.spends.map((spend) => (spend.isDone === isDone ? spend : { ...spend, isDone }));
   });
-  const holdings = holdingsOf(lotsOf(world.fold), spends);
-  const next = bookedPosition(TERMS.merchant, holdings);
+  return { ...world, holdings: holdingsOf(lotsOf(world.fold), spends) };
+}
+
+/** Books the difference to the position that was booked last. */
+function booked(world: World): World {
+  const next = bookedPosition(TERMS.merchant, world.holdings);
   const books = new Map(world.books);
   for (const { asset, lines } of bookedDifference(world.booked, next)) {
     for (const { account, units } of lines) {
       books.set(`${account} ${asset}`, (books.get(`${account} ${asset}`) ?? 0n) + units);
     }
   }
-  return { ...world, holdings, booked: next, books };
+  return { ...world, booked: next, books };
 }
 
 /** Money at our account that nobody owns. */
-export function unownedOf({ chain }: World): readonly Unowned[] {
-  return chain.blocks.flatMap((block) => [...readingOf(block).unowned]);
+export function unownedOf({ chain: { blocks } }: World): readonly Unowned[] {
+  const known = unowned.get(blocks);
+  if (known !== undefined) return known;
+  const found = blocks.flatMap((block) => [...readingOf(block).unowned]);
+  unowned.set(blocks, found);
+  return found;
 }
+
+const unowned = new WeakMap<readonly Block[], readonly Unowned[]>();
 
 /** The part of an order that no lot covers came from floats. */
 function fromFloats({ amount, spends }: Order): bigint {
@@ -218,7 +230,7 @@ function rulesOf({ holdings, returns, isReleased }: World) {
 }
 
 /** Refunds and returns that were asked for begin as soon as they are covered. */
-function serve(world: World): World {
+export function serve(world: World): World {
   let next = world;
   for (const refund of world.refunds) {
     if (next.ending?.is !== 'paid') break;
@@ -265,8 +277,8 @@ function order(
   world: World,
   { id, asset, network, to, amount, spends }: Omit<Order, 'intent'> & { network: string; to: string },
 ): World {
-  const terms = { subject: id, payer: HELD, asset, amount, fee: 0n, recipient: to, feeAccount: FEES };
-  const items = [{ ...terms, commitment: `order:${id}` }];
+  const terms = { payer: HELD, asset, amount, fee: 0n, recipient: to, feeAccount: FEES, deadlineS: NEVER_S };
+  const items = [{ ...terms, subject: id, commitment: `order:${id}` }];
   const intent: Intent = { does: 'collect', hash: `order ${id}`, network, kind: 'key', items };
   if (world.orders.some((each) => each.id === id)) throw new Error(`The order ${id} exists.`);
   return send({ ...world, orders: [...world.orders, { id, intent, asset, amount, spends }] }, intent);
@@ -274,7 +286,7 @@ function order(
 
 function send(world: World, intent: Intent): World {
   const chain = mine(world.chain, intent);
-  return booked(chain === undefined ? world : { ...world, chain });
+  return held(chain === undefined ? world : { ...world, chain });
 }
 
 /** Sends orders again that a reorg has removed, and begins payouts if the merchant has a destination. */
@@ -334,5 +346,5 @@ export function rebuilt(world: World): World {
   });
   const refunds = orders.filter(({ id }) => id.startsWith('rfnd_'));
   const refunded = refunds.reduce((sum, { amount }) => sum + amount, 0n);
-  return booked({ ...fresh, orders, refunded });
+  return held({ ...fresh, orders, refunded });
 }

@@ -1,5 +1,5 @@
 import type { Collected, Mined, Moment, Movement, Swept } from './movement.ts';
-import { type Known, knownKey, type Owner, ownerOf, placeOf } from './owner.ts';
+import { itemOf, type Known, knownKey, ownerOf, type Part, placeOf } from './owner.ts';
 
 /** What a transaction means for its owners. The folds of payments take these facts, in the order of their moments. */
 export type Fact = Arrived | Paid | Moved;
@@ -39,20 +39,27 @@ export interface Sent extends FactBase {
   readonly account: string;
 }
 
-/** Money at an account of ours that nobody owns. It may be given to a float, once: the id is the claim. */
-export interface Unowned extends Moment {
-  readonly id: string;
+/** Money at an account of ours that belongs to no payment. */
+interface Loose extends Moment {
   readonly transaction: string;
   readonly asset: string;
   readonly account: string;
-  /** Negative for a departure that nobody ordered. */
   readonly amount: bigint;
+}
+
+/** Money that nobody owns. It may be given to a float, once: the id is the claim. Negative if it left without an order. */
+export interface Unowned extends Loose {
+  readonly id: string;
 }
 
 export interface Reading {
   readonly facts: readonly Fact[];
   readonly sent: readonly Sent[];
   readonly unowned: readonly Unowned[];
+  /** Fees that came to an account of ours. They are the operator's. */
+  readonly fees: readonly Loose[];
+  /** Transfers between accounts of ours, which change the owner of nothing. Negative at the end that they left. */
+  readonly own: readonly Loose[];
 }
 
 /** Reads one transaction. `isScreened` is the stored verdict about a sender. */
@@ -62,18 +69,24 @@ export function readMined(
   isScreened: (network: string, sender: string) => boolean,
 ): Reading {
   const facts: Fact[] = [];
-  const sent: Sent[] = [];
-  const unowned: Unowned[] = [];
+  const [sent, unowned, fees, own]: [Sent[], Unowned[], Loose[], Loose[]] = [[], [], [], []];
   const sweeps = new Map<Swept, { amount: bigint; fee: bigint }>();
+  const paidOut = new Set<Collected>();
   for (const leg of mined.legs) {
     const { from, to } = ownerOf(leg, mined, known);
     for (const part of from) {
       if (part.owner.is === 'deposit') addToSweep(sweeps, sweepAfter(leg, mined), part);
-      if (part.owner.is === 'item') {
-        sent.push({ is: 'sent', ...whereOf(leg, part.owner.commitment), account: leg.from, amount: part.amount });
-      }
+      if (part.owner.is === 'own') own.push(looseOf(leg, leg.from, -part.amount));
+      if (part.owner.is !== 'item') continue;
+      sent.push({ is: 'sent', ...whereOf(leg, part.owner.commitment), account: leg.from, amount: part.amount });
     }
     for (const part of to) {
+      if (part.owner.is === 'own') own.push(looseOf(leg, leg.to, part.amount));
+      if (part.isFee && part.owner.is !== 'nobody' && leg.toPlace !== 'deposit') {
+        fees.push(looseOf(leg, leg.to, part.amount));
+      }
+      const item = part.owner.is === 'item' && !part.isFee ? itemOf(leg, mined) : undefined;
+      if (item !== undefined) paidOut.add(item);
       if (part.owner.is !== 'deposit' || leg.toPlace !== 'deposit') continue;
       const sender = senderOf(leg, mined);
       const place = { address: leg.to, sender, isScreened: isScreened(leg.network, sender) };
@@ -86,11 +99,15 @@ export function readMined(
     if (event.event === 'swept' && swept !== undefined) {
       facts.push({ is: 'swept', ...whereOf(event, event.commitment), address: event.address, ...swept });
     }
-    if (event.event === 'collected' && isPaymentItem(event, mined, known)) {
+    if (event.event === 'collected' && isPaymentItem(event, paidOut, known)) {
       facts.push({ is: 'collected', ...whereOf(event, event.commitment), amount: event.amount, fee: event.fee });
     }
   }
-  return { facts, sent, unowned };
+  return { facts, sent, unowned, fees, own };
+}
+
+function looseOf({ network, blockTimeS, block, index, transaction, asset }: Movement, account: string, amount: bigint) {
+  return { network, blockTimeS, block, index, transaction, asset, account, amount };
 }
 
 function whereOf({ network, blockTimeS, block, index, transaction, asset }: Movement | Swept | Collected, id: string) {
@@ -118,17 +135,9 @@ function addToSweep(
  * An item pays a payment if the gateway wrote it and an outside account paid it. If its money went to a place of ours, the
  * leg must be there: an event alone proves nothing. An item that was paid straight to a merchant has no leg here.
  */
-function isPaymentItem(event: Collected, mined: Mined, known: Known): boolean {
+function isPaymentItem(event: Collected, paidOut: ReadonlySet<Collected>, known: Known): boolean {
   if (!known.items.has(knownKey(event.network, event.commitment)) || placeOf(known, event.payer) !== null) return false;
-  if (placeOf(known, event.recipient) === null) return true;
-  return mined.legs.some((leg) => {
-    const { to } = ownerOf(leg, mined, known);
-    return leg.index <= event.index && to.some(({ owner, isFee }) => !isFee && isSameItem(owner, event));
-  });
-}
-
-function isSameItem(owner: Owner, { network, commitment }: Collected): boolean {
-  return owner.is === 'item' && owner.network === network && owner.commitment === commitment;
+  return placeOf(known, event.recipient) === null || paidOut.has(event);
 }
 
 /** The sender of a transfer by the Collector is the payer of its item. */
@@ -144,20 +153,14 @@ function senderOf(leg: Movement, { events }: Mined): string {
   return item?.payer ?? leg.from;
 }
 
-function unownedOf(
-  leg: Movement,
-  { legs }: Mined,
-  parts: readonly { readonly owner: Owner; readonly amount: bigint }[],
-  end: 'from' | 'to',
-): Unowned[] {
-  const { network, blockTimeS, block, index, transaction, asset } = leg;
+function unownedOf(leg: Movement, { legs }: Mined, parts: readonly Part[], end: 'from' | 'to'): Unowned[] {
   const account = leg[end];
   return parts.flatMap(({ owner, amount }, part) => {
     if (owner.is !== 'nobody' || amount === 0n) return [];
     // The number within the transaction is the same if the transaction is mined in another block.
-    const nth = legs.filter((each) => each.index < index && each[end] === account && each.asset === asset).length;
-    const id = `${network}/${transaction}/${account}/${asset}/${end}/${nth}.${part}`;
-    const units = end === 'to' ? amount : -amount;
-    return [{ id, network, blockTimeS, block, index, transaction, asset, account, amount: units }];
+    const isBefore = (each: Movement) => each.index < leg.index && each[end] === account && each.asset === leg.asset;
+    const nth = legs.filter(isBefore).length;
+    const id = `${leg.network}/${leg.transaction}/${account}/${leg.asset}/${end}/${nth}.${part}`;
+    return [{ id, ...looseOf(leg, account, end === 'to' ? amount : -amount) }];
   });
 }

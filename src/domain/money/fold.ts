@@ -54,6 +54,7 @@ export function beginFold(terms: PaymentTerms, ending: Ending | undefined): Fold
 
 /** Folds further facts in, in the order of their moments. A fact that is not later than the fold needs a new fold. */
 export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
+  if (facts.length === 0) return fold;
   const { terms, ending, upTo, filled, paid, transaction } = fold;
   const work: Work = {
     ...{ terms, ending, upTo, filled, paid, transaction },
@@ -64,8 +65,8 @@ export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
     named: new Set(ending?.is === 'paid' ? ending.lots : []),
   };
   for (const fact of facts.toSorted(compareMoments)) {
-    if (work.upTo !== undefined && compareMoments(work.upTo, fact) > 0) {
-      throw new RangeError('A fact lies before the checkpoint: fold from the beginning.');
+    if (work.upTo !== undefined && compareMoments(work.upTo, fact) >= 0) {
+      throw new RangeError('A fact is not later than the fold: fold all facts from the beginning, each once.');
     }
     step(work, fact);
     work.upTo = fact;
@@ -121,9 +122,11 @@ function collect(work: Work, way: Way, fact: Paid): void {
   const { network, commitment, amount, fee } = fact;
   const nth = nextNumber(work, `item ${network} ${commitment}`);
   const id = `${network}/${commitment}/${nth}`;
-  const reason = reasonOf(work, way, fact, 'counting', nth);
+  // The contract refuses an item after its deadline.
+  const kind = fact.blockTimeS <= way.deadlineS ? 'counting' : 'late';
+  const reason = reasonOf(work, way, fact, kind, nth);
   // One commitment that is collected by two kinds is two lots, and the second one never counts.
-  if (nth === 0) count(work, way, id, amount);
+  if (nth === 0 && kind === 'counting') count(work, way, id, amount);
   const lot = { ...lotOf(work, way, fact), address: null, isScreened: false };
   place(work, { ...lot, id, reason, amount, waiting: 0n, fee, net: amount - fee });
 }

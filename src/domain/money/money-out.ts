@@ -38,7 +38,7 @@ export interface Sweep {
 
 /**
  * The sweeps to order. Money that may still pay its payment stays where it is, and so does unexpected money of too little
- * worth. Money that paid always moves on. A lot that waits for a person stops its address, unless the amount is dust.
+ * worth. Money that paid always moves on, and so does money whose return was asked for. A lot that waits for a person stops its address, unless the amount is dust.
  */
 export function chooseSweeps(lots: readonly Lot[], rules: PayoutRules): readonly Sweep[] {
   const groups = Map.groupBy(
@@ -53,7 +53,7 @@ export function chooseSweeps(lots: readonly Lot[], rules: PayoutRules): readonly
     const least = rules.minimum(asset);
     const stopped = group.filter(({ id }) => rules.stopped.has(id)).reduce((total, lot) => total + lot.waiting, 0n);
     const isOpen = group.some(({ isPaying, reason, isScreened }) => !isPaying && reason === null && !isScreened);
-    const isNeeded = group.some(({ isPaying }) => isPaying) || amount >= least;
+    const isNeeded = group.some(({ id, isPaying }) => isPaying || rules.returning.has(id)) || amount >= least;
     return isOpen || !isNeeded || (stopped > 0n && stopped >= least)
       ? []
       : [{ network, asset, address, commitment, amount }];
@@ -146,8 +146,10 @@ export function coverRefund(
 
 /** A return gives a lot of unexpected money back: its own units while they are held, and floats for the rest. */
 export function coverReturn(holdings: Holdings, lot: Lot): Covered {
-  if (holdings.debts.length > 0) return { is: 'waiting', for: 'debt' };
-  if (lot.waiting > 0n) return { is: 'waiting', for: 'sweep' };
+  // A debt in another asset, or on another network, has nothing to do with this money.
+  if (holdings.debts.some((debt) => groupOf(debt) === groupOf(lot))) return { is: 'waiting', for: 'debt' };
+  // Dust may have joined the lot after its sweep. It must not hold up the return of the rest.
+  if (lot.waiting === lot.amount) return { is: 'waiting', for: 'sweep' };
   const own = holdings.held.filter(({ id }) => id === lot.id);
   const spends = take(own, lot.net, { order: returnIdFrom(lot.id), purpose: 'return' });
   const fromLots = spends.reduce((total, each) => total + each.amount, 0n);

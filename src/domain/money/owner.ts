@@ -115,7 +115,7 @@ function isFeeLeg(leg: Movement, sweep: Swept, { legs }: Mined): boolean {
 }
 
 /** The item whose pull or payout the leg is: the last such leg before the event. */
-function itemOf(leg: Movement, { legs, events }: Mined): Collected | undefined {
+export function itemOf(leg: Movement, { legs, events }: Mined): Collected | undefined {
   const item = events.find(
     (event): event is Collected =>
       event.event === 'collected' &&

@@ -15,29 +15,23 @@ export function missingAt(account: string): string {
 
 /** The whole position of a payment in the books: every unit that came from a payer, in the account where it is now. */
 export function bookedPosition(merchant: string, { lots, held, debts, spends }: Holdings): readonly Posting[] {
-  const remainders = new Map(held.map(({ id, remainder }) => [id, remainder]));
-  const lines = [
-    ...lots.flatMap(({ id, network, asset, amount, waiting, fee, net, isHeld }) => [
-      { network, asset, account: ACCOUNTS.payer, units: -amount },
-      { network, asset, account: ACCOUNTS.deposits, units: waiting },
-      { network, asset, account: ACCOUNTS.fees, units: fee },
-      isHeld
-        ? { network, asset, account: ACCOUNTS.payable(merchant), units: remainders.get(id) ?? 0n }
-        : { network, asset, account: ACCOUNTS.settled(merchant), units: net },
-    ]),
-    ...spends.map((spend) => {
-      const { network, asset, amount } = spend;
-      return { network, asset, account: accountOf(merchant, spend), units: amount };
-    }),
-    ...debts.map(({ network, asset, account, amount }) => ({
-      ...{ network, asset, account: missingAt(account), units: -amount },
-    })),
-  ];
-  const groups = Map.groupBy(lines, keyOf);
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    return first === undefined ? [] : [posting(first, addUp(group))];
-  });
+  const sums = new Map<string, { network: string; asset: string; lines: Line[] }>();
+  const add = (about: { network: string; asset: string }, account: string, units: bigint) => {
+    if (units === 0n) return;
+    const sum = sums.get(keyOf(about)) ?? { network: about.network, asset: about.asset, lines: [] };
+    sum.lines.push({ account, units });
+    sums.set(keyOf(about), sum);
+  };
+  for (const lot of lots) {
+    add(lot, ACCOUNTS.payer, -lot.amount);
+    add(lot, ACCOUNTS.deposits, lot.waiting);
+    add(lot, ACCOUNTS.fees, lot.fee);
+    if (!lot.isHeld) add(lot, ACCOUNTS.settled(merchant), lot.net);
+  }
+  for (const lot of held) add(lot, ACCOUNTS.payable(merchant), lot.remainder);
+  for (const spend of spends) add(spend, accountOf(merchant, spend), spend.amount);
+  for (const debt of debts) add(debt, missingAt(debt.account), -debt.amount);
+  return [...sums.values()].map((sum) => posting(sum, addUp(sum.lines)));
 }
 
 function accountOf(merchant: string, { purpose, isDone }: Spend): string {
