@@ -8,6 +8,8 @@ import {
   nextRefundNumber,
   paidOut,
   pulled,
+  REFUND,
+  REFUND_FEE,
   rebuilt,
   returnable,
   sent,
@@ -72,12 +74,11 @@ export function atTime(world: World, timeS: number): World {
   return { ...world, chain: { ...world.chain, timeS } };
 }
 
-/** A refund of a part: 30 with its fee of 2. */
 function refunded(world: World): World {
   const { ending } = world;
-  if (ending?.is !== 'paid' || world.refunded + 30n > ending.amount) return world;
-  const refund = { number: nextRefundNumber(world), amount: 30n, fee: 2n };
-  return { ...world, refunds: [...world.refunds, refund], refunded: world.refunded + 30n };
+  if (ending?.is !== 'paid' || world.refunded + REFUND > ending.amount) return world;
+  const refund = { number: nextRefundNumber(world), amount: REFUND, fee: REFUND_FEE };
+  return { ...world, refunds: [...world.refunds, refund], refunded: world.refunded + REFUND };
 }
 
 /** The last blocks leave the chain. Those of their transactions that stay are mined again, in later blocks. */

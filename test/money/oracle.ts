@@ -21,7 +21,20 @@ import {
  * It names the first thing that is wrong.
  */
 export function faultIn(world: World, before: World | undefined): string | undefined {
-  return balancesFault(world) ?? endingFault(world, before);
+  return balancesFault(world) ?? endingFault(world, before) ?? rebuildFault(world, before);
+}
+
+/** A rebuild finds the money of the live database again, if it also finds the ending and no order was open. */
+function rebuildFault(world: World, before: World | undefined): string | undefined {
+  if (!world.isRebuilt || before === undefined || before.hasLost || before.chain !== world.chain) return undefined;
+  const isSameEnding = JSON.stringify(world.ending, asText) === JSON.stringify(before.ending, asText);
+  if (!isSameEnding || before.orders.length !== world.orders.length) return undefined;
+  const remainders = ({ holdings }: World) => holdings.held.map(({ id, remainder }) => `${id} ${remainder}`).join();
+  return remainders(world) === remainders(before) ? undefined : 'a rebuild has found other money';
+}
+
+function asText(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}` : value;
 }
 
 const ASSETS = [A, B, A2];

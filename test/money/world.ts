@@ -26,6 +26,9 @@ export const DEADLINE_S = 1_000;
 const NEVER_S = 1_000_000;
 export const ASKED = 100n;
 export const FEE = 7n;
+/** Refunds are of this amount each, with its part of the fee. */
+export const REFUND = 30n;
+export const REFUND_FEE = 2n;
 export const MINIMUM = 10n;
 /** The other merchant's money: it must be there at the end, and nobody else may spend it. */
 export const OTHERS = 93n;
@@ -83,14 +86,15 @@ export interface World {
   readonly claims: ReadonlyMap<string, bigint>;
   readonly hasDestination: boolean;
   readonly isReleased: boolean;
-  /** True once a reorg has dropped a payer's transfer for good, or a rebuild has changed what the gateway remembers. */
+  /** True once a reorg has dropped a transaction for good, or a rebuild has forgotten what is not on the chain. */
   readonly hasLost: boolean;
+  readonly isRebuilt: boolean;
 }
 
 export function firstWorld(): World {
   const fold = beginFold(TERMS, undefined);
   const none = { orders: [], refunds: [], refunded: 0n, returns: [], booked: [], folded: [] };
-  const flags = { hasDestination: false, isReleased: false, hasLost: false };
+  const flags = { hasDestination: false, isReleased: false, hasLost: false, isRebuilt: false };
   const empty = { holdings: holdingsOf([], []), books: new Map(), claims: new Map(), ending: undefined };
   const world: World = { chain: EMPTY_CHAIN, serial: 0, fold, ...none, ...flags, ...empty };
   const paid = sent(world, { does: 'transfer', network: N1, asset: A, from: 'buyer', to: 'other', amount: ASKED });
@@ -334,10 +338,12 @@ export function returnable(world: World): Lot | undefined {
 /** An empty database is filled from the chain: endings, lots and orders. Claims, requests and cancellations are not there. */
 export function rebuilt(world: World): World {
   const { chain, serial, hasDestination, isReleased } = world;
-  const fresh = read({ ...firstWorld(), chain, serial, hasDestination, isReleased, hasLost: true });
+  const fresh = read({ ...firstWorld(), chain, serial, hasDestination, isReleased, hasLost: true, isRebuilt: true });
   const carried = chain.blocks.flatMap((block) =>
     readingOf(block).sent.map(({ network, asset, account, amount, commitment }) => {
-      return { order: commitment.slice('order:'.length), network, asset, account, amount, intent: block.intent };
+      const id = commitment.slice('order:'.length);
+      const fee = id.startsWith('rfnd_') ? REFUND_FEE : 0n;
+      return { order: id, network, asset, account, amount, fee, intent: block.intent };
     }),
   );
   const spends = recoverSpends(fresh.holdings.lots, carried);

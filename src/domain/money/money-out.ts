@@ -137,9 +137,8 @@ export function coverRefund(
   // A reorg took the money that paid. A float must not pay money back that nobody has sent.
   if (paying.reduce((total, each) => total + each.amount, 0n) < ending.amount) return { is: 'waiting', for: 'arrival' };
   if (paying.some(({ isHeld, waiting }) => isHeld && waiting > 0n)) return { is: 'waiting', for: 'sweep' };
-  const groups = new Set(paying.map(groupOf));
-  const fit = holdings.held.filter((lot) => groups.has(groupOf(lot)) && isFree(lot.id, rules));
-  const spends = take(payingFirst(fit), amount - fee, { order: id, purpose: 'refund' });
+  const fit = refundLots(holdings).filter((lot) => isFree(lot.id, rules));
+  const spends = take(fit, amount - fee, { order: id, purpose: 'refund' });
   const fromLots = spends.reduce((total, each) => total + each.amount, 0n);
   return { is: 'covered', spends, merchantFloat: amount - fee - fromLots, operatorFloat: fee };
 }
@@ -156,8 +155,11 @@ export function coverReturn(holdings: Holdings, lot: Lot): Covered {
   return { is: 'covered', spends, merchantFloat: lot.net - fromLots, operatorFloat: lot.fee };
 }
 
-function payingFirst(lots: readonly HeldLot[]): HeldLot[] {
-  return [...lots.filter(({ isPaying }) => isPaying), ...lots.filter(({ isPaying }) => !isPaying)];
+/** The held lots that lie where the payment was paid, in its asset: those that paid first. */
+function refundLots({ lots, held }: Holdings): HeldLot[] {
+  const groups = new Set(lots.filter(({ isPaying }) => isPaying).map(groupOf));
+  const fit = held.filter((lot) => groups.has(groupOf(lot)));
+  return [...fit.filter(({ isPaying }) => isPaying), ...fit.filter(({ isPaying }) => !isPaying)];
 }
 
 /** Takes as much of the remainders as needed, in the order of the lots. */
@@ -182,6 +184,8 @@ function sum(lots: readonly HeldLot[]): bigint {
 /** A transfer that an order of ours has made, as the chain shows it. The subject of its item gives the order. */
 export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'amount'> {
   readonly order: string;
+  /** The operator's part of a refund, as the payment's terms give it. A float paid it. */
+  readonly fee: bigint;
 }
 
 /**
@@ -200,7 +204,7 @@ export function recoverSpends(lots: readonly Lot[], carried: readonly Carried[])
 }
 
 function recoverOne(holdings: Holdings, carried: Carried, returned: string | undefined): Spend[] {
-  const { order, network, asset, account, amount } = carried;
+  const { order, network, asset, account, amount, fee } = carried;
   const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);
   const done = (found: Spend[]) => found.map((spend) => ({ ...spend, isDone: true }));
   if (returned !== undefined) {
@@ -208,7 +212,7 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
     return done(take(own, amount, { order, purpose: 'return' }));
   }
   if (!order.startsWith('pout_')) {
-    return done(take(payingFirst(fit), amount, { order, purpose: 'refund' }));
+    return done(take(refundLots(holdings), amount - fee, { order, purpose: 'refund' }));
   }
   const start = fit.findIndex(({ id }) => isPayoutOf(order, id, holdings.spends.length));
   const first = fit[start];
