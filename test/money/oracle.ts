@@ -1,11 +1,11 @@
 import { atTime, toppedUp } from './acts.ts';
-import { A, A2, B, balanceOf, FEES, HELD, type ToyChain } from './toy-chain.ts';
+import { A, A2, B, type Block, balanceOf, FEES, HELD, type ToyChain } from './toy-chain.ts';
 import {
   ASKED,
+  booked,
   claimed,
   DEADLINE_S,
   FEE,
-  look,
   MINIMUM,
   OTHERS,
   paidOut,
@@ -48,69 +48,108 @@ function assetsIn({ chain, holdings }: World): string[] {
 }
 
 function balancesFault(world: World): string | undefined {
-  const { chain, holdings, orders, books } = world;
+  const { chain, books } = world;
+  const counted = countOn(chain);
   for (const asset of assetsIn(world)) {
-    const lots = holdings.lots.filter((lot) => lot.asset === asset);
     const others = asset === A ? { held: OTHERS, fees: FEE } : { held: 0n, fees: 0n };
-    const isDone = (hash: string) => chain.blocks.some(({ intent }) => intent.hash === hash);
-    const own = orders.filter((each) => each.asset === asset);
-    const [done, open] = [own.filter(({ intent }) => isDone(intent.hash)), own.filter((o) => !isDone(o.intent.hash))];
-    const remainder = sum(holdings.held.filter((lot) => lot.asset === asset).map((lot) => lot.remainder));
-    const debt = sum(holdings.debts.filter((each) => each.asset === asset).map(({ amount }) => amount));
-    const direct = sum(lots.filter(({ isHeld }) => !isHeld).map(({ net }) => net));
-    const payouts = sum(done.filter(({ id }) => id.startsWith('pout_')).map(({ amount }) => amount));
-    const back = sum(done.filter(({ id }) => !id.startsWith('pout_')).map(({ amount }) => amount));
+    const said = saidOf(world, asset);
+    const { brought, foreign } = counted.get(asset) ?? NOTHING;
+    const held = balanceOf(chain, HELD, asset) - others.held;
+    const fees = balanceOf(chain, FEES, asset) - others.fees;
+    const waiting = balanceOf(chain, 'deposit', asset);
     const pool = poolOf(world, asset, false);
+    const unclaimed = foreign - claimedOf(world, asset);
     const book = (account: string) => books.get(`${account} ${asset}`) ?? 0n;
-    const openSpends = sum(open.flatMap(({ spends }) => spends.map(({ amount }) => amount)));
-    const claims: readonly (readonly [what: string, said: bigint, is: bigint])[] = [
-      ['arrived', sum(lots.map(({ amount }) => amount)), broughtTo(chain, asset)],
-      ['waiting at the address', sum(lots.map(({ waiting }) => waiting)), balanceOf(chain, 'deposit', asset)],
-      ['fees', sum(lots.map(({ fee }) => fee)), balanceOf(chain, FEES, asset) - others.fees],
-      [
-        'on the intermediate account',
-        remainder - debt + pool + sum(open.map(({ amount }) => amount)),
-        balanceOf(chain, HELD, asset) - others.held,
-      ],
-      ['with the merchant', direct + payouts, balanceOf(chain, 'merchant', asset)],
-      ['given back', back, balanceOf(chain, 'refunded', asset)],
-      ['claimed by floats', pool - poolOf(world, asset, true), unclaimed(world, asset)],
-      ['booked as deposits', book('deposits'), balanceOf(chain, 'deposit', asset)],
-      ['booked as fees', book('fees'), balanceOf(chain, FEES, asset) - others.fees],
-      ['booked as held', book('intermediate/payable/mrch'), remainder],
-      ['booked as outgoing', book('intermediate/outgoing'), openSpends],
-      ['booked as missing', book(`missing/${HELD}`), -debt],
-    ];
-    const wrong = claims.find(([, said, is]) => said !== is);
-    if (wrong !== undefined) return `${asset}, ${wrong[0]}: the gateway says ${wrong[1]}, the chain ${wrong[2]}`;
-    if (lots.some((lot) => lot.amount !== lot.waiting + lot.fee + lot.net)) return `${asset}: a lot does not add up`;
-    if (holdings.held.some((lot) => lot.remainder < 0n)) return `${asset}: a remainder is below zero`;
-    if (!world.hasLost && (debt > 0n || pool < 0n || balanceOf(chain, HELD, asset) < others.held)) {
-      return `${asset}: money of another was spent`;
-    }
+    const wrong =
+      differ('arrived', said.amount, brought) ??
+      differ('waiting at the address', said.waiting, waiting) ??
+      differ('fees', said.fee, fees) ??
+      differ('on the intermediate account', said.remainder - said.debt + pool + said.open, held) ??
+      differ('with the merchant', said.direct + said.payouts, balanceOf(chain, 'merchant', asset)) ??
+      differ('given back', said.back, balanceOf(chain, 'refunded', asset)) ??
+      differ('not claimed by floats', pool - poolOf(world, asset, true), unclaimed) ??
+      differ('booked as deposits', book('deposits'), waiting) ??
+      differ('booked as fees', book('fees'), fees) ??
+      differ('booked as held', book('intermediate/payable/mrch'), said.remainder) ??
+      differ('booked as outgoing', book('intermediate/outgoing'), said.openSpends) ??
+      differ('booked as missing', book(`missing/${HELD}`), -said.debt);
+    if (wrong !== undefined) return `${asset}, ${wrong}`;
+    if (!said.isSound) return `${asset}: a lot does not add up, or is below zero`;
+    if (!world.hasLost && (said.debt > 0n || pool < 0n || held < 0n)) return `${asset}: money of another was spent`;
   }
   return undefined;
 }
 
-/** What payers have sent for the payment: transfers to its address, and items of its wallets. */
-function broughtTo({ blocks }: ToyChain, asset: string): bigint {
-  const legs = blocks.flatMap(({ mined }) => mined.legs).filter((leg) => leg.asset === asset);
-  return sum(legs.filter(({ from, to }) => to === 'deposit' || from === 'wallet').map(({ amount }) => amount));
+function differ(what: string, said: bigint, is: bigint): string | undefined {
+  return said === is ? undefined : `${what}: the gateway says ${said}, the chain ${is}`;
 }
 
-/** Money of strangers and shops on our account that was not claimed. */
-function unclaimed({ chain, claims }: World, asset: string): bigint {
-  const legs = chain.blocks.flatMap(({ intent, mined }) => {
+/** What the gateway says about an asset, summed up. */
+function saidOf({ chain, holdings, orders }: World, asset: string) {
+  const said = { amount: 0n, waiting: 0n, fee: 0n, direct: 0n, remainder: 0n, debt: 0n, isSound: true };
+  for (const lot of holdings.lots) {
+    if (lot.asset !== asset) continue;
+    said.amount += lot.amount;
+    said.waiting += lot.waiting;
+    said.fee += lot.fee;
+    if (!lot.isHeld) said.direct += lot.net;
+    said.isSound &&= lot.amount === lot.waiting + lot.fee + lot.net && lot.waiting >= 0n && lot.net >= 0n;
+  }
+  for (const lot of holdings.held) {
+    if (lot.asset !== asset) continue;
+    said.remainder += lot.remainder;
+    said.isSound &&= lot.remainder >= 0n;
+  }
+  for (const debt of holdings.debts) if (debt.asset === asset) said.debt += debt.amount;
+  const sent = { open: 0n, openSpends: 0n, payouts: 0n, back: 0n };
+  for (const order of orders) {
+    if (order.asset !== asset) continue;
+    const isDone = chain.blocks.some(({ intent }) => intent.hash === order.intent.hash);
+    if (isDone && order.id.startsWith('pout_')) sent.payouts += order.amount;
+    else if (isDone) sent.back += order.amount;
+    else {
+      sent.open += order.amount;
+      for (const spend of order.spends) sent.openSpends += spend.amount;
+    }
+  }
+  return { ...said, ...sent };
+}
+
+interface Counted {
+  /** What payers have sent for the payment: transfers to its address, and items of its wallets. */
+  brought: bigint;
+  /** Money of strangers and shops on our account. */
+  foreign: bigint;
+}
+const NOTHING: Counted = { brought: 0n, foreign: 0n };
+const counts = new WeakMap<readonly Block[], ReadonlyMap<string, Counted>>();
+
+function countOn({ blocks }: ToyChain): ReadonlyMap<string, Counted> {
+  const known = counts.get(blocks);
+  if (known !== undefined) return known;
+  const counted = new Map<string, Counted>();
+  for (const { intent, mined } of blocks) {
     const isForeign =
       intent.does === 'transfer' || (intent.does === 'collect' && intent.items[0]?.payer === 'stranger');
-    return isForeign ? mined.legs.filter((leg) => leg.to === HELD && leg.asset === asset) : [];
-  });
-  const unclaimedIds = [...claims].filter(([id]) => id.includes(`/${asset}/`)).filter(([id]) => isThere(chain, id));
-  return sum(legs.map(({ amount }) => amount)) - sum(unclaimedIds.map(([, amount]) => amount));
+    for (const { asset, from, to, amount } of mined.legs) {
+      const sum = counted.get(asset) ?? { ...NOTHING };
+      counted.set(asset, sum);
+      if (to === 'deposit' || from === 'wallet') sum.brought += amount;
+      if (isForeign && to === HELD) sum.foreign += amount;
+    }
+  }
+  counts.set(blocks, counted);
+  return counted;
 }
 
-function isThere({ blocks }: ToyChain, id: string): boolean {
-  return blocks.some(({ intent }) => id.startsWith(`${intent.network}/${intent.hash}/`));
+/** The claims of floats whose transactions are on the chain. */
+function claimedOf({ chain, claims }: World, asset: string): bigint {
+  let total = 0n;
+  for (const [id, amount] of claims) {
+    if (!id.includes(`/${asset}/`)) continue;
+    if (chain.blocks.some(({ intent }) => id.startsWith(`${intent.network}/${intent.hash}/`))) total += amount;
+  }
+  return total;
 }
 
 /** A payment is paid if, and only if, enough has come in time when it ends. */
@@ -139,14 +178,24 @@ function payingFault(ending: NonNullable<World['ending']>, { lots }: World['hold
   return isRight && isTold ? undefined : 'the lots that paid are not the amount that paid';
 }
 
+/** More than enough: a sweep, a payout, a refund, and a sweep of the rest. */
+const MAX_ROUNDS = 4;
+
 /** Everything that waits gets what it waits for. Afterwards nothing may be left behind. */
 export function stuckIn(world: World): string | undefined {
   let last = { ...atTime(world, Math.max(world.chain.timeS, DEADLINE_S) + 1), hasDestination: true, isReleased: true };
   const isAsked = last.refunds.length + last.returns.length > 0;
   if (isAsked) for (const asset of assetsIn(last)) last = toppedUp(last, asset, 1_000n);
   last = serve(read(isAsked ? claimed(last) : last));
-  for (let round = 0; round < 2; round += 1) last = serve(read(paidOut(serve(read(sweptByUs(last))))));
-  last = look(last);
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = last;
+    for (const act of [sweptByUs, paidOut]) {
+      const next = act(last);
+      if (next !== last) last = serve(read(next));
+    }
+    if (last === before) break;
+  }
+  last = booked(last);
   const wrong = faultIn(last, world);
   if (wrong !== undefined) return `at the end, ${wrong}`;
   const { chain, holdings, ending } = last;
@@ -166,7 +215,8 @@ export function stuckIn(world: World): string | undefined {
     // A rebuild cannot tell whose money a payout was, if a reorg has removed that money. The operator's float lacks it.
     const isLost = last.hasLost && last.orders.some(({ id, spends }) => id.startsWith('pout_') && spends.length === 0);
     const isDue = holdings.debts.length > 0 || isGivenBack || isLost;
-    if (!isDue && got !== broughtTo(chain, asset) - kept) return `the merchant has ${got} of ${asset}`;
+    if (!isDue && got !== (countOn(chain).get(asset) ?? NOTHING).brought - kept)
+      return `the merchant has ${got} of ${asset}`;
   }
   const paying = sum(holdings.lots.filter(({ isPaying }) => isPaying).map(({ amount }) => amount));
   const isWhole = holdings.debts.length === 0 && (ending?.is !== 'paid' || paying === ending.amount);

@@ -192,7 +192,7 @@ function held(world: World): World {
 }
 
 /** Books the difference to the position that was booked last. */
-function booked(world: World): World {
+export function booked(world: World): World {
   const next = bookedPosition(TERMS.merchant, world.holdings);
   const books = new Map(world.books);
   for (const { asset, lines } of bookedDifference(world.booked, next)) {
@@ -285,18 +285,17 @@ function order(
   const items = [{ ...terms, subject: id, commitment: `order:${id}` }];
   const intent: Intent = { does: 'collect', hash: `order ${id}`, network, kind: 'key', items };
   if (world.orders.some((each) => each.id === id)) throw new Error(`The order ${id} exists.`);
-  return send({ ...world, orders: [...world.orders, { id, intent, asset, amount, spends }] }, intent);
-}
-
-function send(world: World, intent: Intent): World {
-  const chain = mine(world.chain, intent);
-  return held(chain === undefined ? world : { ...world, chain });
+  const chain = mine(world.chain, intent) ?? world.chain;
+  return held({ ...world, chain, orders: [...world.orders, { id, intent, asset, amount, spends }] });
 }
 
 /** Sends orders again that a reorg has removed, and begins payouts if the merchant has a destination. */
 export function paidOut(world: World): World {
   let next = world;
-  for (const each of world.orders) if (!isOnChain(next, each)) next = send(next, each.intent);
+  for (const each of world.orders) {
+    const chain = isOnChain(next, each) ? undefined : mine(next.chain, each.intent);
+    if (chain !== undefined) next = held({ ...next, chain });
+  }
   if (!world.hasDestination) return next;
   for (const payout of choosePayouts(next.ending, next.holdings, rulesOf(next))) {
     next = order(next, { ...payout, to: 'merchant' });

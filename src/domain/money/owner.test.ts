@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readMined } from './fact.ts';
+import type { Collected, Mined, Movement, Swept } from './movement.ts';
+import { type Known, knownKey, type Owner, ownerOf, placeOf } from './owner.ts';
+
+const NETWORK = 'eip155:1';
+const ASSET = `${NETWORK}/erc20:a`;
+const KNOWN: Known = {
+  items: new Set(['I', 'J', 'P'].map((commitment) => knownKey(NETWORK, commitment))),
+  deposits: new Map([
+    ['deposit', 'D'],
+    ['second', 'E'],
+  ]),
+  accounts: new Map([
+    ['held', 'intermediate'],
+    ['older', 'intermediate'],
+    ['relayer', 'relayer'],
+  ]),
+};
+
+type Log = readonly [from: string, to: string, amount: bigint] | Collected | Swept;
+const at = { network: NETWORK, blockTimeS: 1, block: 1, transaction: '0x1', asset: ASSET };
+
+function collected(commitment: string, terms: Partial<Collected> = {}): Collected {
+  const [collector, kind] = ['collector', 'key'] as const;
+  const money = { amount: 100n, fee: 7n, recipient: 'held', feeAccount: 'fees', payer: 'payer', deadlineS: 9 };
+  return { event: 'collected', ...at, index: 0, collector, kind, commitment, subject: 'copied', ...money, ...terms };
+}
+
+function swept(terms: Partial<Swept> = {}): Swept {
+  const asked = { askedToken: 'a', askedAmount: 100n, askedFee: 7n, subject: '' };
+  const money = { amount: 100n, fee: 7n, recipient: 'held', feeAccount: 'fees' };
+  return { event: 'swept', ...at, index: 0, address: 'deposit', commitment: 'D', ...asked, ...money, ...terms };
+}
+
+/** One transaction with these logs, in this order. */
+function mined(...logs: readonly Log[]): Mined {
+  const legs: Movement[] = [];
+  const events: (Collected | Swept)[] = [];
+  logs.forEach((log, index) => {
+    if ('event' in log) events.push({ ...log, index });
+    else {
+      const [from, to, amount] = log;
+      const places = { fromPlace: placeOf(KNOWN, from), toPlace: placeOf(KNOWN, to) };
+      legs.push({ ...at, index, from, to, amount, ...places });
+    }
+  });
+  return { legs, events };
+}
+
+const nameOf = (owner: Owner) => ('commitment' in owner ? `${owner.is} ${owner.commitment}` : owner.is);
+
+/** The owners at both ends of each leg that touches a place of ours. */
+function owners(...logs: readonly Log[]): string[] {
+  const transaction = mined(...logs);
+  return transaction.legs.flatMap((leg) => {
+    const { from, to } = ownerOf(leg, transaction, KNOWN);
+    const said = (parts: typeof from) => parts.map((part) => `${nameOf(part.owner)} ${part.amount}`).join(' + ');
+    return from.length + to.length === 0 ? [] : [`${said(from)} → ${said(to)}`];
+  });
+}
+
+describe('the owner of a movement', () => {
+  const cases: readonly (readonly [name: string, logs: readonly Log[], expected: readonly string[]])[] = [
+    ['a transfer to a deposit address', [['payer', 'deposit', 5n]], [' → deposit D 5']],
+    ['a transfer to our account', [['payer', 'held', 5n]], [' → nobody 5']],
+    ['a transfer of a place to itself', [['held', 'held', 5n]], []],
+    ['a transfer to a newer account of ours', [['older', 'held', 5n]], ['own 5 → own 5']],
+    ['coin for a relayer', [['held', 'relayer', 5n]], ['own 5 → own 5']],
+    ['a withdrawal by hand', [['held', 'safe', 5n]], ['nobody 5 → ']],
+    ['our account pays into a deposit address', [['held', 'deposit', 5n]], ['nobody 5 → deposit D 5']],
+    ['a token takes money from a deposit address', [['deposit', 'burnt', 5n]], ['nobody 5 → ']],
+    [
+      'a sweep',
+      [['deposit', 'fees', 7n], ['deposit', 'held', 93n], swept()],
+      ['deposit D 7 → ', 'deposit D 93 → deposit D 93'],
+    ],
+    [
+      'a sweep into another deposit address, whose arrival it is',
+      [['deposit', 'fees', 7n], ['deposit', 'second', 93n], swept({ recipient: 'second' })],
+      ['deposit D 7 → ', 'deposit D 93 → deposit E 93'],
+    ],
+    [
+      'an item that is held',
+      [['payer', 'collector', 100n], ['collector', 'held', 93n], collected('I'), ['collector', 'fees', 7n]],
+      [' → item I 93'],
+    ],
+    [
+      "a stranger's item with a copied subject",
+      [['payer', 'collector', 100n], ['collector', 'held', 93n], collected('X'), ['collector', 'fees', 7n]],
+      [' → nobody 93'],
+    ],
+    [
+      "a stranger's item that looks like ours, in the same transaction",
+      [['collector', 'held', 93n], collected('X'), ['collector', 'held', 93n], collected('I')],
+      [' → nobody 93', ' → item I 93'],
+    ],
+    [
+      'the fees of a batch, which its items explain',
+      [
+        ['collector', 'held', 93n],
+        collected('I', { feeAccount: 'held' }),
+        ['collector', 'merchant', 47n],
+        collected('X', { recipient: 'merchant', amount: 50n, fee: 3n, feeAccount: 'held' }),
+        ['collector', 'held', 10n],
+      ],
+      [' → item I 93', ' → item I 7 + nobody 3'],
+    ],
+    [
+      'fees of two batches in one transaction',
+      [
+        ['collector', 'held', 93n],
+        collected('I', { feeAccount: 'held' }),
+        ['collector', 'held', 7n],
+        ['collector', 'held', 7n],
+        collected('J', { amount: 14n, feeAccount: 'held' }),
+        ['collector', 'held', 7n],
+      ],
+      [' → item I 93', ' → item I 7', ' → item J 7', ' → item J 7'],
+    ],
+    [
+      'a transfer by the Collector that no item explains',
+      [['collector', 'held', 93n], collected('I', { amount: 50n })],
+      [' → nobody 93'],
+    ],
+    [
+      'an order of ours',
+      [
+        ['held', 'collector', 50n],
+        ['collector', 'merchant', 50n],
+        collected('P', { payer: 'held', recipient: 'merchant', amount: 50n, fee: 0n }),
+      ],
+      ['item P 50 → '],
+    ],
+    [
+      'an order of ours into a deposit address, whose arrival it is',
+      [
+        ['held', 'collector', 50n],
+        ['collector', 'deposit', 50n],
+        collected('P', { payer: 'held', recipient: 'deposit', amount: 50n, fee: 0n }),
+      ],
+      ['item P 50 → ', ' → deposit D 50'],
+    ],
+  ];
+  for (const [name, logs, expected] of cases) {
+    it(`is known for ${name}`, () => assert.deepEqual(owners(...logs), expected));
+  }
+});
+
+describe('a transaction', () => {
+  const read = (...logs: readonly Log[]) => readMined(mined(...logs), KNOWN, () => false);
+
+  it('sums a sweep up from its legs, and not from what the event says', () => {
+    const { facts } = read(['deposit', 'fees', 6n], ['deposit', 'held', 93n], swept({ amount: 1_000n }));
+    assert.deepEqual(
+      facts.map((fact) => [fact.is, fact.amount, fact.is === 'swept' && fact.fee]),
+      [['swept', 99n, 6n]],
+    );
+  });
+
+  it('tells the fee from the net amount if both go to one account', () => {
+    const legs: Log[] = [
+      ['deposit', 'held', 7n],
+      ['deposit', 'held', 93n],
+    ];
+    const { facts, fees } = read(...legs, swept({ feeAccount: 'held' }));
+    assert.deepEqual(
+      facts.map((fact) => fact.is === 'swept' && [fact.amount, fact.fee]),
+      [[100n, 7n]],
+    );
+    assert.deepEqual(
+      fees.map(({ amount }) => amount),
+      [7n],
+    );
+  });
+
+  it('proves no item for our account by an event without its leg', () => {
+    assert.deepEqual(read(collected('I')).facts, []);
+    assert.equal(read(collected('I', { recipient: 'merchant' })).facts.length, 1);
+  });
+
+  it('gives an id to money that nobody owns, which is the same in another block', () => {
+    const ids = (index: number) => {
+      const transaction = mined(['payer', 'held', 5n], ['payer', 'held', 5n]);
+      const legs = transaction.legs.map((leg) => ({ ...leg, block: index, index: leg.index + index }));
+      return readMined({ ...transaction, legs }, KNOWN, () => false).unowned.map(({ id }) => id);
+    };
+    assert.deepEqual(ids(0), ids(40));
+    assert.equal(new Set(ids(0)).size, 2);
+  });
+});
