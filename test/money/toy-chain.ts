@@ -8,7 +8,7 @@ export const A = `${N1}/erc20:a`;
 export const B = `${N1}/erc20:b`;
 export const A2 = `${N2}/erc20:a`;
 
-export const COLLECTOR = 'collector';
+const COLLECTOR = 'collector';
 export const FEES = 'fees';
 /** The intermediate account. */
 export const HELD = 'held';
@@ -16,7 +16,7 @@ export const HELD = 'held';
 /** The places of ours in this world. */
 const PLACES: Readonly<Record<string, PlaceKind>> = { deposit: 'deposit', other: 'deposit', [HELD]: 'intermediate' };
 
-export function placeKind(address: string): PlaceKind | null {
+function placeKind(address: string): PlaceKind | null {
   return PLACES[address] ?? null;
 }
 

@@ -204,7 +204,7 @@ export function booked(world: World): World {
 }
 
 /** Money at our account that nobody owns. */
-export function unownedOf({ chain: { blocks } }: World): readonly Unowned[] {
+function unownedOf({ chain: { blocks } }: World): readonly Unowned[] {
   const known = unowned.get(blocks);
   if (known !== undefined) return known;
   const found = blocks.flatMap((block) => [...readingOf(block).unowned]);
@@ -256,7 +256,7 @@ export function serve(world: World): World {
   return next;
 }
 
-export function assetThatPaid(ending: Ending): string {
+function assetThatPaid(ending: Ending): string {
   return ending.is === 'paid' && ending.commitment === 'K' ? B : A;
 }
 

@@ -302,6 +302,17 @@ describe('spent money', () => {
     );
   });
 
+  it('begins another payout if dust joined the lot afterwards', () => {
+    const steps = [expire, pay(100n), sweep()];
+    const first = after(...steps);
+    const [payout] = choosePayouts(first.ending, first.holdings, RULES);
+    const { ending, lots } = after(...steps, pay(4n), pay(4n), pay(4n), sweep());
+    assert.equal(lots.length, 1);
+    const [second] = choosePayouts(ending, holdingsOf(lots, payout?.spends ?? []), RULES);
+    assert.equal(second?.amount, 12n);
+    assert.notEqual(second?.id, payout?.id);
+  });
+
   it('is not sent to a place of ours', () => {
     assert.deepEqual(
       ['deposit', HELD, 'merchant'].map((address) => placeOf(KNOWN, address)),

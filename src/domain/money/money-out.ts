@@ -84,7 +84,7 @@ function isFree(id: string, { stopped, returning }: PayoutRules): boolean {
 }
 
 /** A lot that grew by dust after its payout begins another one, so the number is a part of the id. */
-export function payoutIdFrom(lot: string, number: number): string {
+function payoutIdFrom(lot: string, number: number): string {
   return markedId('pout_', hashOf(`payout ${number} ${lot}`));
 }
 

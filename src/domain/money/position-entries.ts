@@ -9,7 +9,7 @@ export interface Posting {
 }
 
 /** The lack of an account: money that was spent, and whose arrival has left the chain. */
-export function missingAt(account: string): string {
+function missingAt(account: string): string {
   return `missing/${account}`;
 }
 
