@@ -153,7 +153,9 @@ function claimedOf({ chain, claims }: World, asset: string): bigint {
 }
 
 /** A payment is paid if, and only if, enough has come in time when it ends. */
-function endingFault({ chain, ending, holdings, hasLost }: World, before: World | undefined): string | undefined {
+function endingFault(world: World, before: World | undefined): string | undefined {
+  const { chain, ending, holdings, hasLost, orders } = world;
+  if (!hasLost && ending === undefined && orders.some(({ id }) => id.startsWith('pout_'))) return 'paid out too early';
   if (before !== undefined && ending !== undefined && before.ending === ending) {
     return before.chain === chain || hasLost ? undefined : payingFault(ending, holdings);
   }

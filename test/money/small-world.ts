@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { searchAll, searchRandom } from './search.ts';
+import { ACTS } from './acts.ts';
+import { type Searched, searchAll, searchRandom } from './search.ts';
 
 /**
  * Searches the small world. `--length 5` tries all sequences up to that length (with
@@ -16,11 +17,18 @@ const { values } = parseArgs({
 });
 const [length, seed] = [Number(values.length), Number(values.seed)];
 const startedMs = performance.now();
-const found =
-  values.random === undefined
-    ? searchAll(length, values.first?.split(','))
-    : searchRandom(Number(values.random), length, seed);
-const seconds = ((performance.now() - startedMs) / 1_000).toFixed(1);
-process.stdout.write(`sequences: ${found.sequences}, without effect: ${found.idle}, seconds: ${seconds}\n`);
-for (const { sequence, fault } of found.faults) process.stdout.write(`${sequence.join(' ')}: ${fault}\n`);
-process.exitCode = found.faults.length === 0 ? 0 : 1;
+const total = { sequences: 0, idle: 0, faults: 0 };
+
+function report(name: string, { sequences, idle, faults }: Searched): void {
+  total.sequences += sequences;
+  total.idle += idle;
+  total.faults += faults.length;
+  const seconds = Math.round((performance.now() - startedMs) / 1_000);
+  process.stdout.write(`${name}: ${sequences} sequences, ${idle} without effect, after ${seconds} s\n`);
+  for (const { sequence, fault } of faults) process.stdout.write(`  ${sequence.join(' ')}: ${fault}\n`);
+}
+
+if (values.random !== undefined) report(`seed ${seed}`, searchRandom(Number(values.random), length, seed));
+else for (const name of values.first?.split(',') ?? Object.keys(ACTS)) report(name, searchAll(length, [name]));
+process.stdout.write(`sequences: ${total.sequences}, without effect: ${total.idle}, faults: ${total.faults}\n`);
+process.exitCode = total.faults === 0 ? 0 : 1;

@@ -167,7 +167,11 @@ describe('money that arrives', () => {
       [[A, 100n]],
     );
     assert.deepEqual(payoutsOf(after(pay(100n), pay(50n, B), sweep(), sweep(B)), high), [[A, 93n, 93n]]);
-    assert.deepEqual(chooseSweeps(after(pay(33n)).lots, RULES), [], 'money that may still pay stays');
+  });
+
+  it('is neither swept by us nor paid out while it may still pay, even if a stranger has swept it', () => {
+    assert.deepEqual(chooseSweeps(after(pay(33n)).lots, RULES), []);
+    assert.deepEqual(payoutsOf(after(pay(33n), sweep())), []);
   });
 
   it('lets a refund wait for the sweep, and not fail', () => {
@@ -247,6 +251,11 @@ describe('unexpected money', () => {
     const { ending, lots } = after(pay(130n), sweep());
     const [, rest] = lots;
     assert.ok(rest !== undefined);
+    assert.throws(
+      () => coverReturn(holdingsOf(lots, []), lots[0] ?? rest),
+      RangeError,
+      'a refund gives back what paid',
+    );
     const cover = coverReturn(holdingsOf(lots, []), rest);
     assert.ok(cover.is === 'covered');
     assert.deepEqual([cover.spends[0]?.amount, cover.merchantFloat, cover.operatorFloat], [30n, 0n, 0n]);
@@ -254,6 +263,21 @@ describe('unexpected money', () => {
     const late = coverReturn(holdingsOf(lots, payout?.spends ?? []), rest);
     assert.ok(late.is === 'covered');
     assert.deepEqual([late.spends, late.merchantFloat, late.operatorFloat], [[], 30n, 0n]);
+  });
+});
+
+describe('swept money', () => {
+  it('of which no arrival is known is a lot all the same, and marked', () => {
+    const { blocks } = after(pay(40n), pay(60n), sweep());
+    const unread = factsOf(blocks).filter((fact) => fact.is !== 'arrived' || fact.amount !== 60n);
+    const lots = position(TERMS, unread, undefined);
+    assert.deepEqual(
+      lots.map(({ amount, fee, net, isUnexplained }) => [amount, fee, net, isUnexplained]),
+      [
+        [40n, 2n, 38n, false],
+        [60n, 5n, 55n, true],
+      ],
+    );
   });
 });
 

@@ -145,6 +145,7 @@ export function coverRefund(
 
 /** A return gives a lot of unexpected money back: its own units while they are held, and floats for the rest. */
 export function coverReturn(holdings: Holdings, lot: Lot): Covered {
+  if (lot.reason === null) throw new RangeError('Money that paid goes back by a refund, and not by a return.');
   // A debt in another asset, or on another network, has nothing to do with this money.
   if (holdings.debts.some((debt) => groupOf(debt) === groupOf(lot))) return { is: 'waiting', for: 'debt' };
   // Dust may have joined the lot after its sweep. It must not hold up the return of the rest.

@@ -66,6 +66,7 @@ describe('the owner of a movement', () => {
     ['a transfer to a deposit address', [['payer', 'deposit', 5n]], [' → deposit D 5']],
     ['a transfer to our account', [['payer', 'held', 5n]], [' → nobody 5']],
     ['a transfer of a place to itself', [['held', 'held', 5n]], []],
+    ['a transfer of nothing', [['payer', 'deposit', 0n]], []],
     ['a transfer to a newer account of ours', [['older', 'held', 5n]], ['own 5 → own 5']],
     ['coin for a relayer', [['held', 'relayer', 5n]], ['own 5 → own 5']],
     ['a withdrawal by hand', [['held', 'safe', 5n]], ['nobody 5 → ']],

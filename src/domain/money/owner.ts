@@ -48,10 +48,11 @@ const OWN: Owner = { is: 'own' };
 
 /**
  * The owners of a movement, by the events of its own transaction and the known terms. No other code decides this: neither
- * the watcher nor a rebuild nor `float add`. A transfer from a place to itself moves nothing, and has no parts.
+ * the watcher nor a rebuild nor `float add`. A transfer from a place to itself moves nothing, and has no parts. Neither has
+ * a transfer of nothing, which anybody can make from any account.
  */
 export function ownerOf(leg: Movement, mined: Mined, known: Known): Ends {
-  if (leg.from === leg.to) return { from: [], to: [] };
+  if (leg.from === leg.to || leg.amount === 0n) return { from: [], to: [] };
   const explained = partsOf(leg, mined, known);
   return {
     from: leg.fromPlace === null ? [] : fromParts(leg, explained),
