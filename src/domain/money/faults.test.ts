@@ -266,6 +266,22 @@ describe('unexpected money', () => {
   });
 });
 
+describe('dust', () => {
+  it('that joined a lot after its sweep does not hold up the return of the lot', () => {
+    const { lots, holdings } = after(expire, pay(100n), sweep(), pay(2n));
+    const [lot] = lots;
+    assert.ok(lot !== undefined && lots.length === 1);
+    assert.deepEqual([lot.amount, lot.waiting, lot.net], [102n, 2n, 93n]);
+    const cover = coverReturn(holdings, lot);
+    assert.ok(cover.is === 'covered');
+    assert.deepEqual([cover.spends[0]?.amount, cover.operatorFloat], [93n, 7n]);
+    const unswept = after(expire, pay(4n));
+    const returning = new Set(unswept.lots.map(({ id }) => id));
+    assert.deepEqual(chooseSweeps(unswept.lots, RULES), []);
+    assert.equal(chooseSweeps(unswept.lots, { ...RULES, returning }).length, 1, 'its return was asked for');
+  });
+});
+
 describe('swept money', () => {
   it('of which no arrival is known is a lot all the same, and marked', () => {
     const { blocks } = after(pay(40n), pay(60n), sweep());
@@ -323,6 +339,12 @@ describe('spent money', () => {
     assert.deepEqual(
       recoverSpends(lots, carried),
       spends.map((spend): Spend => ({ ...spend, isDone: true })),
+    );
+    const refund = [{ order: 'rfnd_1', network, asset, account, amount: 30n, fee: 2n }];
+    assert.deepEqual(
+      recoverSpends(lots, refund).map((spend) => [spend.purpose, spend.amount]),
+      [['refund', 28n]],
+      'a float paid the fee',
     );
   });
 
