@@ -84,7 +84,7 @@ function differ(what: string, said: bigint, is: bigint): string | undefined {
   return said === is ? undefined : `${what}: the gateway says ${said}, the chain ${is}`;
 }
 
-/** What the gateway says about an asset, summed up. */
+/** The gateway's own figures about an asset, summed up. */
 function saidOf({ chain, holdings, orders }: World, asset: string) {
   const said = { amount: 0n, waiting: 0n, fee: 0n, direct: 0n, remainder: 0n, debt: 0n, isSound: true };
   for (const lot of holdings.lots) {
@@ -116,7 +116,7 @@ function saidOf({ chain, holdings, orders }: World, asset: string) {
 }
 
 interface Counted {
-  /** What payers have sent for the payment: transfers to its address, and items of its wallets. */
+  /** Money that payers have sent for the payment: transfers to its address, and items of its wallets. */
   brought: bigint;
   /** Money of strangers and shops on our account. */
   foreign: bigint;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { A, A2, B, EMPTY_CHAIN, HELD, mine, N1, N2, type ToyChain } from './toy-chain.ts';
 import { collected, DEADLINE_S, firstWorld, forged, pulled, sent, swept, type World } from './world.ts';
 
-/** What payers and strangers do on the chains. */
+/** An act of payers and strangers on the chains. */
 type Step = (world: World) => World;
 
 const transfers = fc

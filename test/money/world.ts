@@ -219,7 +219,7 @@ function fromFloats({ amount, spends }: Order): bigint {
   return amount - spends.reduce((sum, spend) => sum + spend.amount, 0n);
 }
 
-/** What is left of the money that nobody owns. Only the claimed part of it is a float. */
+/** The rest of the money that nobody owns. Only the claimed part of it is a float. */
 export function poolOf(world: World, asset: string, isClaimedAlone: boolean): bigint {
   const brought = unownedOf(world)
     .filter((each) => each.asset === asset && (!isClaimedAlone || world.claims.has(each.id)))

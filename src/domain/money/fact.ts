@@ -1,7 +1,7 @@
 import type { Collected, Mined, Moment, Movement, Swept } from './movement.ts';
 import { itemOf, type Known, knownKey, ownerOf, type Part, placeOf } from './owner.ts';
 
-/** What a transaction means for its owners. The folds of payments take these facts, in the order of their moments. */
+/** The meaning of a transaction for its owners. The folds of payments take these facts, in the order of their moments. */
 export type Fact = Arrived | Paid | Moved;
 
 interface FactBase extends Moment {

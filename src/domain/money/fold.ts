@@ -95,7 +95,7 @@ function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | und
   );
 }
 
-/** What the chain and the terms say about money at a deposit address, without the ending. */
+/** The class of money at a deposit address, by the chain and the terms alone. The ending changes no class. */
 type Class = 'counting' | 'late' | 'screened' | 'other';
 
 function classOf(way: Way, { network, asset, blockTimeS, isScreened }: Arrived): Class {
@@ -185,7 +185,7 @@ function place(work: Work, part: Lot): void {
   if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, reason: 'overpaid' });
 }
 
-/** Divides new money. What waits is all of it or nothing, so the parts have the same proportions. */
+/** Divides new money. All of it waits or nothing, so the parts have the same proportions. */
 function divide(part: Lot, units: bigint): [Lot, Lot] {
   const fee = feeShare({ fee: part.fee, of: part.amount }, 0n, units);
   const isWaiting = part.waiting > 0n;

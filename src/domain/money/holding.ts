@@ -42,7 +42,7 @@ export function groupOf({ payment, network, asset, account }: Omit<Debt, 'amount
   return `${payment} ${network} ${asset} ${account}`;
 }
 
-/** The held lots after all spends. What was spent beyond a lot is a debt, which other lots of its group fill in order. */
+/** The held lots after all spends. Spends beyond a lot are a debt, which other lots of its group fill in order. */
 export function holdingsOf(lots: readonly Lot[], spends: readonly Spend[]): Holdings {
   const spent = new Map<string, bigint>();
   for (const { lot, amount } of spends) spent.set(lot, (spent.get(lot) ?? 0n) + amount);

@@ -9,7 +9,7 @@ import type { Ending, Lot, PaymentTerms, Way } from './terms.ts';
  */
 export type FinalTimes = ReadonlyMap<string, number>;
 
-/** Whether a payment is paid, by which lots and with what amount; or that it cannot be paid any more. */
+/** The ending of a payment: paid, by these lots and with this amount; or unpaid for good. Undefined while it is open. */
 export function judge(terms: PaymentTerms, facts: readonly Fact[], finalTimes: FinalTimes): Ending | undefined {
   return judgeFold(goOn(beginFold(terms, undefined), facts), finalTimes);
 }
@@ -30,7 +30,7 @@ export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefine
   return { is: 'unpaid', untilS: Math.max(...terms.ways.map(({ deadlineS }) => deadlineS)) };
 }
 
-/** Who owns what, and where: the lots of a payment, in the order of their first movements. */
+/** The lots of a payment, in the order of their first movements: the owner and the account of every unit. */
 export function position(terms: PaymentTerms, facts: readonly Fact[], ending: Ending | undefined): readonly Lot[] {
   return lotsOf(goOn(beginFold(terms, ending), facts));
 }

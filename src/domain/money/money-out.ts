@@ -192,7 +192,7 @@ export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'a
 /**
  * The spends behind transfers that are on the chain, for a database that has lost its orders. The transfers are in the order of the
  * chain. A payout begins with the lot in its id and goes on in the order of the lots; a return has its own lot; a refund has
- * the lots that paid first. What no lot covers came from floats, or is a debt if it was a payout.
+ * the lots that paid first. Units that no lot covers came from floats, or are a debt if they were paid out.
  */
 export function recoverSpends(lots: readonly Lot[], carried: readonly Carried[]): readonly Spend[] {
   let spends: Spend[] = [];

@@ -1,5 +1,5 @@
 /**
- * Movements: what the chain shows at the places of ours. Amounts come from the legs alone. The events of our contracts
+ * Movements: the transfers on chain that touch places of ours. Amounts come from the legs alone. The events of our contracts
  * explain the legs of their transaction and add no amount of their own.
  */
 
