@@ -46,7 +46,7 @@ export async function openWebhookScene({ log }: { log?: Logger } = {}) {
   const world = { clock: time.clock };
   const gateway = await startTestGateway({ world, ...(log && { log }) });
   const receiver = await startReceiver();
-  const node = newCourier(gateway);
+  let node = newCourier(gateway);
   const lease = await takeFanOut(gateway);
 
   const call = (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, headers: Headers, payload?: object) =>
@@ -67,6 +67,13 @@ export async function openWebhookScene({ log }: { log?: Logger } = {}) {
     time,
     call,
     fanOut,
+    /** One turn of the requests to redeliver. */
+    replay: () => replayOnce(gateway, lease),
+    /** Goes on with a courier that knows nothing of the answers so far, as after the start of a node. */
+    async restart(): Promise<void> {
+      await node.stop();
+      node = newCourier(gateway);
+    },
     /** Creates deliveries of all events, and attempts everything that is due. */
     async deliver(): Promise<void> {
       await fanOut();

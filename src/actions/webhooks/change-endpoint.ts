@@ -4,6 +4,7 @@ import { ApiError } from '../../errors.ts';
 import { deleteAlert } from '../../store/plumbing/alerts.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
+import { noteNarrowed } from '../../store/webhooks/deliveries.ts';
 import { type Endpoint, lockEndpoint, updateEndpoint } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { type EndpointDeps, refuseForeignMerchants } from './create-endpoint.ts';
@@ -40,6 +41,7 @@ export function changeEndpoint(
     const isEnabled = changes.status === 'active' && endpoint.status !== 'active';
     const changed: Endpoint = { ...endpoint, ...changes, updatedAt: now, ...(isEnabled && { failingSince: null }) };
     await updateEndpoint(tx, changed);
+    if (changes.events !== undefined || changes.merchantIds !== undefined) await noteNarrowed(tx, endpoint.id, now);
     if (isEnabled) await deleteAlert(tx, { name: DISABLED_ALERT, subject: endpoint.id });
     const before = Object.fromEntries(
       Object.keys(changes).map((name) => [name, endpoint[name as keyof EndpointChanges]]),

@@ -16,7 +16,7 @@ export async function fanOutOnce(deps: CommandDeps, lease: Lease, most?: number)
 /** Creates some deliveries of a request to redeliver. Returns true if there are more. */
 export function replayOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
   return commandOfLeader(deps, lease, async (tx, now) => {
-    const replay = await takeReplay(tx);
+    const replay = await takeReplay(tx, now);
     if (replay === undefined) return false;
     await replayEvents(tx, replay, now);
     return true;

@@ -5,7 +5,8 @@ export function recordEndpoint(endpoint: Endpoint) {
   const { id, partnerId, mode, url, events, merchantIds, description, status, apiVersion, createdAt } = endpoint;
   return {
     objectId: id,
-    merchantId: null,
+    // An endpoint for one merchant is an object of this merchant.
+    merchantId: merchantIds?.length === 1 ? (merchantIds[0] ?? null) : null,
     owner: { partnerId, mode },
     data: { url, events, merchantIds, description, status, apiVersion, createdAt },
   };

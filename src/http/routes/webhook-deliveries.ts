@@ -39,10 +39,13 @@ export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<v
       const question = JSON.stringify(['deliveries', endpoint.id, status]);
       const before = openBefore(deps, question, cursor);
       return deps.lists.read(keyId, reply, async (db) => {
-        const found = await listDeliveries(db, { endpointId: endpoint.id, status, before, limit: limit + 1 });
-        const page = found.slice(0, limit);
-        const last = found.length > limit ? page.at(-1) : undefined;
-        const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.eventId]);
+        const { deliveries: page, next } = await listDeliveries(db, {
+          endpointId: endpoint.id,
+          status,
+          before,
+          limit,
+        });
+        const nextCursor = next === null ? null : sealCursor(deps.cursorKeys, question, [next]);
         return { deliveries: await viewDeliveries(deps, db, { endpoint, page }), nextCursor };
       });
     },
@@ -154,7 +157,7 @@ const LIST = {
   tags: TAGS,
   summary: 'List deliveries of a webhook endpoint',
   description:
-    'Those of the newest events first. Deliveries are kept for 30 days, unless the operator has chosen otherwise.',
+    'Those of the newest events first, of events that the endpoint is subscribed to now. A page can be empty although more follow: the last one has no `nextCursor`. Deliveries are kept for 30 days, unless the operator has chosen otherwise.',
   params: EndpointParams,
   querystring: Type.Object({
     status: Type.Optional(enumOf(DELIVERY_STATUSES)),

@@ -61,7 +61,7 @@ export async function readFeeds(db: Reader, asks: readonly FeedAsk[]): Promise<F
       select ${placedColumns(db)}
       from event_batches b join events e on e.batch = b.batch
       where b.batch = any(s.batches) and b.position + e.ordinal > a.after and e.type = any(a.types)
-        and (a."merchantIds" is null or e.merchant_id = any(a."merchantIds"))
+        and (a."merchantIds" is null or ${concernsMerchants(db, db`a."merchantIds"`)})
       order by b.position, e.ordinal limit a."limit"
     ) e on true
     order by a.number, e.position`;
@@ -123,7 +123,19 @@ export async function lastPosition(db: Reader): Promise<number> {
   return Number(row?.position ?? 0);
 }
 
+/**
+ * True if the event `e` is about one of the merchants. An endpoint belongs to all merchants that it is for, so an event about
+ * it concerns those who act for all of them.
+ */
+export function concernsMerchants<Fragment>(
+  sql: (text: TemplateStringsArray, ...values: Fragment[]) => Fragment,
+  merchantIds: Fragment,
+): Fragment {
+  return sql`(e.merchant_id = any(${merchantIds}) or (e.type like 'webhook\\_endpoint.%'
+    and jsonb_typeof(e.data->'merchantIds') = 'array' and e.data->'merchantIds' <@ to_jsonb(${merchantIds})))`;
+}
+
 function isSeen(db: Reader, { merchantIds, types }: FeedView) {
-  const isOfMerchants = merchantIds === null ? db`true` : db`e.merchant_id = any(${merchantIds as string[]}::text[])`;
+  const isOfMerchants = merchantIds === null ? db`true` : concernsMerchants(db, db`${merchantIds as string[]}::text[]`);
   return db`e.type = any(${types as string[]}::text[]) and ${isOfMerchants}`;
 }

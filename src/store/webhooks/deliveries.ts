@@ -5,6 +5,7 @@ import type { Owner } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { type Endpoint, endpointColumns } from './endpoints.ts';
+import { isSubscribed } from './subscription.ts';
 
 /** A bound for the memory of a round. Others are found when some of these have no due delivery any more. */
 const MAX_WAITING = 5_000;
@@ -53,7 +54,7 @@ export interface ClaimInput {
 }
 
 /**
- * Claims the oldest due deliveries of each endpoint. If this node dies they are due again at the end of the claim. The rows
+ * Claims the oldest due deliveries of each endpoint, of events that it is subscribed to now. If this node dies they are due again at the end of the claim. The rows
  * are named by their places: the planner takes the shares for a tenth of all that wait, and would join by reading the whole
  * table in every round.
  */
@@ -65,9 +66,9 @@ export function claimDeliveries({ shares, now, until }: ClaimInput): SingleState
         from unnest(${[...shares.keys()]}::text[], ${[...shares.values()].map(String)}::int[]) as s(endpoint_id, share)
         join webhook_endpoints w on w.id = s.endpoint_id and w.status = 'active'
         cross join lateral (
-          select ctid from webhook_deliveries
-          where endpoint_id = s.endpoint_id and status = 'pending' and due_at <= ${now}
-          order by due_at limit s.share for update skip locked
+          select d.ctid from webhook_deliveries d join events e on e.id = d.event_id
+          where d.endpoint_id = s.endpoint_id and d.status = 'pending' and d.due_at <= ${now} and ${isSubscribed(sql)}
+          order by d.due_at limit s.share for update of d skip locked
         ) d
       )
       update webhook_deliveries d set due_at = ${until}, is_claimed = true, claim = claim + 1
@@ -184,21 +185,44 @@ export interface DeliveryQuery {
   readonly limit: number;
 }
 
-/** Deliveries of an endpoint, those of the newest events first. */
-export function listDeliveries(db: Reader, { endpointId, status, before, limit }: DeliveryQuery): Promise<Delivery[]> {
-  return db<Delivery[]>`
-    select ${deliveryColumns(db)}
-    from webhook_deliveries d join events e on e.id = d.event_id
-    where d.endpoint_id = ${endpointId} and ${status === undefined ? db`true` : db`d.status = ${status}`}
-      and ${before === undefined ? db`true` : db`d.event_id < ${before}`}
-    order by d.event_id desc limit ${limit}`;
+/** A page looks through this many deliveries at most: an endpoint that was narrowed may be subscribed to few of them. */
+const MAX_LOOKED_THROUGH = 2_000;
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  /** The event that the next page begins before. Null at the end; a page without deliveries is not the end. */
+  readonly next: string | null;
 }
 
+/** Deliveries of an endpoint, of events that it is subscribed to now, those of the newest events first. */
+export async function listDeliveries(
+  db: Reader,
+  { endpointId, status, before, limit }: DeliveryQuery,
+): Promise<DeliveryPage> {
+  const ids = await db<{ id: string }[]>`
+    select d.event_id as id from webhook_deliveries d
+    where d.endpoint_id = ${endpointId} and ${status === undefined ? db`true` : db`d.status = ${status}`}
+      and ${before === undefined ? db`true` : db`d.event_id < ${before}`}
+    order by d.event_id desc limit ${MAX_LOOKED_THROUGH}`;
+  const last = ids.at(-1)?.id;
+  if (last === undefined) return { deliveries: [], next: null };
+  const found = await db<Delivery[]>`
+    select ${deliveryColumns(db)}
+    from webhook_deliveries d join events e on e.id = d.event_id join webhook_endpoints w on w.id = d.endpoint_id
+    where d.endpoint_id = ${endpointId} and ${status === undefined ? db`true` : db`d.status = ${status}`}
+      and ${before === undefined ? db`true` : db`d.event_id < ${before}`} and d.event_id >= ${last} and ${isSubscribed(db)}
+    order by d.event_id desc limit ${limit + 1}`;
+  const deliveries = found.slice(0, limit);
+  if (found.length > limit) return { deliveries, next: deliveries.at(-1)?.eventId ?? null };
+  return { deliveries, next: ids.length < MAX_LOOKED_THROUGH ? null : last };
+}
+
+/** The delivery, if the endpoint is subscribed to its event now. */
 export async function findDelivery(db: Reader, endpointId: string, eventId: string): Promise<Delivery | undefined> {
   const [row] = await db<Delivery[]>`
     select ${deliveryColumns(db)}
-    from webhook_deliveries d join events e on e.id = d.event_id
-    where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`;
+    from webhook_deliveries d join events e on e.id = d.event_id join webhook_endpoints w on w.id = d.endpoint_id
+    where d.endpoint_id = ${endpointId} and d.event_id = ${eventId} and ${isSubscribed(db)}`;
   return row;
 }
 
@@ -220,7 +244,10 @@ export interface ToldDelivery
   readonly endpointUrl: string;
 }
 
-/** Deliveries of these events to the endpoints of their partner, the newest first. Deleted endpoints are left out. */
+/**
+ * Deliveries of these events to the endpoints of their partner that are subscribed to them now, the newest first. Deleted
+ * endpoints are left out.
+ */
 export function findDeliveriesOf(
   db: Reader,
   { partnerId, mode }: Owner,
@@ -231,20 +258,22 @@ export function findDeliveriesOf(
     from webhook_endpoints w cross join unnest(${eventIds as string[]}::text[]) as wanted(event_id)
     join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = wanted.event_id
     join events e on e.id = d.event_id
-    where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted'
+    where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted' and ${isSubscribed(db)}
     order by coalesce(d.attempted_at, d.created_at) desc, d.event_id, d.endpoint_id limit ${limit}`;
 }
 
-/** Makes a delivery due, unless it is being attempted, and starts its schedule again. */
+/** Makes a delivery that the endpoint is subscribed to due, unless it is being attempted, and starts its schedule again. */
 export async function renewDelivery(
   tx: Tx,
   { endpointId, eventId }: Pick<Delivery, 'endpointId' | 'eventId'>,
   now: Date,
 ): Promise<void> {
   await tx`
-    update webhook_deliveries
+    update webhook_deliveries d
     set status = 'pending', due_at = ${now}, begun_at = ${now}, tries = 0, is_claimed = false
-    where endpoint_id = ${endpointId} and event_id = ${eventId} and not (status = 'pending' and is_claimed)`;
+    from events e, webhook_endpoints w
+    where d.endpoint_id = ${endpointId} and d.event_id = ${eventId} and not (d.status = 'pending' and d.is_claimed)
+      and e.id = d.event_id and w.id = d.endpoint_id and ${isSubscribed(tx)}`;
 }
 
 export interface Pruning {
@@ -269,6 +298,30 @@ export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<
       from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id and d.status = 'pending'
       where w.status = 'deleted' or (w.status = 'disabled' and d.created_at < ${before})
       limit ${limit} for update of d skip locked))`;
+  return count;
+}
+
+/** The fan-out is one statement. One that began before the change has ended by then. */
+const FAN_OUT_ENDS_MS = 10 * 60_000;
+
+/** Notes that the endpoint may have pending deliveries that no subscription asks for. */
+export async function noteNarrowed(tx: Tx, endpointId: string, now: Date): Promise<void> {
+  await tx`update webhook_endpoints set narrowed_at = ${now} where id = ${endpointId}`;
+}
+
+/** Removes some pending deliveries that the subscriptions of narrowed endpoints do not ask for. Returns their number. */
+export async function pruneUnsubscribed(tx: Tx, { now, limit }: { readonly now: Date; readonly limit: number }): Promise<number> {
+  const { count } = await tx`
+    delete from webhook_deliveries where ctid = any(array(
+      select d.ctid
+      from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id and d.status = 'pending'
+      join events e on e.id = d.event_id
+      where w.narrowed_at is not null and not (${isSubscribed(tx)})
+      limit ${limit} for update of d skip locked))`;
+  if (count < limit) {
+    const before = new Date(now.getTime() - FAN_OUT_ENDS_MS);
+    await tx`update webhook_endpoints set narrowed_at = null where narrowed_at < ${before}`;
+  }
   return count;
 }
 

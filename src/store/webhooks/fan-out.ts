@@ -1,8 +1,8 @@
-import { PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import type { Owner } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
+import { isSubscribed } from './subscription.ts';
 
 /** Rings on every node when there are new deliveries. */
 export const DELIVERIES_CHANNEL = 'till_webhooks';
@@ -56,17 +56,6 @@ export function fanOutEvents(
   };
 }
 
-/** True if the endpoint `w` gets the event `e`. A test of an endpoint is for this endpoint alone. */
-function isSubscribed<Fragment>(
-  sql: (text: TemplateStringsArray, ...values: (readonly string[])[]) => Fragment,
-): Fragment {
-  return sql`e.type = any(${PUBLIC_EVENT_TYPES}::text[]) and case
-    when e.type = 'webhook_endpoint.test' then e.object_id = w.id
-    else w.events && array['*', e.type, split_part(e.type, '.', 1) || '.*']
-      and (w.merchant_ids is null or e.merchant_id = any(w.merchant_ids))
-    end`;
-}
-
 /** A request to redeliver all events of an endpoint since a time. */
 export interface Replay {
   readonly endpointId: string;
@@ -85,17 +74,31 @@ export async function startReplay(tx: Tx, { endpointId, after, until, since }: R
     where id = ${endpointId}`;
 }
 
-/** Locks a request that is under way, if there is one that no other transaction has. */
-export async function takeReplay(tx: Tx): Promise<(Replay & Owner) | undefined> {
+/**
+ * Locks the request that waited longest for its turn. Partners take turns, then the merchants of a partner, then endpoints: a
+ * partner that orders replays again and again delays its own alone. The caller is the only one that takes requests.
+ */
+export async function takeReplay(tx: Tx, now: Date): Promise<(Replay & Owner) | undefined> {
+  const [next] = await tx<{ id: string }[]>`
+    select w.id
+    from webhook_endpoints w
+    cross join lateral (
+      select max(o.replayed_at) as of_partner,
+        max(o.replayed_at) filter (where o.merchant_ids is not distinct from w.merchant_ids) as of_merchants
+      from webhook_endpoints o where o.partner_id = w.partner_id
+    ) served
+    where w.replay_after is not null and w.status = 'active'
+    order by served.of_partner nulls first, served.of_merchants nulls first, w.replayed_at nulls first, w.id limit 1`;
+  if (next === undefined) return undefined;
   const [row] = await tx<(Omit<Replay, 'after' | 'until'> & Owner & { after: string; until: string })[]>`
-    select id as "endpointId", partner_id as "partnerId", mode, replay_after as after, replay_until as until,
-      replay_since as since
-    from webhook_endpoints where replay_after is not null and status = 'active'
-    order by id limit 1 for no key update skip locked`;
+    update webhook_endpoints set replayed_at = ${now}
+    where id = ${next.id} and replay_after is not null and status = 'active'
+    returning id as "endpointId", partner_id as "partnerId", mode, replay_after as after, replay_until as until,
+      replay_since as since`;
   return row && { ...row, after: Number(row.after), until: Number(row.until) };
 }
 
-/** Creates or renews the deliveries of some events. Those that are pending stay as they are. */
+/** Creates or renews the deliveries of some events. Those that are being attempted stay as they are. */
 export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): Promise<void> {
   const { endpointId, after, until, since, partnerId, mode } = replay;
   await tx`
@@ -120,8 +123,9 @@ export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): P
     from taken b join webhook_endpoints w on w.id = ${endpointId} join events e on e.batch = b.batch
     where e.at >= ${since} and ${isSubscribed(tx)} and e.type <> 'webhook_endpoint.test'
     on conflict (endpoint_id, event_id) do update
-      set status = 'pending', begun_at = excluded.begun_at, due_at = excluded.due_at, tries = 0, is_claimed = false
-      where d.status <> 'pending'`;
+      set status = 'pending', begun_at = excluded.begun_at, due_at = least(d.due_at, excluded.due_at), tries = 0,
+        is_claimed = false
+      where not (d.status = 'pending' and d.is_claimed)`;
 }
 
 /** Events are appended soon after their time. The clocks of nodes are those of the database. */

@@ -1,0 +1,16 @@
+import { PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
+import { concernsMerchants } from '../events/partner-feed.ts';
+
+/**
+ * True if the endpoint `w` gets the event `e`, by its subscription as it is now. Every statement that creates, claims, shows
+ * or repeats deliveries asks it. A test of an endpoint is for this endpoint alone.
+ */
+export function isSubscribed<Fragment>(
+  sql: (text: TemplateStringsArray, ...values: (readonly string[] | Fragment)[]) => Fragment,
+): Fragment {
+  return sql`e.type = any(${PUBLIC_EVENT_TYPES}::text[]) and case
+    when e.type = 'webhook_endpoint.test' then e.object_id = w.id
+    else w.events && array['*', e.type, split_part(e.type, '.', 1) || '.*']
+      and (w.merchant_ids is null or ${concernsMerchants(sql, sql`w.merchant_ids`)})
+    end`;
+}
