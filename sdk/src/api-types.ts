@@ -966,7 +966,7 @@ export type EventPattern = 'payment.created' | 'payment.processing' | 'payment.r
 export interface EventQuery {
   /** The `nextCursor` of the answer before. Without it the feed begins with the first event. `latest` begins with the next event. */
   after?: string | undefined;
-  /** For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. An answer without events is the end. */
+  /** For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. The past is over when `hasMore` is false; an answer without events is not the end. */
   before?: string | undefined;
   /** Only events of these types. `payment.*` stands for all types that begin so. May be repeated, or hold several with commas between them. */
   types?: EventPattern | readonly EventPattern[] | undefined;

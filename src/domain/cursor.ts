@@ -1,16 +1,24 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
 
 const MAC_BYTES = 16;
 const MAX_LENGTH = 1024;
+/** Positions are padded to a multiple of this: their length would show how many there are. */
+const BLOCK_BYTES = 16;
 
 /**
- * A cursor is a position in a list, bound to the query it came from and signed, so that it can be neither altered nor
- * carried to another query. To clients it is an opaque text.
+ * A cursor is a position in a list, bound to the query it came from, encrypted and authenticated. It can be neither altered
+ * nor carried to another query, and it shows nothing: the position of an event counts the events of all partners. The same
+ * position has the same cursor, so the nonce is its MAC.
  */
 export function sealCursor([key]: KeyRing, query: string, position: readonly string[]): string {
-  const payload = Buffer.from(JSON.stringify(position));
-  return Buffer.concat([mac(key, query, payload), payload]).toString('base64url');
+  const text = JSON.stringify(position);
+  // White space behind JSON means nothing.
+  const bytes = Buffer.byteLength(text);
+  const payload = Buffer.from(text + ' '.repeat(Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES - bytes));
+  const nonce = mac(key, query, payload);
+  const cipher = createCipheriv('aes-256-ctr', encryptionKey(key), nonce);
+  return Buffer.concat([nonce, cipher.update(payload), cipher.final()]).toString('base64url');
 }
 
 /** The position, or undefined when the cursor was not made by us for this very query. */
@@ -19,10 +27,20 @@ export function openCursor(keys: KeyRing, query: string, cursor: string): readon
   const bytes = Buffer.from(cursor, 'base64url');
   // Base64 has several spellings of the same bytes; only the canonical one is accepted.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return undefined;
-  const payload = bytes.subarray(MAC_BYTES);
-  const isOurs = keys.some((key) => timingSafeEqual(bytes.subarray(0, MAC_BYTES), mac(key, query, payload)));
-  if (!isOurs) return undefined;
-  return JSON.parse(payload.toString()) as string[];
+  const nonce = bytes.subarray(0, MAC_BYTES);
+  const sealed = bytes.subarray(MAC_BYTES);
+  for (const key of keys) {
+    const decipher = createDecipheriv('aes-256-ctr', encryptionKey(key), nonce);
+    const opened = Buffer.concat([decipher.update(sealed), decipher.final()]);
+    // Earlier versions did not encrypt. Their cursors stay valid.
+    const payload = [opened, sealed].find((each) => timingSafeEqual(nonce, mac(key, query, each)));
+    if (payload !== undefined) return JSON.parse(payload.toString()) as string[];
+  }
+  return undefined;
+}
+
+function encryptionKey(key: Uint8Array): Buffer {
+  return createHmac('sha256', key).update('encryption').digest();
 }
 
 function mac(key: Uint8Array, query: string, payload: Uint8Array): Buffer {

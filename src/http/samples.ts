@@ -227,7 +227,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/payments/{id}/status': STATUS,
   'get /v1/merchant/payment/{id}/status': STATUS,
   'get /v1/payments/{id}': { params: { id: PAYMENT_ID }, answer: PAID },
-  'get /v1/events': { answer: { events: [PAID_EVENT], nextCursor: 'p2Vw4hT0bUqk8yYV3v6aYVsiMTIzIl0' } },
+  'get /v1/events': { answer: { events: [PAID_EVENT], nextCursor: 'p2Vw4hT0bUqk8yYV3v6aYVsiMTIzIl0', hasMore: false } },
   'get /v1/events/{id}': { params: { id: PAID_EVENT.id }, answer: PAID_EVENT },
   'get /v1/payments/{id}/timeline': {
     params: { id: PAYMENT_ID },

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
 import { sealCursor } from '../../src/domain/cursor.ts';
 import type { EventView } from '../../src/http/views/event.ts';
+import { appendEvents } from '../../src/store/events/events.ts';
 import {
   createTestKey,
   createTestMerchant,
@@ -15,6 +18,7 @@ import { until } from '../until.ts';
 interface Page {
   readonly events: readonly EventView[];
   readonly nextCursor: string;
+  readonly hasMore: boolean;
 }
 type Headers = Readonly<Record<string, string>>;
 
@@ -240,5 +244,60 @@ describe('the feed of events', () => {
     assert.equal((await ask({ 'api-key': narrow.secret })).statusCode, 403);
     const unknown = await gateway.call({ method: 'GET', url: '/v1/events/evt_unknown', headers });
     assert.equal(unknown.statusCode, 404);
+  });
+
+  it('goes back behind any number of events of other merchants, and says when the past is over', async () => {
+    const { partner, headers, merchantId } = await newShop();
+    const loud = await createTestMerchant(gateway, headers);
+    const quiet = await createTestKey(gateway, partner.id, { key: { merchantIds: [merchantId] } });
+    await placed(headers, 2);
+    await command(gateway, async (tx, at) => {
+      const event = { type: 'merchant.updated', objectId: loud.id, merchantId: loud.id, at, actor: 'test' } as const;
+      for (let count = 0; count < 600; count += 1) await appendEvents(tx, [{ ...event, data: {} }]);
+    });
+    const waiting = async () => (await gateway.db.sql`select from outbox`).length;
+    await until('all events are placed', async () => (await waiting()) === 0);
+    const seen: string[] = [];
+    const sizes: [number, boolean][] = [];
+    for (let cursor = 'latest', hasMore = true; hasMore; ) {
+      const back = await page({ 'api-key': quiet.secret }, `?before=${cursor}`);
+      seen.push(...back.events.map(({ type }) => type));
+      sizes.push([back.events.length, back.hasMore]);
+      ({ nextCursor: cursor, hasMore } = back);
+    }
+    assert.deepEqual(seen, ['merchant.created']);
+    assert.deepEqual(sizes, [
+      [0, true],
+      [1, false],
+    ]);
+  });
+
+  it('has cursors that show nothing of the events of others, and takes those of earlier versions', async () => {
+    const [one, two] = [await newShop(), await newShop()];
+    await placed(one.headers, 1);
+    await placed(two.headers, 1);
+    const { nextCursor } = await page(one.headers);
+    assert.doesNotMatch(Buffer.from(nextCursor, 'base64url').toString('latin1'), /\["\d+"\]/);
+    const latest = (await page(one.headers, '?after=latest')).nextCursor;
+    await pay(two.headers);
+    await placed(two.headers, 2);
+    assert.equal((await page(one.headers, '?after=latest')).nextCursor, latest);
+
+    const [row] = await gateway.db.sql<{ position: string }[]>`
+      select max(position) as position from event_batches where partner_id = ${one.partner.id}`;
+    const payload = Buffer.from(JSON.stringify([row?.position]));
+    const mac = createHmac('sha256', gateway.cursorKeys[0])
+      .update(JSON.stringify(['events', one.partner.id, 'test']))
+      .update('\0')
+      .update(payload)
+      .digest()
+      .subarray(0, 16);
+    await pay(one.headers);
+    await placed(one.headers, 2);
+    const older = await page(one.headers, `?after=${Buffer.concat([mac, payload]).toString('base64url')}`);
+    assert.deepEqual(
+      older.events.map(({ type }) => type),
+      ['payment.created'],
+    );
   });
 });

@@ -205,6 +205,11 @@ describe('a webhook endpoint', () => {
       [event.id],
     );
     assert.equal((await scene.call('GET', `/v1/events/${event.id}`, keyOfA)).statusCode, 200);
+    const attention = async () => (await scene.call('GET', '/v1/statistics/attention', keyOfA)).json().failingEndpoints;
+    assert.equal(await attention(), 1, 'an endpoint that was disabled for its failures needs somebody');
+    await change(keyOfA, endpoint.id, { status: 'active' });
+    await change(keyOfA, endpoint.id, { status: 'disabled' });
+    assert.equal(await attention(), 0);
   });
 
   it('for several merchants that is disabled is shown to keys for all of them, and to no others', async () => {

@@ -104,8 +104,8 @@ describe('lists of a whole partner', () => {
       const sequences: number[] = [];
       for (let cursor = 'latest'; ; ) {
         const page = await read(headers, `/v1/events?before=${cursor}&limit=2`);
-        if (page.events.length === 0) return sequences;
         sequences.push(...page.events.map((event: { sequence: number }) => event.sequence));
+        if (!page.hasMore) return sequences;
         cursor = page.nextCursor;
       }
     };

@@ -38,8 +38,10 @@ export function changeEndpoint(
   return command(deps, async (tx, now) => {
     const endpoint = await lockOwnEndpoint(tx, request);
     if (changes.merchantIds !== undefined) await refuseForeignMerchants(tx, endpoint, changes.merchantIds);
-    const isEnabled = changes.status === 'active' && endpoint.status !== 'active';
-    const changed: Endpoint = { ...endpoint, ...changes, updatedAt: now, ...(isEnabled && { failingSince: null }) };
+    const isSwitched = changes.status !== undefined && changes.status !== endpoint.status;
+    const isEnabled = isSwitched && changes.status === 'active';
+    // A person who switches an endpoint on or off knows of its failures.
+    const changed: Endpoint = { ...endpoint, ...changes, updatedAt: now, ...(isSwitched && { failingSince: null }) };
     await updateEndpoint(tx, changed);
     if (changes.events !== undefined || changes.merchantIds !== undefined) await noteNarrowed(tx, endpoint.id, now);
     if (isEnabled) await deleteAlert(tx, { name: DISABLED_ALERT, subject: endpoint.id });

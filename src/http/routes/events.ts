@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
 import { createFeedReader, type FeedReader } from '../../store/events/feed-reader.ts';
-import { type FeedView, findFeedEvent, readFeedBack } from '../../store/events/partner-feed.ts';
+import { type FeedView, findFeedEvent, lastPositionOf, readFeedBack } from '../../store/events/partner-feed.ts';
 import { feedName } from '../../store/events/placing.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerRights, ownerOf } from '../entry/caller.ts';
@@ -54,6 +54,7 @@ export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
       return {
         events: await bodiesFor(deps, request, page.events),
         nextCursor: sealCursor(deps.cursorKeys, cursorQuery(request), [String(page.position)]),
+        hasMore: page.hasMore,
       };
     },
   );
@@ -91,6 +92,7 @@ async function readBack(deps: HttpDeps, request: EventsRequest, view: FeedView &
   return {
     events: await bodiesFor(deps, request, page.events),
     nextCursor: sealCursor(deps.cursorKeys, cursorQuery(request), [String(page.position)]),
+    hasMore: page.hasMore,
   };
 }
 
@@ -104,8 +106,9 @@ function cursorQuery(request: FastifyRequest): string {
 async function startOf(deps: HttpDeps, reader: FeedReader, request: EventsRequest): Promise<number> {
   const { after } = request.query;
   if (after === undefined) return 0;
+  // The position of the newest event of all partners would show when others have events.
+  if (after === LATEST) return lastPositionOf(deps.db.sql, ownerOf(request));
   const last = await reader.last();
-  if (after === LATEST) return last;
   const start = openPosition(deps, request, after);
   if (start > last) {
     const why = 'this database has not seen these events, such as after a restore from a backup';
@@ -146,7 +149,7 @@ const FeedQuery = Type.Object({
       minLength: 1,
       maxLength: 1024,
       description:
-        'For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. An answer without events is the end.',
+        'For the past, the newest event first: `latest`, then the `nextCursor` of the answer before. Not together with `after`. The past is over when `hasMore` is false; an answer without events is not the end.',
     }),
   ),
   types: several(
@@ -179,6 +182,10 @@ const LIST = {
       {
         events: Type.Array(EventBody),
         nextCursor: Type.String({ description: 'Pass it as `after`, or as `before`, in the next request.' }),
+        hasMore: Type.Boolean({
+          description:
+            'False if there are no further events now: with `before` the past is over. True if there may be some; the next page can be empty.',
+        }),
       },
       { description: 'The next events.' },
     ),

@@ -46,7 +46,8 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
       const slowBefore = firstIdAt('pay_', deps.world.clock.nowMs() - SLOW_MS);
       return deps.lists.read(keyId, reply, async (db) => {
         const endpoints = (await listEndpoints(db, owner)).filter(isOwn);
-        const failing = endpoints.filter(({ status, failingSince }) => status === 'active' && failingSince !== null);
+        // An endpoint that was disabled for its failures still needs somebody. One that a person disabled does not.
+        const failing = endpoints.filter(({ failingSince }) => failingSince !== null);
         return {
           ...(await countAttention(db, { ...owner, merchantIds, slowBefore })),
           failingEndpoints: failing.length,

@@ -16,7 +16,7 @@ export interface FeedPage {
   readonly events: readonly PlacedEvent[];
   /** Events up to this position are in this page or an earlier one, or are not in the view. */
   readonly position: number;
-  /** There are later events of the partner, in the view or not. */
+  /** There may be further events of the partner, in the view or not. False at the end. */
   readonly hasMore: boolean;
 }
 
@@ -86,17 +86,20 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
 /** A page of the past looks through this many batches at most. */
 const MAX_BATCHES_BACK = 500;
 
-/** Events before a position, the newest first. Its position tells how far it has looked. */
+/**
+ * Events before a position, the newest first. A page can be empty although older events follow: its position tells how far it
+ * has looked.
+ */
 export async function readFeedBack(
   db: Reader,
   { before, limit, ...view }: FeedView & { readonly before: number; readonly limit: number },
-): Promise<Omit<FeedPage, 'hasMore'>> {
+): Promise<FeedPage> {
   const batches = await db<{ batch: string; position: string }[]>`
     select batch, position from event_batches
     where partner_id = ${view.partnerId} and mode = ${view.mode} and position < ${before}
     order by position desc limit ${MAX_BATCHES_BACK}`;
   const first = batches.at(-1);
-  if (first === undefined) return { events: [], position: 0 };
+  if (first === undefined) return { events: [], position: 0, hasMore: false };
   const rows = await db<PlacedRow[]>`
     select ${placedColumns(db)}
     from event_batches b join events e on e.batch = b.batch
@@ -104,7 +107,11 @@ export async function readFeedBack(
     order by b.position desc, e.ordinal desc limit ${limit}`;
   const events = rows.map(placedEvent);
   const lastOfPage = events.length === limit ? events.at(-1)?.position : undefined;
-  return { events, position: lastOfPage ?? Number(first.position) };
+  return {
+    events,
+    position: lastOfPage ?? Number(first.position),
+    hasMore: lastOfPage !== undefined || batches.length === MAX_BATCHES_BACK,
+  };
 }
 
 /** The event, if it has a position and is in the view. */
@@ -116,7 +123,15 @@ export async function findFeedEvent(db: Reader, id: string, view: FeedView): Pro
   return row && placedEvent(row);
 }
 
-/** The position of the newest event; 0 if there is none. */
+/** The position of the newest event of the partner; 0 if there is none. */
+export async function lastPositionOf(db: Reader, { partnerId, mode }: Pick<FeedView, 'partnerId' | 'mode'>) {
+  const [row] = await db<{ position: string }[]>`
+    select position + size - 1 as position from event_batches
+    where partner_id = ${partnerId} and mode = ${mode} order by event_batches.position desc limit 1`;
+  return Number(row?.position ?? 0);
+}
+
+/** The position of the newest event of all partners; 0 if there is none. */
 export async function lastPosition(db: Reader): Promise<number> {
   const [row] = await db<{ position: string }[]>`
     select position + size - 1 as position from event_batches order by event_batches.position desc limit 1`;

@@ -322,6 +322,7 @@ export interface LoggedEvent {
 export interface EventPage {
   readonly events: readonly LoggedEvent[];
   readonly nextCursor: string;
+  readonly hasMore: boolean;
 }
 
 export interface RequestPage {

@@ -25,7 +25,7 @@ export function EventsPage() {
   const list = usePages<EventPage>(
     ['events', types],
     (cursor) => `/v1/events${queryText({ before: cursor ?? 'latest', types, limit: 50 })}`,
-    { refreshMs: REFRESH_MS, isLast: (page) => (page as EventPage).events.length === 0 },
+    { refreshMs: REFRESH_MS, isLast: (page) => !(page as EventPage).hasMore },
   );
   const events = list.data?.pages.flatMap((page) => page.events);
   return (
@@ -41,7 +41,7 @@ export function EventsPage() {
         </select>
       </PageHead>
       <Tabs of="developers" />
-      <ListState error={list.error} count={events?.length} empty={words.noEvents} />
+      <ListState error={list.error} count={events?.length} hasMore={list.hasNextPage} empty={words.noEvents} />
       <ul className="plain-list" aria-label={words.events}>
         {events?.map((event) => (
           <EventRow key={event.id} event={event} />

@@ -81,7 +81,7 @@ export function WebhookPage() {
       {problem !== undefined && <Notice kind="bad">{problem}</Notice>}
       <section aria-labelledby="deliveries" className="card">
         <h2 id="deliveries">{words.deliveries}</h2>
-        {rows?.length === 0 && <p className="soft">{words.noDeliveries}</p>}
+        {rows?.length === 0 && !list.hasNextPage && <p className="soft">{words.noDeliveries}</p>}
         <ul className="plain-list">
           {rows?.map((delivery) => (
             <li key={delivery.id}>
