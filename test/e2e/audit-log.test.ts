@@ -189,7 +189,8 @@ describe('the audit log', () => {
     const { entry: raised } = await change('fees set', '--merchant', merchant.id, '--percentage', '2');
     assert.deepEqual([(raised.detail as Json).before.percentage, (raised.detail as Json).after.percentage], ['1', '2']);
     const { result: bank } = await change('fiat add', merchant.id, '--bank-type', 'ACH');
-    await change('fiat remove', bank.id);
+    const { entry: unbanked } = await change('fiat remove', bank.id);
+    assert.equal(unbanked.subject, merchant.id, 'it is found beside the addition');
   });
 
   it('has an entry of every command that stops money or protects it', async () => {

@@ -18,7 +18,7 @@ import { TEST_SECRET } from '../gateway.ts';
 import { headerText, startMailServer } from '../mail-server.ts';
 import { until } from '../until.ts';
 import { paidPayment } from './paid-payment.ts';
-import { openPayingShop, type PayingShop } from './paying-shop.ts';
+import { openPayingShop, type PayingShop, USDC } from './paying-shop.ts';
 import { addPasskey, browserOf, OF_OPERATOR, OWN_PAGE, signIn } from './people-scene.ts';
 
 const HOUR_MS = 3_600_000;
@@ -429,6 +429,30 @@ describe('mail', () => {
     const entries = await listAudit(gateway.db.sql, { action: 'payer.erased', limit: 10 });
     assert.equal(entries.length, 3);
     assert.doesNotMatch(JSON.stringify(entries), /payer@example/i);
+  });
+
+  it('forgets a payer who sent money to a deposit address, in every spelling of the account', async () => {
+    const { gateway } = paying;
+    const id = await paying.created();
+    assert.equal((await paying.wallet.post(id, 'address', { asset: USDC })).statusCode, 200);
+    const network = USDC.slice(0, USDC.indexOf('/'));
+    const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+    await command(gateway, async (tx) => {
+      await tx`
+        insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
+          sender, amount, is_screened)
+        select network, '0x01', 0, 1, '0x02', now(), commitment, asset, ${address.toLowerCase()}, 1, false
+        from deposits where payment_id = ${id}`;
+      await tx`update items set buyer_name = 'Fox' where subject = ${id}`;
+      await tx`
+        update payments set buyer_name = 'Fox', buyer_account = ${`${network}:${address}`} where id = ${id}`;
+      await tx`
+        insert into mails (id, kind, recipient, language, subject, key, created_at, until, status, ended_at)
+        values ('mail_1', 'receipt', 'payer@example.com', 'en', ${id}, 'receipt', now(), now(), 'sent', now())`;
+    });
+    const erased = await eraseAccount(gateway, { payer: { network, address }, actor: 'operator' });
+    assert.deepEqual(erased, { payments: 1, walletNames: 2, receiptMails: 1, pastFailures: 0 });
+    assert.equal((await paying.payment(id)).buyer_name, 'Wallet');
   });
 
   it('comes to an end without a node that sends, and is forgotten after the days of its setting', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
+import type { Role } from '../../src/domain/role.ts';
 import { until } from '../until.ts';
 import { openPayingShop, type PayingShop, result, SANDBOX, USDC } from './paying-shop.ts';
+import { ofMerchant, signIn } from './people-scene.ts';
 import { openShop } from './shop.ts';
 import { newCourier, takeFanOut } from './webhook-scene.ts';
 
@@ -110,6 +112,34 @@ describe('the timeline of a payment', () => {
       ),
     );
     assert.doesNotMatch(JSON.stringify(entries), /secret|127\.0\.0\.1/);
+  });
+
+  it('shows a cashier no endpoint of the partner, and the developer of a merchant the endpoints of this merchant alone', async () => {
+    const { gateway, shop } = paying;
+    const subscribe = async (fields: object) => {
+      const payload = { url: 'http://127.0.0.1/ill', events: ['payment.*'], ...fields };
+      const made = await gateway.call({ method: 'POST', url: '/v1/webhook-endpoints', headers: shop.headers, payload });
+      return made.json().webhookEndpoint.id as string;
+    };
+    const [ofAll, ofOne] = [await subscribe({}), await subscribe({ merchantIds: [shop.merchant.id] })];
+    const lease = await takeFanOut(gateway);
+    const id = await paying.created();
+    const told = async (headers: Record<string, string>) => {
+      const entries = (await get(id, headers)).json().entries as { what: string; text: string }[];
+      const texts = entries.filter(({ what }) => what.startsWith('webhook.')).map(({ text }) => text);
+      return [ofAll, ofOne].filter((endpoint) => texts.some((text) => text.includes(endpoint)));
+    };
+    await until('the event is placed', async () => {
+      await fanOutOnce(gateway, lease);
+      return (await told(shop.headers)).length === 2;
+    });
+    const as = async (role: Role) => {
+      const belonging = ofMerchant(shop.partner.id, shop.merchant.id);
+      const { headers } = await signIn(gateway, { belonging, role });
+      return told({ ...headers, 'merchant-id': shop.merchant.id });
+    };
+    assert.deepEqual(await as('developer'), [ofOne]);
+    assert.deepEqual([await as('cashier'), await as('support')], [[], []]);
   });
 
   it('is not shown to others', async () => {

@@ -12,10 +12,16 @@ import { gatherFacts } from './wait-facts.ts';
 
 export interface ExplainInput {
   readonly payment: Payment;
-  /** The reader of the explanation. Partners see no internals, and cause no call to a chain. */
-  readonly audience: 'operator' | 'partner';
+  /** The reader of the explanation. Others than operators see no internals, and cause no call to a chain. */
+  readonly audience: 'operator' | Outsider;
   /** The most entries. */
   readonly limit: number;
+}
+
+/** A reader on the side of the partner. */
+export interface Outsider {
+  /** True for webhook endpoints that the reader may see. */
+  readonly seesEndpoint: (endpointId: string) => boolean;
 }
 
 export interface ExplainDeps {
@@ -38,7 +44,10 @@ export async function explainPayment(
   { payment, audience, limit }: ExplainInput,
 ): Promise<Explanation> {
   const isOperator = audience === 'operator';
-  const history = await readHistory(db, payment, limit);
+  const whole = await readHistory(db, payment, limit);
+  const history = isOperator
+    ? whole
+    : { ...whole, deliveries: whole.deliveries.filter(({ endpointId }) => audience.seesEndpoint(endpointId)) };
   const facts = await gatherFacts({ db, clock, chains, settings: relaying, asksChain: isOperator }, history);
   const isWanted = ({ partnerText }: { partnerText?: string }) => isOperator || partnerText !== undefined;
   return { ...timelineOf(history, { limit, isWanted }), status: facts.status, wait: waitOf(facts) };

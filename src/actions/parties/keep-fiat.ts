@@ -31,6 +31,6 @@ export function removeFiatSettlement(deps: CommandDeps, input: { actor: string; 
     }
     await logDestinations(tx, [removed], { actor: input.actor, at: now, isRemoved: true });
     const detail = { before: removed, after: null };
-    await appendAudit(tx, { at: now, actor: input.actor, action: 'fiat.removed', subject: id, detail });
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'fiat.removed', subject: removed.merchantId, detail });
   });
 }

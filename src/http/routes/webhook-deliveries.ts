@@ -8,7 +8,7 @@ import { ApiError, validationError } from '../../errors.ts';
 import { findNewestEvents } from '../../store/events/events.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { type Delivery, findDeliveriesOf, findEvents, listDeliveries } from '../../store/webhooks/deliveries.ts';
-import { type Endpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
+import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerRights, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
@@ -16,7 +16,7 @@ import { eventBodies, findSubjects } from '../event-bodies.ts';
 import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';
 import { DeliveryBody, ToldDeliveryBody, viewDelivery, viewToldDelivery } from '../views/webhook-endpoint.ts';
 import { findOwnPayment, PaymentParams } from './payments.ts';
-import { EndpointParams, endpointRequest, findOwnEndpoint, ownershipOf, WEBHOOKS } from './webhook-endpoints.ts';
+import { EndpointParams, endpointRequest, findOwnEndpoint, findShownEndpoints, WEBHOOKS } from './webhook-endpoints.ts';
 
 /** Deliveries of webhook endpoints, and everything that orders some. */
 export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<void> {
@@ -56,10 +56,8 @@ export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<v
     { schema: OF_PAYMENT, config: { access: OF_MERCHANT, priority: 'spare', errors: ['payment_not_found'] } },
     async (request, reply) => {
       const payment = await findOwnPayment(deps.readPayment, request);
-      const isOwn = ownershipOf(request);
       return deps.lists.read(callerRights(request).id, reply, async (db) => {
-        const endpoints = await listEndpoints(db, payment);
-        const own = new Set(endpoints.filter(isOwn).map(({ id }) => id));
+        const own = await findShownEndpoints(db, request, payment);
         const found = await findDeliveriesOf(db, payment, {
           eventIds: await findEventsOf(db, payment.id),
           limit: MOST_OF_PAYMENT,

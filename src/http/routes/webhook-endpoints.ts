@@ -11,6 +11,7 @@ import { isPinnable, type PinnableVersion } from '../../domain/version.ts';
 import { receiverProblem } from '../../domain/webhook-url.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { allowsLocalReceivers } from '../../settings/webhooks.ts';
+import type { Owner } from '../../store/parties/merchants.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { type Endpoint, findEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -105,6 +106,13 @@ export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => bo
     endpoint.partnerId === partnerId &&
     endpoint.mode === mode &&
     (merchantIds === null || (endpoint.merchantIds?.every((id) => merchantIds.includes(id)) ?? false));
+}
+
+/** The ids of the owner's endpoints that the caller may see: none without the scope of webhooks. */
+export async function findShownEndpoints(db: Reader, request: FastifyRequest, owner: Owner): Promise<Set<string>> {
+  const { scopes } = callerRights(request);
+  if (scopes !== null && !scopes.includes(WEBHOOKS.scope)) return new Set();
+  return new Set((await listEndpoints(db, owner)).filter(ownershipOf(request)).map(({ id }) => id));
 }
 
 /** The merchants of an endpoint: at most those that the key may act for. */
