@@ -158,6 +158,68 @@ function spreadRequests(code: string): string[] {
   return [...direct, ...named];
 }
 
+/** The templates of a source: the text of each, with those inside its values apart. */
+function templatesOf(source: string): { readonly text: string; readonly at: number; readonly values: string }[] {
+  const found: { text: string; at: number; values: string }[] = [];
+  const readTemplate = (start: number): number => {
+    const template = { text: '', at: start, values: '' };
+    found.push(template);
+    let at = start + 1;
+    while (at < source.length && source[at] !== '`') {
+      if (source.startsWith('${', at)) {
+        const from = at;
+        at = readValue(at + 2);
+        template.values += ` ${source.slice(from + 2, at - 1)}`;
+      } else {
+        template.text += source[at];
+        at += source[at] === '\\' ? 2 : 1;
+      }
+    }
+    return at + 1;
+  };
+  const readValue = (start: number): number => {
+    let at = start;
+    for (let depth = 1; depth > 0 && at < source.length; ) {
+      if (source[at] === '`') at = readTemplate(at);
+      else {
+        if (source[at] === '{') depth += 1;
+        if (source[at] === '}') depth -= 1;
+        at += 1;
+      }
+    }
+    return at;
+  };
+  for (let at = source.indexOf('`'); at !== -1; at = source.indexOf('`', at)) at = readTemplate(at);
+  return found;
+}
+
+const LOCKING = /\bfor (?:no key )?(?:update|share)\b/;
+
+/** The reads of a source that lock rows and decide on another table, by their first words. */
+function staleLocks(source: string, bodies: ReadonlyMap<string, string>): string[] {
+  const asksMore = (values: string, seen: ReadonlySet<string> = new Set()): boolean =>
+    /\bselect\b/.test(values) ||
+    [...values.matchAll(/\b(\w+)\(/g)].some(([, name = '']) => {
+      const body = seen.has(name) ? undefined : bodies.get(name);
+      return body !== undefined && asksMore(body, new Set([...seen, name]));
+    });
+  return templatesOf(source)
+    .filter(({ text, values }) => {
+      if (!/^\s*select\b/.test(text) || !LOCKING.test(text)) return false;
+      return (text.match(/\bselect\b/g) ?? []).length > 1 || asksMore(values);
+    })
+    .map(({ text }) => text.trim().slice(0, 60));
+}
+
+/** The functions of sources that make fragments, by their names. */
+function fragmentBodies(texts: readonly string[]): Map<string, string> {
+  const bodies = texts.flatMap((text) =>
+    [...text.matchAll(/^(?:export )?function (\w+)[^]*?^}/gm)].map(([body, name = '']) => [name, body] as const),
+  );
+  // Functions that run a statement are called before it, not inside it.
+  return new Map(bodies.filter(([, body]) => !/\bTx\b|Promise</.test(body)));
+}
+
 describe('the house', () => {
   it('has layers that import only lower layers', () => {
     const wrong = sources.flatMap((name) => {
@@ -233,6 +295,39 @@ describe('the house', () => {
     ]);
     assert.deepEqual(places(/\binsert into (events|outbox)\b/), ['src/store/events/events.ts']);
     assert.deepEqual(places(/\binsert into event_batches\b/), ['src/store/events/placing.ts']);
+  });
+
+  it('locks first and reads in the next statement: a read that waited for its lock sees other tables as they were before', () => {
+    const stored = sources.filter((name) => name.startsWith('src/store/'));
+    const shared = fragmentBodies(stored.map((name) => read(name).replace(/^function /gm, 'own function ')));
+    const wrong = stored.flatMap((name) => {
+      const bodies = new Map([...shared, ...fragmentBodies([read(name)])]);
+      return staleLocks(read(name), bodies).map((text) => `${name}: ${text}`);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  it('would notice a lock that decides on a subquery, also in a part of the statement', () => {
+    const fragment = 'function columns(db: Reader) {\n  return db`a, (select max(b) from c) as b`;\n}\n';
+    const bodies = fragmentBodies([fragment]);
+    const lock = (columns: string) => `tx\`select ${columns} from a where id = 1 for update\``;
+    assert.equal(staleLocks(lock('${columns(tx)}'), bodies).length, 1);
+    assert.equal(staleLocks(lock('${other(tx)}'), bodies).length, 0);
+    assert.equal(staleLocks(lock('(select 1)'), bodies).length, 1);
+    assert.equal(staleLocks('tx`select a from b where ${tx`exists (select from c)`} for share`', bodies).length, 1);
+  });
+
+  it('locks a merchant before its destinations', () => {
+    const locks = sources.flatMap((name) =>
+      [...read(name).matchAll(/^(?:export )?(?:async )?function (\w+)[^]*?^}/gm)]
+        .filter(([body]) =>
+          templatesOf(body).some(({ text }) => /\bfrom crypto_settlements\b/.test(text) && LOCKING.test(text)),
+        )
+        .filter(([body]) => !/\bLockedMerchant\b|\bfrom merchants where id\b[^]*crypto_settlements/.test(body))
+        .map(([, functionName]) => functionName),
+    );
+    // It pages through all destinations for new MACs, in a transaction that locks no merchant.
+    assert.deepEqual(locks, ['lockDestinations']);
   });
 
   it('has SQL in the store alone', () => {

@@ -194,10 +194,7 @@ describe('a webhook endpoint', () => {
     await scene.deliver();
     await scene.deliver();
     const [event] = scene.receiver.at(told).map(bodyOf);
-    assert.deepEqual(
-      [event?.type, event?.merchantId, event?.data.id],
-      ['webhook_endpoint.disabled', a, endpoint.id],
-    );
+    assert.deepEqual([event?.type, event?.merchantId, event?.data.id], ['webhook_endpoint.disabled', a, endpoint.id]);
     assert.deepEqual(scene.receiver.at(ofOther), []);
     const feed = await scene.call('GET', '/v1/events?types=webhook_endpoint.*', keyOfA);
     assert.deepEqual(

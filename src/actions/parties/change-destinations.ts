@@ -6,7 +6,7 @@ import { newId } from '../../domain/ids.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { type CryptoSettlement, lockCryptoSettlement } from '../../store/parties/destinations.ts';
 import { findStopped } from '../../store/parties/freezes.ts';
-import type { Merchant, Owner } from '../../store/parties/merchants.ts';
+import type { LockedMerchant, Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from '../command.ts';
@@ -121,7 +121,7 @@ async function lockUnstoppedMerchant(
   tx: Tx,
   deps: RowKeyDeps,
   { owner, merchantId }: SettlementInput,
-): Promise<Merchant> {
+): Promise<LockedMerchant> {
   await shareFreezes(tx, deps);
   const merchant = await lockLivingMerchant(tx, owner, merchantId);
   if ((await findStopped(tx, [merchant.id])).size === 0) return merchant;
@@ -135,7 +135,7 @@ async function lockOwnSettlement(
   id: string,
 ): Promise<CryptoSettlement> {
   const merchant = await lockUnstoppedMerchant(tx, deps, input);
-  const settlement = await lockCryptoSettlement(tx, { merchantId: merchant.id, id });
+  const settlement = await lockCryptoSettlement(tx, merchant, id);
   if (settlement === undefined) throw settlementNotFound(id);
   refuseForged(deps, settlement);
   return settlement;

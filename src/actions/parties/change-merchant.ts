@@ -2,7 +2,13 @@ import type { MerchantStatus } from '../../domain/merchant.ts';
 import { ApiError } from '../../errors.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
 import { dropLogo, wishLogo } from '../../store/parties/logos.ts';
-import { lockMerchant, type Merchant, type Owner, updateMerchant } from '../../store/parties/merchants.ts';
+import {
+  type LockedMerchant,
+  lockMerchant,
+  type Merchant,
+  type Owner,
+  updateMerchant,
+} from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
@@ -94,7 +100,7 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
 }
 
 /** Locks the merchant until the transaction ends, so that nothing is attached to a merchant that is being deleted. */
-export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<Merchant> {
+export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<LockedMerchant> {
   const merchant = await lockOwnMerchant(tx, owner, id);
   if (merchant.deletedAt !== null) throw merchantNotFound(id);
   return merchant;
@@ -104,7 +110,7 @@ export function merchantNotFound(id: string): ApiError {
   return new ApiError('merchant_not_found', `Merchant ${id.slice(0, 80)} was not found.`);
 }
 
-async function lockOwnMerchant(tx: Tx, owner: Owner | null, id: string): Promise<Merchant> {
+async function lockOwnMerchant(tx: Tx, owner: Owner | null, id: string): Promise<LockedMerchant> {
   const merchant = await lockMerchant(tx, id);
   const isOwn =
     merchant !== undefined &&

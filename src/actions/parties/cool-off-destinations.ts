@@ -1,6 +1,14 @@
 import { ApiError } from '../../errors.ts';
-import { type CryptoSettlement, lockCooledOff, lockCryptoSettlementOfAny } from '../../store/parties/destinations.ts';
+import {
+  type CryptoSettlement,
+  findDestinationRows,
+  lockCooledOff,
+  lockCryptoSettlement,
+  type StoredDestination,
+} from '../../store/parties/destinations.ts';
+import { lockMerchant } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { settlementNotFound } from './change-destinations.ts';
@@ -44,8 +52,7 @@ export function vetoDestination(
   { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
-    const settlement = await lockCryptoSettlementOfAny(tx, settlementId);
-    if (settlement === undefined) throw settlementNotFound(settlementId);
+    const settlement = await lockSettlementOfAny(tx, settlementId);
     const { id, merchantId, asset, destination, pendingDestination } = settlement;
     if (pendingDestination === null) {
       throw new ApiError('invalid_state', `No change of ${id} cools off: see till destinations pending.`);
@@ -71,9 +78,7 @@ export function expelDestination(
   { settlementId, reason, actor }: OverruleInput,
 ): Promise<CryptoSettlement> {
   return command(deps, async (tx, now) => {
-    const found = await lockCryptoSettlementOfAny(tx, settlementId);
-    if (found === undefined) throw settlementNotFound(settlementId);
-    const { mac: _, ...settlement } = found;
+    const { mac: _, ...settlement } = await lockSettlementOfAny(tx, settlementId);
     const { id, merchantId, asset, destination } = settlement;
     await eraseDestination(tx, deps, settlement, now);
     await logDestinations(tx, [settlement], { actor, at: now, isRemoved: true });
@@ -81,4 +86,13 @@ export function expelDestination(
     await appendAudit(tx, { at: now, actor, action: 'settlement.expelled', subject: merchantId, detail });
     return settlement;
   });
+}
+
+/** Locks a destination for an operator, who is not bound to one merchant. Its merchant is locked before. */
+async function lockSettlementOfAny(tx: Tx, id: string): Promise<StoredDestination> {
+  const [found] = await findDestinationRows(tx, [id]);
+  const merchant = found && (await lockMerchant(tx, found.merchantId));
+  const settlement = merchant && (await lockCryptoSettlement(tx, merchant, id));
+  if (settlement === undefined) throw settlementNotFound(id);
+  return settlement;
 }

@@ -1,6 +1,12 @@
 import { newId } from '../../domain/ids.ts';
 import { ApiError } from '../../errors.ts';
-import { deleteFiatSettlement, type FiatSettlement, insertFiatSettlement } from '../../store/parties/destinations.ts';
+import {
+  deleteFiatSettlement,
+  type FiatSettlement,
+  findFiatSettlement,
+  insertFiatSettlement,
+} from '../../store/parties/destinations.ts';
+import { lockMerchant } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { lockLivingMerchant } from './change-merchant.ts';
@@ -25,6 +31,8 @@ export function addFiatSettlement(
 export function removeFiatSettlement(deps: CommandDeps, input: { actor: string; settlementId: string }): Promise<void> {
   return command(deps, async (tx, now) => {
     const id = input.settlementId;
+    const found = await findFiatSettlement(tx, id);
+    if (found !== undefined) await lockMerchant(tx, found.merchantId);
     const removed = await deleteFiatSettlement(tx, id);
     if (removed === undefined) {
       throw new ApiError('invalid_params', `There is no fiat settlement ${id}.`, { status: 404 });

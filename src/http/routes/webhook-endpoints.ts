@@ -179,7 +179,8 @@ const CHANGES = { url, events, merchantIds, description, apiVersion, status };
 const PATCH = {
   tags: TAGS,
   summary: 'Change a webhook endpoint',
-  description: 'Give at least one field. Deliveries that are pending go to the new URL. Pending deliveries of events that the endpoint is no longer subscribed to are not sent, and are removed.',
+  description:
+    'Give at least one field. Deliveries that are pending go to the new URL. Pending deliveries of events that the endpoint is no longer subscribed to are not sent, and are removed.',
   params: EndpointParams,
   body: Type.Object(
     {

@@ -130,7 +130,10 @@ export const AttentionBody = Type.Object(
   {
     waitingRefunds: { ...Count, description: 'Refunds that wait for money on the intermediate account.' },
     failedRefunds: { ...Count, description: 'Refunds that have failed.' },
-    failingEndpoints: { ...Count, description: 'Webhook endpoints whose last deliveries failed, and those that were disabled for it.' },
+    failingEndpoints: {
+      ...Count,
+      description: 'Webhook endpoints whose last deliveries failed, and those that were disabled for it.',
+    },
     heldPayments: {
       ...Count,
       description: 'Payments whose net amount is held, because the merchant has no destination.',

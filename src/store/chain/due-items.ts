@@ -292,12 +292,10 @@ export async function releaseItems(tx: Tx, commitments: readonly string[]): Prom
 
 /** Locks an item, and returns true if it was never in a stored transaction: then nobody outside can have seen it. */
 export async function lockUnsentItem(tx: Tx, commitment: string): Promise<boolean> {
-  const rows = await tx`
-    select from items
-    where commitment = ${commitment} and state = 'due'
-      and not exists (select from send_items where send_items.commitment = items.commitment)
-    for update`;
-  return rows.length === 1;
+  const locked = await tx`select from items where commitment = ${commitment} and state = 'due' for update`;
+  if (locked.length === 0) return false;
+  const sent = await tx`select from send_items where commitment = ${commitment} limit 1`;
+  return sent.length === 0;
 }
 
 /** The number of items that should have been decided by that time and are not. */

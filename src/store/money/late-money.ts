@@ -79,10 +79,11 @@ export function findReturnable(
 
 /** Undefined when it is not requested, another transaction has locked it, a freeze stops it, or it cools off. */
 export async function lockReturnable(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Stray | undefined> {
+  const locked = await tx`select from strays where id = ${id} and state = 'requested' for update skip locked`;
+  if (locked.length === 0) return undefined;
   const [row] = await tx<Stray[]>`
     select ${strayColumns(tx)} from strays s
-    where s.id = ${id} and s.state = 'requested' and not ${isReturnStopped(tx)} and not ${isCooling(tx, now)}
-    for update skip locked`;
+    where s.id = ${id} and s.state = 'requested' and not ${isReturnStopped(tx)} and not ${isCooling(tx, now)}`;
   return row;
 }
 

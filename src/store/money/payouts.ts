@@ -89,17 +89,26 @@ export async function lockPayablePayouts(
   tx: Tx,
   { networks, now, limit }: { networks: readonly string[]; now: Date; limit: number },
 ): Promise<PayablePayout[]> {
+  const isPayable = tx`p.state = 'held' and p.network = any(${networks as string[]}::text[])
+    and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
+    and lower(c.destination) <> lower(p.network || ':' || p.account)
+    and c.held_from <= ${now} and not ${isPayoutStopped(tx)}`;
+  const found = await tx<{ id: string }[]>`
+    select p.payment_id as id
+    from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
+    where ${isPayable} order by p.payment_id limit ${limit}`;
+  if (found.length === 0) return [];
+  const locked = await tx<{ id: string }[]>`
+    select payment_id as id from payouts where payment_id = any(${found.map(({ id }) => id)}::text[]) and state = 'held'
+    order by payment_id for update skip locked`;
+  // Read again under the locks: the amount, its destination or a freeze may have changed meanwhile.
   const rows = await tx<(PayablePayout & Omit<StoredDestination, 'id'> & { readonly settlementId: string })[]>`
     select ${payoutColumns(tx)}, c.id as "settlementId", c.destination, c.pending_destination as "pendingDestination",
       c.effective_at as "effectiveAt", c.held_from as "heldFrom", c.mac, c.number::text as number,
       ${lastNumber(tx, tx`c`)}::text as "lastNumber"
     from payouts p join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
-    where p.state = 'held' and p.network = any(${networks as string[]}::text[])
-      and (p.retry_at is null or p.retry_at <= ${now} or p.destination is distinct from c.destination)
-      and lower(c.destination) <> lower(p.network || ':' || p.account)
-      and c.held_from <= ${now} and not ${isPayoutStopped(tx)}
-    order by p.payment_id limit ${limit}
-    for update of p skip locked`;
+    where p.payment_id = any(${locked.map(({ id }) => id)}::text[]) and ${isPayable}
+    order by p.payment_id`;
   return rows.map(
     ({ settlementId: id, pendingDestination, effectiveAt, heldFrom, mac, number, lastNumber: last, ...payout }) => {
       const { merchantId, asset, destination } = payout;

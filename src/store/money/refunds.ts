@@ -125,14 +125,15 @@ export async function setCover(
 }
 
 /** A page of the refunds that may still be signed: those that have not arrived, and those that a deep reorg may put back. */
-export function lockOpenRefunds(
+export async function lockOpenRefunds(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
 ): Promise<Refund[]> {
+  const locked = await tx<{ id: string }[]>`
+    select id from refunds where id > ${after} and (state <> 'refunded' or updated_at > ${paidSince})
+    order by id limit ${limit} for update`;
   return tx<Refund[]>`
-    select ${refundColumns(tx)} from refunds r
-    where r.id > ${after} and (r.state <> 'refunded' or r.updated_at > ${paidSince})
-    order by r.id limit ${limit} for update`;
+    select ${refundColumns(tx)} from refunds r where r.id = any(${locked.map(({ id }) => id)}::text[]) order by r.id`;
 }
 
 export async function setRefundMacs(
@@ -151,14 +152,17 @@ export async function setOperatorsRefund(tx: Tx, id: string): Promise<void> {
 
 /** Undefined when there is none, another transaction has locked it, a freeze stops it, or it cools off. */
 export async function lockFreeRefund(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Refund | undefined> {
+  const locked = await tx`select from refunds where id = ${id} for update skip locked`;
+  if (locked.length === 0) return undefined;
   const [row] = await tx<Refund[]>`
     select ${refundColumns(tx)} from refunds r
-    where r.id = ${id} and not ${isRefundStopped(tx)} and not (${isCooling(tx, now)}) for update skip locked`;
+    where r.id = ${id} and not ${isRefundStopped(tx)} and not (${isCooling(tx, now)})`;
   return row;
 }
 
 export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined> {
-  const [row] = await tx<Refund[]>`select ${refundColumns(tx)} from refunds r where r.id = ${id} for update`;
+  await tx`select from refunds where id = ${id} for update`;
+  const [row] = await tx<Refund[]>`select ${refundColumns(tx)} from refunds r where r.id = ${id}`;
   return row;
 }
 
@@ -193,9 +197,9 @@ export function findRefundsOf(db: Reader, paymentIds: readonly string[]): Promis
 }
 
 /** Locks the refunds of a payment, which the transaction has locked before, in the order of their numbers. */
-export function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]> {
-  return tx<Refund[]>`
-    select ${refundColumns(tx)} from refunds r where r.payment_id = ${paymentId} order by r.number for update`;
+export async function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]> {
+  await tx`select from refunds where payment_id = ${paymentId} order by number for update`;
+  return findRefundsOf(tx, [paymentId]);
 }
 
 /** A refund with the facts that it may wait for. */

@@ -67,10 +67,14 @@ export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<(
     where k.hash = any(${[...hashes]})`;
 }
 
-/** Locks the row, so that two operators cannot rotate one key at once. */
+/**
+ * Locks the row, so that two operators cannot rotate one key at once. It is read by the next statement: a statement that
+ * waited for the lock would see the ends of the key as they were before the wait.
+ */
 export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & StoredKeyRights) | undefined> {
+  await tx`select from api_keys where id = ${id} for update`;
   const [row] = await tx<(ApiKey & StoredKeyRights)[]>`
-    select ${rightsColumns(tx)}, ${columns(tx)} from api_keys k where id = ${id} for update`;
+    select ${rightsColumns(tx)}, ${columns(tx)} from api_keys k where id = ${id}`;
   return row;
 }
 

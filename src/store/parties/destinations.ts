@@ -3,6 +3,7 @@ import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import { type Database, one, type Reader, type Tx } from '../plumbing/database.ts';
 import { isMerchantStopped } from './freezes.ts';
+import type { LockedMerchant } from './merchants.ts';
 
 /** The destination of a merchant for one asset, on chain. */
 export interface CryptoSettlement extends DestinationTerms {
@@ -102,20 +103,18 @@ export async function insertCryptoSettlements(
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Locks a destination of a locked merchant. It is read by the next statement: a statement that waited for the lock would see
+ * the history as it was before the wait.
+ */
 export async function lockCryptoSettlement(
   tx: Tx,
-  { merchantId, id }: { merchantId: string; id: string },
+  merchant: LockedMerchant,
+  id: string,
 ): Promise<StoredDestination | undefined> {
-  const [row] = await tx<StoredDestination[]>`
-    select ${storedColumns(tx)} from crypto_settlements where id = ${id} and merchant_id = ${merchantId} for update`;
-  return row;
-}
-
-/** For operators, who are not bound to one merchant. */
-export async function lockCryptoSettlementOfAny(tx: Tx, id: string): Promise<StoredDestination | undefined> {
-  const [row] = await tx<StoredDestination[]>`
-    select ${storedColumns(tx)} from crypto_settlements where id = ${id} for update`;
-  return row;
+  await tx`select from crypto_settlements where id = ${id} and merchant_id = ${merchant.id} for update`;
+  const [row] = await findDestinationRows(tx, [id]);
+  return row?.merchantId === merchant.id ? row : undefined;
 }
 
 /** Writes the terms of a destination that the transaction has locked. */
@@ -137,32 +136,49 @@ export async function findAssetKey(tx: Tx, id: string): Promise<string> {
 }
 
 /**
- * Locks destinations whose change has cooled off, the oldest first. Rows that another node has locked are left to it. A
- * change of a suspended or frozen merchant waits.
+ * Locks destinations whose change has cooled off, the oldest first, after their merchants. Rows that another transaction has
+ * locked are left for the next time. A change of a suspended or frozen merchant waits.
  */
-export function lockCooledOff(
+export async function lockCooledOff(
   tx: Tx,
   { now, limit }: { readonly now: Date; readonly limit: number },
 ): Promise<StoredDestination[]> {
-  return tx<StoredDestination[]>`
-    select ${storedColumns(tx)} from crypto_settlements
+  const due = await tx<{ id: string; merchantId: string }[]>`
+    select id, merchant_id as "merchantId" from crypto_settlements
     where effective_at <= ${now}
       and not exists (select from merchants m where m.id = merchant_id and ${isMerchantStopped(tx)})
-    order by effective_at limit ${limit} for update skip locked`;
+    order by effective_at limit ${limit}`;
+  if (due.length === 0) return [];
+  const merchants = await tx<{ id: string }[]>`
+    select id from merchants where id = any(${[...new Set(due.map(({ merchantId }) => merchantId))]}::text[])
+    order by id for no key update skip locked`;
+  const locked = await tx<{ id: string }[]>`
+    select id from crypto_settlements
+    where id = any(${due.map(({ id }) => id)}::text[]) and merchant_id = any(${merchants.map(({ id }) => id)}::text[])
+      and effective_at <= ${now}
+    order by effective_at for update skip locked`;
+  return findDestinationRows(
+    tx,
+    locked.map(({ id }) => id),
+  );
 }
 
-/** A page of all destinations, by id. */
-export function lockDestinations(
+/** A page of all destinations, by id. The caller locks no merchant afterwards. */
+export async function lockDestinations(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<StoredDestination[]> {
-  return tx<StoredDestination[]>`
-    select ${storedColumns(tx)} from crypto_settlements where id > ${after} order by id limit ${limit} for update`;
+  const locked = await tx<{ id: string }[]>`
+    select id from crypto_settlements where id > ${after} order by id limit ${limit} for update`;
+  return findDestinationRows(
+    tx,
+    locked.map(({ id }) => id),
+  );
 }
 
 export function findDestinationRows(db: Reader, ids: readonly string[]): Promise<StoredDestination[]> {
   return db<StoredDestination[]>`
-    select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[])`;
+    select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[]) order by id`;
 }
 
 /** Stores MACs over the number of the last change. */
@@ -207,6 +223,11 @@ export async function insertFiatSettlement(tx: Tx, settlement: FiatSettlement & 
   await tx`
     insert into fiat_settlements (id, merchant_id, status, bank_type, created_at)
     values (${settlement.id}, ${settlement.merchantId}, ${settlement.status}, ${settlement.bankType}, ${settlement.createdAt})`;
+}
+
+export async function findFiatSettlement(db: Reader, id: string): Promise<FiatSettlement | undefined> {
+  const [row] = await db<FiatSettlement[]>`select ${fiatColumns(db)} from fiat_settlements where id = ${id}`;
+  return row;
 }
 
 /** The record that was removed; undefined if there is none. */

@@ -103,9 +103,19 @@ export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<
   return row;
 }
 
-/** Locks the row until the transaction ends; for operators, who are not bound to one partner. */
-export async function lockMerchant(tx: Tx, id: string): Promise<Merchant | undefined> {
-  const [row] = await tx<Merchant[]>`select ${columns(tx)} from merchants where id = ${id} for update`;
+declare const isLocked: unique symbol;
+/**
+ * A merchant whose row the transaction has locked. Destinations are locked after their merchant, everywhere: their lock asks
+ * for this proof.
+ */
+export type LockedMerchant = Merchant & { readonly [isLocked]: true };
+
+/**
+ * Locks the row until the transaction ends; for operators, who are not bound to one partner. The lock does not stop inserts
+ * that refer to the merchant: those that must not meet a deletion lock it as well.
+ */
+export async function lockMerchant(tx: Tx, id: string): Promise<LockedMerchant | undefined> {
+  const [row] = await tx<LockedMerchant[]>`select ${columns(tx)} from merchants where id = ${id} for no key update`;
   return row;
 }
 

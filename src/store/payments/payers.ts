@@ -8,9 +8,7 @@ export interface PayerKey {
 }
 
 /** The place where the last page ended: in the items that the payer signed, or in the payments that got its transfers. */
-export type ErasedTo =
-  | { readonly acceptedAt: Date; readonly commitment: string }
-  | { readonly sentTo: string };
+export type ErasedTo = { readonly acceptedAt: Date; readonly commitment: string } | { readonly sentTo: string };
 
 export interface ErasedPage {
   /** The payments of the page. */

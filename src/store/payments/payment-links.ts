@@ -45,8 +45,8 @@ export function findLinks(db: Reader, ids: readonly string[]): Promise<PaymentLi
 
 /** The same, locked until the transaction ends. */
 export async function lockLink(tx: Tx, id: string): Promise<PaymentLink | undefined> {
-  const [row] = await tx<PaymentLink[]>`
-    select ${linkColumns(tx)} from payment_links l where l.id = ${id} for no key update`;
+  await tx`select from payment_links where id = ${id} for no key update`;
+  const [row] = await findLinks(tx, [id]);
   return row;
 }
 

@@ -76,9 +76,8 @@ export async function findPerson(db: Reader, id: string): Promise<StoredPerson |
 }
 
 export async function lockPerson(tx: Tx, id: string): Promise<StoredPerson | undefined> {
-  const [row] = await tx<StoredPerson[]>`
-    select ${personColumns(tx)} from people p where p.id = ${id} and ${isHere(tx)} for update`;
-  return row;
+  await tx`select from people where id = ${id} for update`;
+  return findPerson(tx, id);
 }
 
 /** A partner's list contains the people of its merchants. */
@@ -100,11 +99,11 @@ export function listEverybody(db: Reader, limit: number): Promise<ListedPerson[]
 
 /** Locks the owners of a place, so that two of them cannot remove each other at once. */
 export async function lockOwners(tx: Tx, { belongsTo, partnerId, merchantId }: Belonging): Promise<string[]> {
+  const isOwner = tx`p.role = 'owner' and p.belongs_to = ${belongsTo}
+    and p.partner_id is not distinct from ${partnerId} and p.merchant_id is not distinct from ${merchantId}`;
+  await tx`select from people p where ${isOwner} order by p.id for update`;
   const rows = await tx<{ id: string }[]>`
-    select p.id from people p
-    where ${isHere(tx)} and p.role = 'owner' and p.belongs_to = ${belongsTo}
-      and p.partner_id is not distinct from ${partnerId} and p.merchant_id is not distinct from ${merchantId}
-    order by p.id for update`;
+    select p.id from people p where ${isHere(tx)} and ${isOwner} order by p.id`;
   return rows.map(({ id }) => id);
 }
 
@@ -114,12 +113,14 @@ export function findPersonNames(db: Reader, ids: readonly string[]): Promise<Pic
 }
 
 /** A page of all people, by id. */
-export function lockPeople(
+export async function lockPeople(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<StoredPerson[]> {
+  const locked = await tx<{ id: string }[]>`
+    select id from people where id > ${after} order by id limit ${limit} for update`;
   return tx<StoredPerson[]>`
-    select ${personColumns(tx)} from people p where p.id > ${after} order by p.id limit ${limit} for update`;
+    select ${personColumns(tx)} from people p where p.id = any(${locked.map(({ id }) => id)}::text[]) order by p.id`;
 }
 
 export async function setPersonMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {

@@ -310,7 +310,10 @@ export async function noteNarrowed(tx: Tx, endpointId: string, now: Date): Promi
 }
 
 /** Removes some pending deliveries that the subscriptions of narrowed endpoints do not ask for. Returns their number. */
-export async function pruneUnsubscribed(tx: Tx, { now, limit }: { readonly now: Date; readonly limit: number }): Promise<number> {
+export async function pruneUnsubscribed(
+  tx: Tx,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
       select d.ctid
