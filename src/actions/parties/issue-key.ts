@@ -4,14 +4,14 @@ import type { Mode } from '../../domain/mode.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { ApiError } from '../../errors.ts';
 import { type ApiKey, endApiKeyAt, listApiKeys, lockApiKey, revokeApiKey } from '../../store/parties/api-keys.ts';
-import { findMerchant, type Owner } from '../../store/parties/merchants.ts';
+import { listOwnMerchants, type Owner } from '../../store/parties/merchants.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { lockName } from '../../store/plumbing/locks.ts';
 import { type CommandDeps, command } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
-import { merchantNotFound } from './change-merchant.ts';
+import { lockLivingMerchant } from './change-merchant.ts';
 import { partnerNotFound } from './change-partner.ts';
 import { isOwnKey, putKey } from './key-rows.ts';
 
@@ -37,9 +37,8 @@ export interface IssuedKey {
 export function issueKey(deps: CommandDeps & RowKeyDeps, input: IssueKeyInput): Promise<IssuedKey> {
   return command(deps, async (tx, now) => {
     if ((await findPartner(tx, input.partnerId)) === undefined) throw partnerNotFound(input.partnerId);
-    for (const id of input.merchantIds ?? []) {
-      if ((await findMerchant(tx, input, id)) === undefined) throw merchantNotFound(id);
-    }
+    // Locked, so that no key is issued for a merchant that is being deleted. In one order: two requests may name the same.
+    for (const id of [...new Set(input.merchantIds)].toSorted()) await lockLivingMerchant(tx, input, id);
     const { actor, maxKeys, ...settings } = input;
     if (maxKeys !== undefined) await refuseBeyond(tx, now, input, maxKeys);
     const isNew = { before: null, settings: { ...settings, rotatedFrom: null } };
@@ -74,6 +73,9 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
     input.check?.(old);
     if (keyStatusAt(now, old) !== 'active') {
       throw new ApiError('invalid_state', `Key ${old.id} is revoked or expired: issue a new one instead.`);
+    }
+    if (old.merchantIds !== null && (await listOwnMerchants(tx, old, old.merchantIds)).length === 0) {
+      throw new ApiError('invalid_state', `The merchants of key ${old.id} are deleted: revoke it.`);
     }
     // A successor would make rights genuine that the gateway did not give.
     if (!isOwnKey(deps, old)) {

@@ -2,7 +2,7 @@ import { openOption } from '../../domain/option.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { insertItems, raiseNativeDeadline } from '../../store/chain/items.ts';
-import { findStopped } from '../../store/parties/freezes.ts';
+import { findClosed } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
@@ -69,7 +69,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   } as const;
   const isPayable = await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
-    const stopped = await findStopped(tx, [payment.merchantId, item.network]);
+    const stopped = await findClosed(tx, [payment.merchantId, item.network]);
     if (stopped.has(payment.merchantId)) throw merchantStopped();
     if (stopped.has(item.network)) throw noExecutor();
     // The link has got a stock since the option was made. A transaction of the payer's own cannot be refused at confirm.

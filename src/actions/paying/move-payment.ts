@@ -15,7 +15,7 @@ import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts'
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
-import { findStopped } from '../../store/parties/freezes.ts';
+import { findClosed } from '../../store/parties/freezes.ts';
 import {
   findPaymentSettlements,
   insertPaymentSettlements,
@@ -132,7 +132,7 @@ async function refuseStopped(
   });
   if (accepting.length === 0) return new Map();
   const concerned = accepting.flatMap(({ merchantId, networks }) => [merchantId, ...networks]);
-  const stopped = await findStopped(tx, [...new Set(concerned)]);
+  const stopped = await findClosed(tx, [...new Set(concerned)]);
   const refused = accepting.flatMap(({ input, payment, merchantId, networks }): [MovePaymentInput, MoveOutcome][] => {
     if (stopped.has(merchantId)) return [[input, { ok: false, refusal: 'merchant_stopped', payment }]];
     const isStopped = networks.some((network) => stopped.has(network));

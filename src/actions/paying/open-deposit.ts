@@ -5,7 +5,7 @@ import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { type Deposit, findDeposit, insertDeposit } from '../../store/chain/deposits.ts';
 import { insertItems, raiseNativeDeadline, type StoredItem } from '../../store/chain/items.ts';
-import { findStopped } from '../../store/parties/freezes.ts';
+import { findClosed } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
@@ -75,7 +75,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   } as const;
   const opened = await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
-    const stopped = await findStopped(tx, [payment.merchantId, network]);
+    const stopped = await findClosed(tx, [payment.merchantId, network]);
     if (stopped.has(payment.merchantId)) throw merchantStopped();
     if (stopped.has(network)) throw noExecutor();
     const deadline = new Date(deadlineS * 1000);

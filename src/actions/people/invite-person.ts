@@ -5,7 +5,6 @@ import { hashToken, LINK_MS, TOKEN_BYTES, tokenText } from '../../domain/session
 import { ApiError } from '../../errors.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
 import { deletePendingLinks } from '../../store/mail/mails.ts';
-import { findMerchant } from '../../store/parties/merchants.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { deletePasskey, lockPasskeys } from '../../store/people/passkeys.ts';
 import { insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
@@ -14,7 +13,7 @@ import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { queueLink } from '../mail/queue-mail.ts';
-import { merchantNotFound } from '../parties/change-merchant.ts';
+import { lockLivingMerchant } from '../parties/change-merchant.ts';
 import { partnerNotFound } from '../parties/change-partner.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { personNotFound } from './change-person.ts';
@@ -173,7 +172,6 @@ async function checkPlace(tx: Tx, belonging: Belonging): Promise<void> {
   const { partnerId, merchantId } = belonging;
   if ((await findPartner(tx, partnerId)) === undefined) throw partnerNotFound(partnerId);
   if (belonging.belongsTo === 'partner' || merchantId === null) return;
-  if ((await findMerchant(tx, { partnerId, mode: belonging.mode }, merchantId)) === undefined) {
-    throw merchantNotFound(merchantId);
-  }
+  // Locked, so that nobody is invited to a merchant that is being deleted.
+  await lockLivingMerchant(tx, { partnerId, mode: belonging.mode }, merchantId);
 }

@@ -2,7 +2,7 @@ import { newId } from '../../domain/ids.ts';
 import { hashToken, LINK_SESSION_MS, SESSION_MS, TOKEN_BYTES, tokenText } from '../../domain/session.ts';
 import { ApiError } from '../../errors.ts';
 import { listPasskeys } from '../../store/people/passkeys.ts';
-import { findPerson, noteJoined, type StoredPerson } from '../../store/people/people.ts';
+import { findPerson, isWithoutPlace, noteJoined, type StoredPerson } from '../../store/people/people.ts';
 import { endSessionRow, insertSession } from '../../store/people/sessions.ts';
 import { takeLink } from '../../store/people/sign-in-links.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
@@ -67,7 +67,7 @@ export function endSession(deps: CommandDeps, input: { readonly actor: string; r
 
 /** One message for every reason: a stranger learns nothing from it. */
 function refusedSignIn(): ApiError {
-  return new ApiError('unauthorized', 'The passkey was not accepted. Try again.');
+  return new ApiError('unauthorized', 'You cannot sign in with this passkey or link.');
 }
 
 interface Opening {
@@ -87,7 +87,7 @@ async function openSession(
   deps: CommandDeps & RowKeyDeps,
   { person, browser, now, by, verifiedAt, lifeMs }: Opening,
 ): Promise<NewSession> {
-  if (!isOwnPerson(deps, person)) throw refusedSignIn();
+  if (!isOwnPerson(deps, person) || (await isWithoutPlace(tx, person.id))) throw refusedSignIn();
   const token = tokenText(deps.world.random.bytes(TOKEN_BYTES));
   const session = {
     id: newId('ses_', now.getTime(), deps.world.random.bytes(10)),

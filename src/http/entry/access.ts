@@ -218,8 +218,9 @@ function count(admission: Admission, key: KeyHolder, nowMs: number): void {
 /** The checks of every request of a person. */
 function countSession({ gate, reply }: Admission, { session, rights }: Caller & { via: 'session' }): void {
   const { deps, limits } = gate;
-  const isOver = isSessionOver(session, unshifted(deps.world.clock).nowMs()) || session.person.removedAt !== null;
-  if (isOver || session.partnerDisabledAt !== null) throw sessionOver();
+  const { person, partnerDisabledAt, merchantDeletedAt } = session;
+  const isOver = isSessionOver(session, unshifted(deps.world.clock).nowMs()) || person.removedAt !== null;
+  if (isOver || partnerDisabledAt !== null || merchantDeletedAt !== null) throw sessionOver();
   limits.key.take(reply, rights.id);
   deps.sessionUses.note(session.id);
 }

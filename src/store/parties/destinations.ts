@@ -2,7 +2,7 @@ import type { DestinationTerms } from '../../domain/cooling-off.ts';
 import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 import { type Database, one, type Reader, type Tx } from '../plumbing/database.ts';
-import { isMerchantStopped } from './freezes.ts';
+import { isMerchantClosed } from './freezes.ts';
 import type { LockedMerchant } from './merchants.ts';
 
 /** The destination of a merchant for one asset, on chain. */
@@ -137,7 +137,8 @@ export async function findAssetKey(tx: Tx, id: string): Promise<string> {
 
 /**
  * Locks destinations whose change has cooled off, the oldest first, after their merchants. Rows that another transaction has
- * locked are left for the next time. A change of a suspended or frozen merchant waits.
+ * locked are left for the next time. A change of a merchant that is stopped or deleted,
+ * or whose partner is disabled, waits.
  */
 export async function lockCooledOff(
   tx: Tx,
@@ -146,7 +147,7 @@ export async function lockCooledOff(
   const due = await tx<{ id: string; merchantId: string }[]>`
     select id, merchant_id as "merchantId" from crypto_settlements
     where effective_at <= ${now}
-      and not exists (select from merchants m where m.id = merchant_id and ${isMerchantStopped(tx)})
+      and not exists (select from merchants m where m.id = merchant_id and ${isMerchantClosed(tx)})
     order by effective_at limit ${limit}`;
   if (due.length === 0) return [];
   const merchants = await tx<{ id: string }[]>`

@@ -97,9 +97,18 @@ export function findNetworkStops(db: Reader, networks: readonly string[]): Promi
 }
 
 /** Those of these merchants and networks that are suspended or frozen. */
-export async function findStopped(db: Reader, ids: readonly string[]): Promise<Set<string>> {
+export function findStopped(db: Reader, ids: readonly string[]): Promise<Set<string>> {
+  return findWhere(db, ids, isMerchantStopped(db));
+}
+
+/** Those of these merchants and networks that take no money: stopped merchants, deleted ones, and those of disabled partners. */
+export function findClosed(db: Reader, ids: readonly string[]): Promise<Set<string>> {
+  return findWhere(db, ids, isMerchantClosed(db));
+}
+
+async function findWhere(db: Reader, ids: readonly string[], condition: ReturnType<Reader>): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
-    select m.id from merchants m where m.id = any(${ids as string[]}::text[]) and ${isMerchantStopped(db)}
+    select m.id from merchants m where m.id = any(${ids as string[]}::text[]) and ${condition}
     union all
     select f.subject from freezes f where f.scope = 'network' and f.subject = any(${ids as string[]}::text[])`;
   return new Set(rows.map(({ id }) => id));
@@ -113,6 +122,17 @@ export function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) =>
   return sql`(m.status = 'suspended' or (select exists (select from freezes)) and exists (
     select from freezes f
     where f.scope = 'merchant' and f.subject = m.id or f.scope = 'partner' and f.subject = m.partner_id))`;
+}
+
+/**
+ * The condition that nothing more is accepted for the merchant `m`: it is stopped or deleted, or its partner is disabled.
+ * Money that was accepted before goes its way, unless the merchant is stopped.
+ */
+export function isMerchantClosed<Fragment>(
+  sql: (text: TemplateStringsArray, ...values: Fragment[]) => Fragment,
+): Fragment {
+  return sql`(m.deleted_at is not null or ${isMerchantStopped(sql)}
+    or exists (select from partners owner where owner.id = m.partner_id and owner.disabled_at is not null))`;
 }
 
 /**

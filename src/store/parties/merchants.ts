@@ -2,7 +2,7 @@ import type { DatedFeeTerms } from '../../domain/fees.ts';
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
-import { isMerchantStopped } from './freezes.ts';
+import { isMerchantClosed } from './freezes.ts';
 
 export interface Merchant {
   readonly id: string;
@@ -24,7 +24,7 @@ export interface PayableMerchant extends Merchant {
   /** `#rrggbb`; null: that of the gateway. */
   readonly accentColor: string | null;
   readonly showsPoweredBy: boolean;
-  /** True if it is suspended, or frozen itself or with its partner: its money stops. */
+  /** True if nothing is accepted for it: it is suspended, frozen or deleted, or its partner is frozen or disabled. */
   readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
 }
@@ -84,7 +84,7 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
     ), '[]') as fees,
     coalesce(b.logo_hash, (select l.hash from merchant_logos l where l.merchant_id = m.id)) as "logoHash",
     b.accent_color as "accentColor", coalesce(b.shows_powered_by, true) as "showsPoweredBy",
-    ${isMerchantStopped(db)} as "isStopped"
+    ${isMerchantClosed(db)} as "isStopped"
     from merchants m left join merchant_brands b on b.merchant_id = m.id
     where m.id = any(${ids as string[]}::text[])`;
 }

@@ -1,5 +1,5 @@
 import { appendHappened } from '../events/events.ts';
-import { isMerchantStopped } from '../parties/freezes.ts';
+import { isMerchantClosed } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import type { PaymentDetails } from './payment-details.ts';
@@ -59,8 +59,7 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
         success_url, error_url, token_asset, details, claim, request_hash, actor, link_id)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
-      join merchants m on m.id = i.merchant_id and m.status = 'active' and m.deleted_at is null
-        and not ${isMerchantStopped(sql)}
+      join merchants m on m.id = i.merchant_id and m.status = 'active' and not ${isMerchantClosed(sql)}
     ), claimed as (
       insert into payment_keys (claim, request_hash, payment_id, created_at)
       select claim::uuid, request_hash::uuid, id, ${now} from taken where claim is not null order by claim

@@ -80,6 +80,19 @@ export async function lockPerson(tx: Tx, id: string): Promise<StoredPerson | und
   return findPerson(tx, id);
 }
 
+/** The ends of the places that the person `p` works for. Without its place a person may do nothing. */
+export function placeEnds(db: Reader) {
+  return db`(select r.disabled_at from partners r where r.id = p.partner_id) as "partnerDisabledAt",
+    (select m.deleted_at from merchants m where m.id = p.merchant_id) as "merchantDeletedAt"`;
+}
+
+/** True if the partner or the merchant that the person works for has ended. */
+export async function isWithoutPlace(db: Reader, id: string): Promise<boolean> {
+  const [row] = await db<{ partnerDisabledAt: Date | null; merchantDeletedAt: Date | null }[]>`
+    select ${placeEnds(db)} from people p where p.id = ${id}`;
+  return row === undefined || row.partnerDisabledAt !== null || row.merchantDeletedAt !== null;
+}
+
 /** A partner's list contains the people of its merchants. */
 export function listPeople(db: Reader, query: PeopleQuery, limit: number): Promise<ListedPerson[]> {
   return db<ListedPerson[]>`

@@ -1,5 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
-import { personColumns, type StoredPerson } from './people.ts';
+import { personColumns, placeEnds, type StoredPerson } from './people.ts';
 
 export interface Session {
   readonly id: string;
@@ -22,10 +22,11 @@ export interface StoredSession extends Session, SessionRights {
   readonly mac: string;
 }
 
-/** A session with the person, and the state of the partner. */
+/** A session with the person, and the ends of the partner and the merchant that the person works for. */
 export interface SessionHolder extends StoredSession {
   readonly person: StoredPerson;
   readonly partnerDisabledAt: Date | null;
+  readonly merchantDeletedAt: Date | null;
 }
 
 export async function insertSession(tx: Tx, session: StoredSession): Promise<void> {
@@ -37,8 +38,8 @@ export async function insertSession(tx: Tx, session: StoredSession): Promise<voi
 }
 
 export async function findSessionHolders(db: Reader, hashes: readonly string[]): Promise<SessionHolder[]> {
-  const rows = await db<(StoredSession & { person: string; partnerDisabledAt: Date | null })[]>`
-    select ${columns(db)}, s.hash, s.mac, (select r.disabled_at from partners r where r.id = p.partner_id) as "partnerDisabledAt"
+  const rows = await db<Omit<SessionHolder, 'person'>[]>`
+    select ${columns(db)}, s.hash, s.mac, ${placeEnds(db)}
     from sessions s join people p on p.id = s.person_id
     where s.hash = any(${[...hashes]}::text[])`;
   const people = await db<StoredPerson[]>`

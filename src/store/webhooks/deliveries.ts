@@ -5,13 +5,13 @@ import type { Owner } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { type Endpoint, endpointColumns } from './endpoints.ts';
-import { isSubscribed } from './subscription.ts';
+import { isServed, isSubscribed } from './subscription.ts';
 
 /** A bound for the memory of a round. Others are found when some of these have no due delivery any more. */
 const MAX_WAITING = 5_000;
 
 /**
- * Active endpoints with due deliveries. The statement jumps from one endpoint to the next in the index of pending
+ * Endpoints that get deliveries, and have due ones. The statement jumps from one endpoint to the next in the index of pending
  * deliveries, so it costs as much as there are such endpoints, however many deliveries wait.
  */
 export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
@@ -26,7 +26,7 @@ export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
       from pending p where p.endpoint_id is not null
     )
     select ${endpointColumns(db)}
-    from pending p join webhook_endpoints w on w.id = p.endpoint_id and w.status = 'active'
+    from pending p join webhook_endpoints w on w.id = p.endpoint_id and ${isServed(db)}
     cross join lateral (
       -- With its limit it stays one look into the index. As a condition it would be a join with all due deliveries.
       select from webhook_deliveries d
@@ -64,7 +64,7 @@ export function claimDeliveries({ shares, now, until }: ClaimInput): SingleState
       with chosen as (
         select d.ctid
         from unnest(${[...shares.keys()]}::text[], ${[...shares.values()].map(String)}::int[]) as s(endpoint_id, share)
-        join webhook_endpoints w on w.id = s.endpoint_id and w.status = 'active'
+        join webhook_endpoints w on w.id = s.endpoint_id and ${isServed(sql)}
         cross join lateral (
           select d.ctid from webhook_deliveries d join events e on e.id = d.event_id
           where d.endpoint_id = s.endpoint_id and d.status = 'pending' and d.due_at <= ${now} and ${isSubscribed(sql)}
@@ -290,13 +290,13 @@ export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<num
   return count;
 }
 
-/** Removes some deliveries that wait at deleted endpoints, and old ones at disabled endpoints. Returns their number. */
+/** Removes some deliveries that wait at deleted endpoints, and old ones at endpoints that get none. Returns their number. */
 export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
       select d.ctid
       from webhook_endpoints w join webhook_deliveries d on d.endpoint_id = w.id and d.status = 'pending'
-      where w.status = 'deleted' or (w.status = 'disabled' and d.created_at < ${before})
+      where w.status = 'deleted' or (not ${isServed(tx)} and d.created_at < ${before})
       limit ${limit} for update of d skip locked))`;
   return count;
 }

@@ -2,7 +2,7 @@ import type { Owner } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
-import { isSubscribed } from './subscription.ts';
+import { isServed, isSubscribed } from './subscription.ts';
 
 /** Rings on every node when there are new deliveries. */
 export const DELIVERIES_CHANNEL = 'till_webhooks';
@@ -87,7 +87,7 @@ export async function takeReplay(tx: Tx, now: Date): Promise<(Replay & Owner) | 
         max(o.replayed_at) filter (where o.merchant_ids is not distinct from w.merchant_ids) as of_merchants
       from webhook_endpoints o where o.partner_id = w.partner_id
     ) served
-    where w.replay_after is not null and w.status = 'active'
+    where w.replay_after is not null and ${isServed(tx)}
     order by served.of_partner nulls first, served.of_merchants nulls first, w.replayed_at nulls first, w.id limit 1`;
   if (next === undefined) return undefined;
   const [row] = await tx<(Omit<Replay, 'after' | 'until'> & Owner & { after: string; until: string })[]>`

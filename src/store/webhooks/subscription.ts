@@ -14,3 +14,9 @@ export function isSubscribed<Fragment>(
       and (w.merchant_ids is null or ${concernsMerchants(sql, sql`w.merchant_ids`)})
     end`;
 }
+
+/** True if deliveries are sent to the endpoint `w`: it is active, and its partner is not disabled. */
+export function isServed<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
+  return sql`(w.status = 'active' and not exists (
+    select from partners owner where owner.id = w.partner_id and owner.disabled_at is not null))`;
+}

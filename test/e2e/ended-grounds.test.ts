@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
+import { changeMerchant, deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { changePartner } from '../../src/actions/parties/change-partner.ts';
+import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
+import { removePerson } from '../../src/actions/people/change-person.ts';
+import { relinkPerson } from '../../src/actions/people/invite-person.ts';
+import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
+import { appendEvents, newEventId } from '../../src/store/events/events.ts';
+import { createTestKey, freshKey } from '../gateway.ts';
+import { until } from '../until.ts';
+import { standInPage } from './checkout-page.ts';
+import { DESTINATION, openPayingShop, type PayingShop, SANDBOX, USDC } from './paying-shop.ts';
+import { addPasskey, browserOf, type Headers, OWN_PAGE, ofMerchant, ofPartner, signIn } from './people-scene.ts';
+import { ORDER, openShop, type Shop } from './shop.ts';
+import { newCourier, takeFanOut } from './webhook-scene.ts';
+
+const HOUR_MS = 3_600_000;
+/** Rows in the memory of a node are read again by then. */
+const NOTICED_MS = 5_000;
+const NEXT = `${SANDBOX}:0x6813Eb9362372EEF6200f3b1dbC3f819671cBA69`;
+
+/** What ends when its ground ends. `docs/security.md` has the same table. */
+const GROUNDS = [
+  'partner disabled',
+  'merchant deleted',
+  'merchant suspended',
+  'person removed',
+  'role changed',
+] as const;
+type Ground = (typeof GROUNDS)[number];
+/** A right that is used up by looking: it is only looked at afterwards. */
+const ONCE = Symbol('once');
+
+describe('what ends when its ground ends', () => {
+  let paying: PayingShop;
+  let lease: Awaited<ReturnType<typeof takeFanOut>>;
+  before(async () => {
+    paying = await openPayingShop({ page: standInPage(), config: { coolingOffHours: 1 } });
+    lease = await takeFanOut(paying.gateway);
+  });
+  after(() => paying.gateway.stop());
+
+  /** A merchant with everything that depends on it, its partner and its person. */
+  async function stage() {
+    const { gateway } = paying;
+    const shop = await openShop(gateway);
+    const { partner, merchant } = shop;
+    const issued = await createTestKey(gateway, partner.id, { key: { merchantIds: [merchant.id] } });
+    const person = await signIn(gateway, { belonging: ofMerchant(partner.id, merchant.id), role: 'owner' });
+    // Somebody else owns the merchant, so that the person can be removed and changed.
+    await signIn(gateway, { belonging: ofMerchant(partner.id, merchant.id), role: 'owner' });
+    const boss = await signIn(gateway, { belonging: ofPartner(partner.id), role: 'owner' });
+    const { authenticator } = await addPasskey(gateway, person.headers);
+    const key: Headers = { 'api-key': issued.secret, 'merchant-id': merchant.id };
+    return { shop, partner, merchant, issued, key, person, boss, authenticator };
+  }
+  type Stage = Awaited<ReturnType<typeof stage>>;
+
+  const end: Record<Ground, (on: Stage) => Promise<unknown>> = {
+    'partner disabled': ({ partner }) =>
+      changePartner(paying.gateway, { actor: 'operator', partnerId: partner.id, changes: { isDisabled: true } }),
+    'merchant deleted': ({ merchant }) =>
+      deleteMerchant(paying.gateway, { owner: null, actor: 'operator', merchantId: merchant.id }),
+    'merchant suspended': ({ merchant }) =>
+      changeMerchant(paying.gateway, {
+        owner: null,
+        actor: 'operator',
+        merchantId: merchant.id,
+        changes: { status: 'suspended' },
+      }),
+    'person removed': ({ person }) =>
+      removePerson(paying.gateway, {
+        actor: 'operator',
+        personId: person.person.id,
+        isSeen: () => true,
+        mayRemoveLastOwner: true,
+      }),
+    'role changed': async ({ person, boss }) => {
+      await addPasskey(paying.gateway, boss.headers);
+      const call = browserOf(paying.gateway, boss.headers);
+      const changed = await call('PATCH', `/v1/people/${person.person.id}`, { role: 'cashier' });
+      assert.equal(changed.statusCode, 200, changed.body);
+    },
+  };
+  const ended = async (ground: Ground, on: Stage) => {
+    await end[ground](on);
+    await paying.time.advance(NOTICED_MS);
+  };
+  const answerOf = ({ statusCode, json }: { statusCode: number; json: () => { code?: string } }) =>
+    statusCode < 400 ? statusCode : `${statusCode} ${json().code}`;
+  const order = (headers: Headers) =>
+    paying.gateway
+      .call({
+        method: 'POST',
+        url: '/v1/payments',
+        headers: { ...headers, 'idempotency-key': freshKey() },
+        payload: ORDER,
+      })
+      .then(answerOf);
+  const visit = (payload: object) =>
+    paying.gateway.call({ method: 'POST', url: '/v1/sessions', headers: OWN_PAGE, payload }).then(answerOf);
+
+  /** What is observed of each right before and after its ground ends. */
+  const rows: Record<
+    string,
+    {
+      readonly watch: (on: Stage) => Promise<() => Promise<unknown>>;
+      readonly before: unknown;
+      readonly after: Record<Ground, unknown>;
+    }
+  > = {
+    'a key of the merchant': {
+      watch:
+        async ({ key, merchant }) =>
+        async () => {
+          const read = await paying.gateway.call({ url: '/v1/payments', headers: key });
+          const named = await paying.gateway.call({ url: `/v1/merchants/${merchant.id}`, headers: key });
+          return [await order(key), answerOf(read), answerOf(named)];
+        },
+      before: [201, 200, 200],
+      after: {
+        'partner disabled': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
+        'merchant deleted': ['404 merchant_not_found', 200, '404 merchant_not_found'],
+        'merchant suspended': ['403 forbidden', 200, 200],
+        'person removed': [201, 200, 200],
+        'role changed': [201, 200, 200],
+      },
+    },
+    'the rotation of a key': {
+      watch:
+        async ({ issued, boss }) =>
+        async () => {
+          await addPasskey(paying.gateway, boss.headers).catch(() => undefined);
+          const call = browserOf(paying.gateway, boss.headers);
+          return answerOf(await call('POST', `/v1/api-keys/${issued.key.id}/rotate`, { overlapSeconds: 86_400 }));
+        },
+      before: 201,
+      after: {
+        'partner disabled': '401 unauthorized',
+        'merchant deleted': '400 invalid_state',
+        'merchant suspended': 201,
+        'person removed': 201,
+        'role changed': 201,
+      },
+    },
+    'a session of a person of the merchant': {
+      watch:
+        async ({ person, merchant }) =>
+        async () => {
+          const call = browserOf(paying.gateway, person.headers);
+          const invited = await call('POST', '/v1/people', {
+            name: 'Ada',
+            email: `${freshKey()}@shop.example`,
+            role: 'owner',
+          });
+          const issued = await call('POST', '/v1/api-keys', { label: 'Shop' });
+          const sold = await order({ ...person.headers, 'merchant-id': merchant.id });
+          return [answerOf(invited), answerOf(issued), sold];
+        },
+      before: [201, 201, 201],
+      after: {
+        'partner disabled': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
+        'merchant deleted': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
+        'merchant suspended': [201, 201, '403 forbidden'],
+        'person removed': ['401 unauthorized', '401 unauthorized', '401 unauthorized'],
+        'role changed': ['403 forbidden', '403 forbidden', 201],
+      },
+    },
+    'a device: the passkey of a person of the merchant': {
+      watch:
+        async ({ authenticator }) =>
+        async () => {
+          const { gateway } = paying;
+          const asked = await gateway.call({ method: 'POST', url: '/v1/sessions/challenge', headers: OWN_PAGE });
+          return visit({ passkey: authenticator.get(asked.json().options) });
+        },
+      before: 201,
+      after: {
+        'partner disabled': '401 unauthorized',
+        'merchant deleted': '401 unauthorized',
+        'merchant suspended': 201,
+        'person removed': '401 unauthorized',
+        'role changed': 201,
+      },
+    },
+    'a one-time link of a person of the merchant': {
+      watch: async ({ person }) => {
+        const { link } = await relinkPerson(paying.gateway, {
+          actor: 'operator',
+          personId: person.person.id,
+          isSeen: () => true,
+        });
+        return () => visit({ link: link.token });
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': '401 unauthorized',
+        'merchant deleted': '401 unauthorized',
+        'merchant suspended': 201,
+        'person removed': '401 unauthorized',
+        'role changed': 201,
+      },
+    },
+    'a payment link': {
+      watch: async ({ shop }) => {
+        const made = await paying.gateway.call({
+          method: 'POST',
+          url: '/v1/payment-links',
+          headers: shop.headers,
+          payload: { description: 'Flat white', amount: ORDER.amount },
+        });
+        assert.equal(made.statusCode, 201, made.body);
+        const { pathname } = new URL(made.json().paymentLink.url);
+        return async () =>
+          (
+            await paying.gateway.app.inject({
+              method: 'POST',
+              url: pathname,
+              headers: { 'content-type': 'application/x-www-form-urlencoded' },
+              payload: '',
+            })
+          ).statusCode;
+      },
+      before: 303,
+      after: {
+        'partner disabled': 409,
+        'merchant deleted': 404,
+        'merchant suspended': 409,
+        'person removed': 303,
+        'role changed': 303,
+      },
+    },
+    'the checkout of a payment': {
+      watch: async ({ shop }) => {
+        const id = await paying.created({}, shop);
+        const { account } = paying.newPayer({ [USDC]: 100_000_000n });
+        return async () => {
+          const answer = await paying.wallet.post(id, 'options', { accounts: [account], includePaymentInfo: true });
+          return answer.json().options.length > 0;
+        };
+      },
+      before: true,
+      after: {
+        'partner disabled': false,
+        'merchant deleted': false,
+        'merchant suspended': false,
+        'person removed': true,
+        'role changed': true,
+      },
+    },
+    'a webhook endpoint of the merchant': {
+      watch: async ({ key, shop }) => {
+        const payload = { url: 'http://127.0.0.1/hook', events: ['*'] };
+        const made = await paying.gateway.call({ method: 'POST', url: '/v1/webhook-endpoints', headers: key, payload });
+        assert.equal(made.statusCode, 201, made.body);
+        const id = made.json().webhookEndpoint.id as string;
+        return () => deliveredTo(shop, id);
+      },
+      before: true,
+      after: {
+        'partner disabled': false,
+        'merchant deleted': true,
+        'merchant suspended': true,
+        'person removed': true,
+        'role changed': true,
+      },
+    },
+    'a change of a destination that cools off': {
+      watch: async ({ shop, merchant }) => {
+        const url = `/v1/merchants/${merchant.id}/settlements`;
+        const headers = { ...shop.headers, 'idempotency-key': freshKey() };
+        const settlements = [{ asset: USDC, destination: `${SANDBOX}:${DESTINATION}` }];
+        const made = await paying.gateway.call({
+          method: 'POST',
+          url: `${url}/crypto`,
+          headers,
+          payload: { settlements },
+        });
+        const { id } = made.json().settlements[0];
+        const change = { method: 'PUT', url: `${url}/crypto/${id}`, headers: shop.headers } as const;
+        await paying.gateway.call({ ...change, payload: { destination: NEXT } });
+        return async () => {
+          await paying.time.advance(2 * HOUR_MS);
+          await applyCooledOff(paying.gateway);
+          const [row] = await paying.gateway.db.sql<{ destination: string }[]>`
+            select destination from crypto_settlements where id = ${id}`;
+          return row?.destination === NEXT;
+        };
+      },
+      before: ONCE,
+      after: {
+        'partner disabled': false,
+        'merchant deleted': false,
+        'merchant suspended': false,
+        'person removed': true,
+        'role changed': true,
+      },
+    },
+  };
+
+  /** True if an event of the merchant reaches the endpoint now. */
+  async function deliveredTo({ merchant }: Shop, endpointId: string): Promise<boolean> {
+    const { gateway } = paying;
+    const sent: string[] = [];
+    const eventId = await command(gateway, async (tx, at) => {
+      const id = newEventId(tx, at);
+      const event = { type: 'merchant.updated', objectId: merchant.id, merchantId: merchant.id, at } as const;
+      const data = { name: 'Shop', email: 'shop@example.com', iconUrl: null, status: 'active', deletedAt: null };
+      await tx`select from merchants where id = ${merchant.id} for no key update`;
+      await appendEvents(tx, [{ ...event, id, actor: 'test', data }]);
+      return id;
+    });
+    await until('the event is placed', async () => {
+      const rows = await gateway.db.sql`
+        select from events e join event_batches b on b.batch = e.batch where e.id = ${eventId}`;
+      return rows.length === 1;
+    });
+    while (await fanOutOnce(gateway, lease));
+    const courier = newCourier(gateway, {
+      exchange: async ({ headers }) => {
+        sent.push(String((headers as Headers)['webhook-id']));
+        return { status: 200, headers: {}, bytes: Buffer.alloc(0), isWhole: true };
+      },
+    });
+    while ((await courier.takeDue()) > 0) await courier.idle();
+    const [row] = await gateway.db.sql<{ status: string }[]>`
+      select status from webhook_deliveries where endpoint_id = ${endpointId} and event_id = ${eventId}`;
+    return row?.status === 'succeeded' && sent.includes(eventId);
+  }
+
+  for (const [right, { watch, before: expected, after: results }] of Object.entries(rows)) {
+    for (const ground of GROUNDS) {
+      it(`${right}, when ${ground}: ${JSON.stringify(results[ground])}`, async () => {
+        const on = await stage();
+        const look = await watch(on);
+        if (expected !== ONCE) assert.deepEqual(await look(), expected);
+        await ended(ground, on);
+        assert.deepEqual(await look(), results[ground]);
+      });
+    }
+  }
+});
