@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import {
   type Applicant,
   claimsOf,
+  freePlaces,
   MAX_WINDOW,
   newPace,
   noteFailure,
   noteSuccess,
+  type PlaceLimits,
   roomOf,
   shareOut,
 } from './webhook-pace.ts';
@@ -68,48 +70,74 @@ describe('the pace of an endpoint', () => {
 });
 
 describe('places', () => {
+  const LIMITS: PlaceLimits = { ofPartner: 30, reserved: 3, withReserved: 50 };
+  const NONE = new Map<string, number>();
+
   it('are shared within all bounds, and none is left while somebody has room', () => {
     const applicants = fc.array(
-      fc.record({ partner: fc.integer({ min: 0, max: 4 }), room: fc.integer({ min: -3, max: 40 }) }),
+      fc.record({
+        partner: fc.integer({ min: 0, max: 4 }),
+        merchant: fc.integer({ min: 0, max: 4 }),
+        room: fc.integer({ min: -3, max: 40 }),
+      }),
       { maxLength: 20 },
     );
     fc.assert(
       fc.property(
         applicants,
         fc.integer({ min: -2, max: 200 }),
-        fc.integer({ min: -2, max: 50 }),
-        (list, total, each) => {
+        fc.integer({ min: 0, max: 60 }),
+        (list, total, inUse) => {
           const all = list.map(
-            ({ partner, room }, index): Applicant => ({ id: `${index}`, partnerId: `${partner}`, room }),
+            ({ partner, merchant, room }, index): Applicant => ({
+              id: `${index}`,
+              partnerId: `${partner}`,
+              holder: `${partner}/${merchant}`,
+              room,
+            }),
           );
-          const shares = shareOut(all, { total, ofPartner: () => each });
-          const used = new Map<string, number>();
+          const byPartner = new Map([['0', inUse]]);
+          const byHolder = new Map([['0/0', inUse]]);
+          const shares = shareOut(all, { total, limits: LIMITS, byPartner, byHolder });
           let sum = 0;
-          for (const { id, partnerId, room } of all) {
+          for (const { id, partnerId, holder, room } of all) {
             const share = shares.get(id) ?? 0;
             assert.ok(share >= 0 && share <= Math.max(0, room));
-            used.set(partnerId, (used.get(partnerId) ?? 0) + share);
+            byPartner.set(partnerId, (byPartner.get(partnerId) ?? 0) + share);
+            byHolder.set(holder, (byHolder.get(holder) ?? 0) + share);
             sum += share;
           }
           assert.ok(sum <= Math.max(0, total));
-          for (const count of used.values()) assert.ok(count <= Math.max(0, each));
-          const isLeft = all.some(
-            ({ id, partnerId, room }) =>
-              (shares.get(id) ?? 0) < room && (used.get(partnerId) ?? 0) < each && sum < total,
-          );
+          for (const count of byPartner.values()) assert.ok(count <= Math.max(inUse, LIMITS.withReserved));
+          const isLeft = all.some(({ id, partnerId, holder, room }) => {
+            const used = { byPartner: byPartner.get(partnerId) ?? 0, byHolder: byHolder.get(holder) ?? 0 };
+            return (shares.get(id) ?? 0) < room && freePlaces(LIMITS, used) > 0 && sum < total;
+          });
           assert.ok(!isLeft);
         },
       ),
     );
   });
 
-  it('go first to partners that have few in use', () => {
-    const applicant = (id: string, partnerId: string): Applicant => ({ id, partnerId, room: 32 });
-    const crowd = Array.from({ length: 20 }, (_, index) => applicant(`many-${index}`, 'many'));
-    const shares = shareOut([...crowd, applicant('few', 'few')], {
-      total: 8,
-      ofPartner: (partnerId) => (partnerId === 'many' ? 10 : 128),
+  it('go first to partners, and to merchants, that have few in use', () => {
+    const applicant = (id: string, partnerId: string, holder = partnerId): Applicant => ({
+      id,
+      partnerId,
+      holder,
+      room: 32,
     });
-    assert.equal(shares.get('few'), 4);
+    const crowd = Array.from({ length: 20 }, (_, index) => applicant(`many-${index}`, 'many'));
+    const byPartner = new Map([['many', 20]]);
+    const used = { limits: LIMITS, byPartner, byHolder: byPartner };
+    assert.equal(shareOut([...crowd, applicant('few', 'few')], { total: 8, ...used }).get('few'), 4);
+    assert.equal(shareOut([...crowd, applicant('shop', 'many', 'shop')], { total: 8, ...used }).get('shop'), 4);
+  });
+
+  it('are kept for merchants of a partner whose others have taken all, up to a bound', () => {
+    assert.equal(freePlaces(LIMITS, { byPartner: 30, byHolder: 30 }), 0);
+    assert.equal(freePlaces(LIMITS, { byPartner: 30, byHolder: 0 }), 3);
+    assert.equal(freePlaces(LIMITS, { byPartner: 49, byHolder: 0 }), 1);
+    assert.equal(freePlaces(LIMITS, { byPartner: 50, byHolder: 0 }), 0);
+    assert.equal(shareOut([], { total: 8, limits: LIMITS, byPartner: NONE, byHolder: NONE }).size, 0);
   });
 });

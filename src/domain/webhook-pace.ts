@@ -73,40 +73,75 @@ export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, 
   if (pauseMs > 0) pace.pausedUntilMs = Math.max(pace.pausedUntilMs, nowMs + pauseMs);
 }
 
+/** The places of a partner, for claims or for attempts in flight. */
+export interface PlaceLimits {
+  readonly ofPartner: number;
+  /** Places that each merchant of the partner has even if the others have taken all: none waits for slow receivers of another. */
+  readonly reserved: number;
+  /** The most with the reserved ones. */
+  readonly withReserved: number;
+}
+
+/** Places in use, by the partner and by one merchant of it. */
+export interface PlacesUsed {
+  readonly byPartner: number;
+  readonly byHolder: number;
+}
+
+/** The places that one more endpoint of the merchant may take. */
+export function freePlaces({ ofPartner, reserved, withReserved }: PlaceLimits, used: PlacesUsed): number {
+  const own = Math.min(reserved - used.byHolder, withReserved - used.byPartner);
+  return Math.max(0, ofPartner - used.byPartner, own);
+}
+
 /** An endpoint with due deliveries. */
 export interface Applicant {
   readonly id: string;
   readonly partnerId: string;
+  /** The merchant that the endpoint is for, or the partner. */
+  readonly holder: string;
   /** The number of further attempts that it may have in flight. */
   readonly room: number;
 }
 
 export interface Places {
-  /** Free places of the node, and of each partner. */
+  /** Free places of the node. */
   readonly total: number;
-  readonly ofPartner: (partnerId: string) => number;
+  readonly limits: PlaceLimits;
+  /** Places in use by partners, and by holders. */
+  readonly byPartner: ReadonlyMap<string, number>;
+  readonly byHolder: ReadonlyMap<string, number>;
 }
 
 /** Places that an endpoint gets in one turn. */
 const PER_TURN = 4;
 
 /**
- * Shares the free places of a node among endpoints. Partners with most free places come first, and endpoints take turns, so
- * that a partner with many or slow endpoints delays no other.
+ * Shares the free places of a node among endpoints. Partners with fewest places in use come first, then merchants, and
+ * endpoints take turns, so that nobody with many or slow endpoints delays others.
  */
-export function shareOut(applicants: readonly Applicant[], { total, ofPartner }: Places): Map<string, number> {
+export function shareOut(applicants: readonly Applicant[], { total, limits, ...used }: Places): Map<string, number> {
   const shares = new Map<string, number>();
-  const free = new Map(applicants.map(({ partnerId }) => [partnerId, ofPartner(partnerId)]));
-  const inOrder = applicants.toSorted((a, b) => (free.get(b.partnerId) ?? 0) - (free.get(a.partnerId) ?? 0));
+  const byPartner = new Map(used.byPartner);
+  const byHolder = new Map(used.byHolder);
+  const inOrder = applicants.toSorted(
+    (a, b) =>
+      (byPartner.get(a.partnerId) ?? 0) - (byPartner.get(b.partnerId) ?? 0) ||
+      (byHolder.get(a.holder) ?? 0) - (byHolder.get(b.holder) ?? 0),
+  );
   let left = total;
   for (let isGiven = true; isGiven && left > 0; ) {
     isGiven = false;
-    for (const { id, partnerId, room } of inOrder) {
+    for (const { id, partnerId, holder, room } of inOrder) {
       const share = shares.get(id) ?? 0;
-      const places = Math.min(PER_TURN, room - share, free.get(partnerId) ?? 0, left);
+      const ofPartner = byPartner.get(partnerId) ?? 0;
+      const ofHolder = byHolder.get(holder) ?? 0;
+      const free = freePlaces(limits, { byPartner: ofPartner, byHolder: ofHolder });
+      const places = Math.min(PER_TURN, room - share, free, left);
       if (places <= 0) continue;
       shares.set(id, share + places);
-      free.set(partnerId, (free.get(partnerId) ?? 0) - places);
+      byPartner.set(partnerId, ofPartner + places);
+      byHolder.set(holder, ofHolder + places);
       left -= places;
       isGiven = true;
     }

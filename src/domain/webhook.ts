@@ -1,3 +1,4 @@
+import type { Quota } from './quota.ts';
 import { type FailedTry, nextTryMs } from './retry.ts';
 
 export const ENDPOINT_STATUSES = ['active', 'disabled'] as const;
@@ -6,8 +7,8 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The most endpoints of a partner in one mode. */
-export const MAX_ENDPOINTS = 20;
+/** The most endpoints in one mode. */
+export const ENDPOINT_QUOTA: Quota = { ofPartner: 20, ofMerchant: 5, ofMerchants: 1_000 };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

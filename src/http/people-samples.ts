@@ -72,7 +72,7 @@ const removed = (id: string): Sample => ({ params: { id }, answer: { id, deleted
 
 /** Examples of the routes for people. */
 export const PEOPLE_SAMPLES: Readonly<Record<string, Sample>> = {
-  'get /v1/people': { answer: { people: [ACTIVE] } },
+  'get /v1/people': { answer: { people: [ACTIVE], nextCursor: null } },
   'post /v1/people': {
     body: { name: PERSON.name, email: PERSON.email, role: PERSON.role, refundLimits: PERSON.refundLimits },
     answer: { person: PERSON, link: LINK },

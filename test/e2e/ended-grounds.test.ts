@@ -136,7 +136,7 @@ describe('what ends when its ground ends', () => {
           const call = browserOf(paying.gateway, boss.headers);
           return answerOf(await call('POST', `/v1/api-keys/${issued.key.id}/rotate`, { overlapSeconds: 86_400 }));
         },
-      before: 201,
+      before: ONCE,
       after: {
         'partner disabled': '401 unauthorized',
         'merchant deleted': '400 invalid_state',

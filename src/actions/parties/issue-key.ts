@@ -1,6 +1,7 @@
 import { API_KEY_RANDOM_BYTES, formatApiKey, hashApiKey, keyStatusAt } from '../../domain/api-key.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Mode } from '../../domain/mode.ts';
+import { exceededQuota, type Quota, quotaHolder } from '../../domain/quota.ts';
 import type { Scope } from '../../domain/scope.ts';
 import { ApiError } from '../../errors.ts';
 import { type ApiKey, endApiKeyAt, listApiKeys, lockApiKey, revokeApiKey } from '../../store/parties/api-keys.ts';
@@ -24,8 +25,8 @@ export interface IssueKeyInput {
   readonly merchantIds: readonly string[] | null;
   readonly addresses: readonly string[] | null;
   readonly expiresAt: Date | null;
-  /** The most keys in force that the partner may have in the mode. Operators have no limit. */
-  readonly maxKeys?: number;
+  /** The most keys in force that the partner and its merchants may have in the mode. Operators have no limit. */
+  readonly quota?: Quota;
 }
 
 /** A key that was just made: the only moment its secret is known. */
@@ -39,8 +40,8 @@ export function issueKey(deps: CommandDeps & RowKeyDeps, input: IssueKeyInput): 
     if ((await findPartner(tx, input.partnerId)) === undefined) throw partnerNotFound(input.partnerId);
     // Locked, so that no key is issued for a merchant that is being deleted. In one order: two requests may name the same.
     for (const id of [...new Set(input.merchantIds)].toSorted()) await lockLivingMerchant(tx, input, id);
-    const { actor, maxKeys, ...settings } = input;
-    if (maxKeys !== undefined) await refuseBeyond(tx, now, input, maxKeys);
+    const { actor, quota, ...settings } = input;
+    if (quota !== undefined) await refuseBeyond(tx, now, input, quota);
     const isNew = { before: null, settings: { ...settings, rotatedFrom: null } };
     return insertKey(deps, tx, now, { actor, action: 'key.issued', ...isNew });
   });
@@ -53,8 +54,6 @@ export interface RotateKeyInput {
   /** The end of the successor. It does not inherit the end of its predecessor. */
   readonly expiresAt: Date | null;
   readonly check?: KeyCheck;
-  /** As of a new key. */
-  readonly maxKeys?: number;
 }
 
 /** Throws the refusal of a caller who may not do this to the key. */
@@ -65,7 +64,10 @@ export interface RotatedKey extends IssuedKey {
   readonly replaced: ApiKey & { readonly hash: string };
 }
 
-/** Makes a successor with the same rights; the old key works until the overlap is over. */
+/**
+ * Makes a successor with the same rights; the old key works until the overlap is over. A rotation takes the place of the old
+ * key, so it counts against no limit: somebody whose key is stolen must always be able to replace it.
+ */
 export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput): Promise<RotatedKey> {
   return command(deps, async (tx, now) => {
     const old = await lockApiKey(tx, input.keyId);
@@ -81,7 +83,7 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
     if (!isOwnKey(deps, old)) {
       throw new ApiError('invalid_state', `Key ${old.id} was not issued by the gateway, or was changed: revoke it.`);
     }
-    if (input.maxKeys !== undefined) await refuseBeyond(tx, now, old, input.maxKeys);
+    await refuseLongLine(tx, now, old, input.overlapMs);
     await endApiKeyAt(tx, { id: old.id, at: new Date(now.getTime() + input.overlapMs) });
     const { partnerId, mode, label, scopes, merchantIds, addresses } = old;
     const { actor, expiresAt } = input;
@@ -142,12 +144,46 @@ async function insertKey(
   return { key, secret };
 }
 
-/** Two requests at the same time would exceed the limit together, so they run one after the other. */
-async function refuseBeyond(tx: Tx, now: Date, { partnerId, mode }: Owner, maxKeys: number): Promise<void> {
+async function listActive(tx: Tx, now: Date, { partnerId, mode }: Owner): Promise<ApiKey[]> {
+  // Two requests at the same time would exceed the limit together, so they run one after the other.
   await lockName(tx, `api keys ${partnerId}/${mode}`);
-  const keys = await listApiKeys(tx, { partnerId, mode });
-  if (keys.filter((key) => keyStatusAt(now, key) === 'active').length < maxKeys) return;
-  const message = `There are ${maxKeys} API keys in force, which is the most. Revoke one first.`;
+  return (await listApiKeys(tx, { partnerId, mode })).filter((key) => keyStatusAt(now, key) === 'active');
+}
+
+/** A key whose successor is in force does not count: the successor has its place. */
+async function refuseBeyond(
+  tx: Tx,
+  now: Date,
+  { merchantIds, ...owner }: Owner & Pick<ApiKey, 'merchantIds'>,
+  quota: Quota,
+): Promise<void> {
+  const active = await listActive(tx, now, owner);
+  const replaced = new Set(active.map(({ rotatedFrom }) => rotatedFrom));
+  const counted = active.filter(({ id }) => !replaced.has(id)).map((key) => key.merchantIds);
+  const limit = exceededQuota(quota, merchantIds, counted);
+  if (limit === undefined) return;
+  const whose = quotaHolder(merchantIds) === null ? '' : ' for the merchant';
+  const message = `There are ${limit} API keys${whose} in force, which is the most. Revoke one first.`;
+  throw new ApiError('invalid_state', message, { status: 409 });
+}
+
+/** Keys of one line that work beside their last successor. */
+const MAX_PREDECESSORS = 5;
+
+/** A key has one successor in force, and few predecessors: rotations count against no limit. */
+async function refuseLongLine(tx: Tx, now: Date, old: ApiKey, overlapMs: number): Promise<void> {
+  const active = new Map((await listActive(tx, now, old)).map((key) => [key.id, key]));
+  const successor = [...active.values()].find(({ rotatedFrom }) => rotatedFrom === old.id);
+  if (successor !== undefined) {
+    const message = `Key ${old.id} was rotated before. Rotate its successor ${successor.id}, or revoke that one first.`;
+    throw new ApiError('invalid_state', message, { status: 409 });
+  }
+  let predecessors = overlapMs > 0 ? 1 : 0;
+  for (let id = old.rotatedFrom; id !== null; id = active.get(id)?.rotatedFrom ?? null) {
+    if (active.has(id)) predecessors += 1;
+  }
+  if (predecessors <= MAX_PREDECESSORS) return;
+  const message = `${MAX_PREDECESSORS} older keys of this line still work. Revoke one, or rotate with overlapSeconds 0.`;
   throw new ApiError('invalid_state', message, { status: 409 });
 }
 

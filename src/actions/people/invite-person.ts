@@ -7,10 +7,11 @@ import type { Secrets } from '../../runtime/secrets.ts';
 import { deletePendingLinks } from '../../store/mail/mails.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import { deletePasskey, lockPasskeys } from '../../store/people/passkeys.ts';
-import { insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
+import { countPeople, insertPerson, lockPerson, type Person } from '../../store/people/people.ts';
 import { putLink } from '../../store/people/sign-in-links.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
+import { lockName } from '../../store/plumbing/locks.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { queueLink } from '../mail/queue-mail.ts';
 import { lockLivingMerchant } from '../parties/change-merchant.ts';
@@ -28,6 +29,8 @@ export interface InviteInput {
   readonly role: Role;
   readonly refundLimits: readonly RefundLimit[] | null;
   readonly mail?: LinkMail | undefined;
+  /** The most people of the place. Operators have no limit. */
+  readonly maxPeople?: number;
 }
 
 /** Everything that a mail with the link needs. Without it no mail is sent. */
@@ -56,10 +59,14 @@ export interface NewLink {
   readonly expiresAt: Date;
 }
 
-export function invitePerson(deps: CommandDeps & RowKeyDeps, { mail, ...input }: InviteInput): Promise<Linked> {
+export function invitePerson(
+  deps: CommandDeps & RowKeyDeps,
+  { mail, maxPeople, ...input }: InviteInput,
+): Promise<Linked> {
   return command(onSteadyTime(deps), async (tx, now) => {
     const { actor, belonging, ...fields } = input;
     await checkPlace(tx, belonging);
+    if (maxPeople !== undefined) await refuseCrowd(tx, belonging, maxPeople);
     const person = {
       ...belonging,
       ...fields,
@@ -165,6 +172,14 @@ export async function makeLink(
 /** The page that a link opens. The token is behind the `#`, so no server and no proxy sees it. */
 export function linkUrl(publicUrl: string, { token }: NewLink): string {
   return `${publicUrl}/dashboard/join#${token}`;
+}
+
+/** Two requests at the same time would exceed the limit together, so they run one after the other. */
+async function refuseCrowd(tx: Tx, belonging: Belonging, maxPeople: number): Promise<void> {
+  await lockName(tx, `people ${belonging.partnerId}/${belonging.merchantId}`);
+  if ((await countPeople(tx, belonging)) < maxPeople) return;
+  const message = `There are ${maxPeople} people, which is the most. Remove somebody first.`;
+  throw new ApiError('invalid_state', message, { status: 409 });
 }
 
 async function checkPlace(tx: Tx, belonging: Belonging): Promise<void> {

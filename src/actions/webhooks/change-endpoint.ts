@@ -1,3 +1,4 @@
+import { quotaHolder } from '../../domain/quota.ts';
 import type { PinnableVersion } from '../../domain/version.ts';
 import type { EndpointStatus } from '../../domain/webhook.ts';
 import { ApiError } from '../../errors.ts';
@@ -7,7 +8,7 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { noteNarrowed } from '../../store/webhooks/deliveries.ts';
 import { type Endpoint, lockEndpoint, updateEndpoint } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { type EndpointDeps, refuseForeignMerchants } from './create-endpoint.ts';
+import { type EndpointDeps, refuseForeignMerchants, refuseTooMany } from './create-endpoint.ts';
 import { inForce, newSecret } from './endpoint-secrets.ts';
 
 /** A request about an endpoint of the caller. */
@@ -37,7 +38,11 @@ export function changeEndpoint(
 ): Promise<Endpoint> {
   return command(deps, async (tx, now) => {
     const endpoint = await lockOwnEndpoint(tx, request);
-    if (changes.merchantIds !== undefined) await refuseForeignMerchants(tx, endpoint, changes.merchantIds);
+    if (changes.merchantIds !== undefined) {
+      const isMoved = quotaHolder(changes.merchantIds) !== quotaHolder(endpoint.merchantIds);
+      if (isMoved) await refuseTooMany(tx, endpoint, changes.merchantIds);
+      await refuseForeignMerchants(tx, endpoint, changes.merchantIds);
+    }
     const isSwitched = changes.status !== undefined && changes.status !== endpoint.status;
     const isEnabled = isSwitched && changes.status === 'active';
     // A person who switches an endpoint on or off knows of its failures.

@@ -1,11 +1,14 @@
+import { quotaHolder } from '../../domain/quota.ts';
 import { isGivenUp } from '../../domain/webhook.ts';
 import {
   type Applicant,
   claimsOf,
+  freePlaces,
   newPace,
   noteFailure,
   noteSuccess,
   type Pace,
+  type PlaceLimits,
   roomOf,
   shareOut,
 } from '../../domain/webhook-pace.ts';
@@ -59,9 +62,9 @@ export interface Courier {
  * meanwhile, so there are only as many as keep the attempts in flight going between two rounds.
  */
 const PLACES = 4_096;
-const PLACES_PER_PARTNER = 256;
+const CLAIMS: PlaceLimits = { ofPartner: 256, reserved: 8, withReserved: 512 };
 /** Attempts of one partner in flight. Each endpoint has its own window as well. */
-const IN_FLIGHT_PER_PARTNER = 128;
+const IN_FLIGHT: PlaceLimits = { ofPartner: 128, reserved: 4, withReserved: 256 };
 /** Longer than an attempt, its wait for the window and the storing of its result. */
 const CLAIM_MS = 30_000;
 /** A claim waits this long for a place at most. So a changed or deleted endpoint is heeded within seconds. */
@@ -72,19 +75,29 @@ const GATHERED_TURNS = 8;
 /** Endpoints whose pace is remembered. The others begin anew. */
 const MAX_LANES = 20_000;
 
+/** The partner and the merchant that a claim counts for. An endpoint may be given to other merchants meanwhile. */
+interface Holder {
+  readonly partnerId: string;
+  readonly holder: string;
+}
+
+interface Counted extends Claimed {
+  readonly countedFor: Holder;
+}
+
 /** The deliveries of one endpoint on this node. */
 interface Lane {
   endpoint: Endpoint;
   readonly pace: Pace;
-  readonly queue: Claimed[];
+  readonly queue: Counted[];
   inFlight: number;
 }
 
 export function createCourier(deps: CourierDeps): Courier {
   const { clock, timers } = deps.world;
   const lanes = new Map<string, Lane>();
-  const heldByPartner = new Map<string, number>();
-  const inFlightByPartner = new Map<string, number>();
+  const held = newCounts();
+  const inFlight = newCounts();
   const underWay = new Set<Promise<void>>();
   /** Lanes with claims that wait for a place. */
   const queued = new Set<Lane>();
@@ -123,9 +136,8 @@ export function createCourier(deps: CourierDeps): Courier {
 
   /** Begins attempts of the lane until its window or its partner's places are full. */
   function pump(lane: Lane): void {
-    const { partnerId } = lane.endpoint;
     dropStale(lane);
-    while (!isFull(partnerId) && lane.inFlight < roomOf(lane.pace, clock.nowMs())) {
+    while (!isFull(holderOf(lane.endpoint)) && lane.inFlight < roomOf(lane.pace, clock.nowMs())) {
       const claimed = lane.queue.shift();
       if (claimed === undefined) break;
       begin(lane, claimed);
@@ -133,17 +145,17 @@ export function createCourier(deps: CourierDeps): Courier {
     if (lane.queue.length === 0) queued.delete(lane);
   }
 
-  function isFull(partnerId: string): boolean {
-    return (inFlightByPartner.get(partnerId) ?? 0) >= IN_FLIGHT_PER_PARTNER;
+  function isFull(holder: Holder): boolean {
+    return freePlaces(IN_FLIGHT, inFlight.usedBy(holder)) === 0;
   }
 
   /** Gives claims up that waited for too long: the endpoint may have been changed or deleted. Older claims come first. */
-  function dropStale({ endpoint, queue }: Lane): void {
+  function dropStale({ queue }: Lane): void {
     const staleMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
     for (let first = queue[0]; first !== undefined && first.untilMs < staleMs; first = queue[0]) {
       stale.push(first);
       queue.shift();
-      add(heldByPartner, endpoint.partnerId, -1);
+      held.add(first.countedFor, -1);
     }
   }
 
@@ -151,7 +163,7 @@ export function createCourier(deps: CourierDeps): Courier {
     if (claims.length > 0) await commandOfOne(deps, (now) => releaseDeliveries(claims, now));
   }
 
-  function begin(lane: Lane, claimed: Claimed): void {
+  function begin(lane: Lane, claimed: Counted): void {
     const { endpoint } = lane;
     const work = deliver(lane, claimed)
       .catch((error: unknown) => {
@@ -160,27 +172,27 @@ export function createCourier(deps: CourierDeps): Courier {
       })
       .finally(() => {
         underWay.delete(work);
-        add(heldByPartner, endpoint.partnerId, -1);
+        held.add(claimed.countedFor, -1);
       });
     underWay.add(work);
     lane.inFlight += 1;
-    add(inFlightByPartner, endpoint.partnerId, 1);
+    inFlight.add(claimed.countedFor, 1);
     deps.meters.inFlight(underWay.size);
   }
 
-  async function deliver(lane: Lane, claimed: Claimed): Promise<void> {
+  async function deliver(lane: Lane, claimed: Counted): Promise<void> {
     const { endpoint, pace } = lane;
-    const { partnerId } = endpoint;
+    const { countedFor } = claimed;
     let wasFull = false;
     const outcome = await attemptDelivery(attemptDeps, endpoint, claimed).finally(() => {
-      wasFull = isFull(partnerId);
+      wasFull = isFull(countedFor);
       lane.inFlight -= 1;
-      add(inFlightByPartner, partnerId, -1);
+      inFlight.add(countedFor, -1);
     });
     if (outcome.isReceivers) notePace(pace, outcome);
     pump(lane);
     // A place of the partner became free, and its other endpoints may wait for one.
-    if (wasFull) for (const other of queued) if (other.endpoint.partnerId === partnerId) pump(other);
+    if (wasFull) for (const other of queued) if (other.endpoint.partnerId === countedFor.partnerId) pump(other);
     if (claimsOf(pace, { held: lane.queue.length + lane.inFlight, nowMs: clock.nowMs() }) > 0) deps.onFree();
     deps.meters.attempt(outcome.verdict === 'succeeded' ? 'succeeded' : 'failed', outcome.latencyMs);
     deps.world.crashPoint?.('hooks.answered');
@@ -202,13 +214,11 @@ export function createCourier(deps: CourierDeps): Courier {
       const lane = laneOf(endpoint);
       dropStale(lane);
       const room = claimsOf(lane.pace, { held: lane.queue.length + lane.inFlight, nowMs });
-      return { id: endpoint.id, partnerId: endpoint.partnerId, room };
+      return { id: endpoint.id, ...holderOf(endpoint), room };
     });
-    const held = [...heldByPartner.values()].reduce((sum, count) => sum + count, 0);
-    return shareOut(applicants, {
-      total: Math.min(PLACES - held, most),
-      ofPartner: (partnerId) => PLACES_PER_PARTNER - (heldByPartner.get(partnerId) ?? 0),
-    });
+    const { byPartner, byHolder } = held;
+    const all = [...byPartner.values()].reduce((sum, count) => sum + count, 0);
+    return shareOut(applicants, { total: Math.min(PLACES - all, most), limits: CLAIMS, byPartner, byHolder });
   }
 
   return {
@@ -233,8 +243,9 @@ export function createCourier(deps: CourierDeps): Courier {
         const endpoint = endpoints.get(each.endpointId);
         if (endpoint === undefined) continue;
         const lane = laneOf(endpoint);
-        lane.queue.push({ ...each, untilMs, body: bodies[index] });
-        add(heldByPartner, endpoint.partnerId, 1);
+        const countedFor = holderOf(endpoint);
+        lane.queue.push({ ...each, untilMs, body: bodies[index], countedFor });
+        held.add(countedFor, 1);
         queued.add(lane);
       }
       for (const lane of queued) pump(lane);
@@ -247,6 +258,29 @@ export function createCourier(deps: CourierDeps): Courier {
       await release([...stale.splice(0), ...[...queued].flatMap(({ queue }) => queue.splice(0))]);
       await this.idle();
     },
+  };
+}
+
+/** The merchant that an endpoint is for; its partner if there are several or all. */
+function holderOf({ partnerId, merchantIds }: Endpoint): Holder {
+  return { partnerId, holder: quotaHolder(merchantIds) ?? partnerId };
+}
+
+/** Counts by partner, and by merchant. */
+function newCounts() {
+  const byPartner = new Map<string, number>();
+  const byHolder = new Map<string, number>();
+  return {
+    byPartner,
+    byHolder,
+    add({ partnerId, holder }: Holder, change: number) {
+      add(byPartner, partnerId, change);
+      add(byHolder, holder, change);
+    },
+    usedBy: ({ partnerId, holder }: Holder) => ({
+      byPartner: byPartner.get(partnerId) ?? 0,
+      byHolder: byHolder.get(holder) ?? 0,
+    }),
   };
 }
 

@@ -1,13 +1,14 @@
 import { newId } from '../../domain/ids.ts';
+import { exceededQuota, quotaHolder } from '../../domain/quota.ts';
 import type { PinnableVersion } from '../../domain/version.ts';
-import { MAX_ENDPOINTS } from '../../domain/webhook.ts';
+import { ENDPOINT_QUOTA } from '../../domain/webhook.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import type { Secrets } from '../../runtime/secrets.ts';
 import { listOwnMerchants, type Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { lockName } from '../../store/plumbing/locks.ts';
-import { countEndpoints, type Endpoint, insertEndpoint } from '../../store/webhooks/endpoints.ts';
+import { type Endpoint, insertEndpoint, listEndpoints } from '../../store/webhooks/endpoints.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { newSecret } from './endpoint-secrets.ts';
 
@@ -31,12 +32,7 @@ export function createEndpoint(
   { owner, actor, ...terms }: NewEndpoint,
 ): Promise<{ endpoint: Endpoint; secret: string }> {
   return command(deps, async (tx, now) => {
-    // Two requests at the same time would exceed the limit together.
-    await lockName(tx, `webhook endpoints ${owner.partnerId}/${owner.mode}`);
-    if ((await countEndpoints(tx, owner)) >= MAX_ENDPOINTS) {
-      const message = `There are ${MAX_ENDPOINTS} webhook endpoints, which is the most. Delete one first.`;
-      throw new ApiError('invalid_state', message, { status: 409 });
-    }
+    await refuseTooMany(tx, owner, terms.merchantIds);
     await refuseForeignMerchants(tx, owner, terms.merchantIds);
     const id = newId('whe_', now.getTime(), deps.world.random.bytes(10));
     const secret = newSecret(deps, id);
@@ -54,6 +50,17 @@ export function createEndpoint(
     await appendAudit(tx, { at: now, actor, action: 'webhook_endpoint.created', subject: id, detail: terms });
     return { endpoint, secret: secret.text };
   });
+}
+
+/** Refuses an endpoint for these merchants beyond the limit. Two requests at once would exceed it together. */
+export async function refuseTooMany(tx: Tx, owner: Owner, merchantIds: readonly string[] | null): Promise<void> {
+  await lockName(tx, `webhook endpoints ${owner.partnerId}/${owner.mode}`);
+  const present = (await listEndpoints(tx, owner)).map((endpoint) => endpoint.merchantIds);
+  const limit = exceededQuota(ENDPOINT_QUOTA, merchantIds, present);
+  if (limit === undefined) return;
+  const whose = quotaHolder(merchantIds) === null ? '' : ' for the merchant';
+  const message = `There are ${limit} webhook endpoints${whose}, which is the most. Delete one first.`;
+  throw new ApiError('invalid_state', message, { status: 409 });
 }
 
 /** Merchants must be the partner's own, of the same mode. */

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type IssuedKey, issueKey, keyNotFound, revokeKey, rotateKey } from '../../actions/parties/issue-key.ts';
 import { isAddressOrNetwork } from '../../domain/address-list.ts';
+import type { Quota } from '../../domain/quota.ts';
 import { SCOPES } from '../../domain/scope.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
@@ -19,7 +20,7 @@ const READ = { scheme: 'person', scope: 'keys:read' } as const;
 const WRITE = { scheme: 'person', scope: 'keys:write', needsPasskey: true } as const;
 const DAY_S = 86_400;
 /** In force, for each mode. */
-const MAX_KEYS = 100;
+const KEY_QUOTA: Quota = { ofPartner: 100, ofMerchant: 20, ofMerchants: 5_000 };
 
 /** The API keys of a partner. A person gives a key no right that the person does not have. */
 export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
@@ -45,7 +46,7 @@ export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
         actor: actorOf(request),
         label,
         expiresAt: endOf(deps, request.body.expiresAt),
-        maxKeys: MAX_KEYS,
+        quota: KEY_QUOTA,
       });
       return reply.code(201).send({ apiKey: viewIssued(issued) });
     },
@@ -60,7 +61,6 @@ export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
         ...keyRequest(request),
         overlapMs: overlapSeconds * 1000,
         expiresAt: defaultKeyEnd(deps),
-        maxKeys: MAX_KEYS,
         check: (key) => {
           checkSeen(request, key);
           checkWithinOwn(request, key);
@@ -159,7 +159,7 @@ const LIST = {
 const ISSUE = {
   tags: TAGS,
   summary: 'Issue an API key',
-  description: `For the mode of the session. The secret is shown once. A key gets no scope that the role of the person lacks. At most ${MAX_KEYS} keys in force for each mode. A repeated request issues another key. Needs a passkey shown within the last 5 minutes.`,
+  description: `For the mode of the session. The secret is shown once. A key gets no scope that the role of the person lacks. In each mode a merchant has at most ${KEY_QUOTA.ofMerchant} keys in force of its own, and the partner at most ${KEY_QUOTA.ofPartner} for all or several merchants. A repeated request issues another key. Needs a passkey shown within the last 5 minutes.`,
   body: Type.Object(
     {
       label,
@@ -197,7 +197,7 @@ const ROTATE = {
   tags: TAGS,
   summary: 'Rotate an API key',
   description:
-    'Issues a successor with the same rights. The old key works until the overlap is over. Needs a passkey shown within the last 5 minutes.',
+    'Issues a successor with the same rights, which counts against no limit. The old key works until the overlap is over. A key has one successor in force, and at most 5 older keys of its line work beside it. Needs a passkey shown within the last 5 minutes.',
   params: Params,
   body: Type.Unsafe<Static<typeof Overlap> | null>({ ...Overlap, type: ['object', 'null'] }),
   response: {

@@ -9,29 +9,40 @@ import {
   relinkPerson,
 } from '../../actions/people/invite-person.ts';
 import { parseUnit } from '../../chains/units.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { Language } from '../../domain/mail.ts';
 import type { Belonging, RefundLimit } from '../../domain/role.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
-import { listPeople, type PeopleQuery, type Person } from '../../store/people/people.ts';
+import { listPeople, type PeoplePlace, type PeopleQuery, type Person } from '../../store/people/people.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { MailLanguage, nullable } from '../schemas.ts';
+import { Cursor, limitOf, MailLanguage, NextCursor, nullable } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
 
 const READ = { scheme: 'person', scope: 'people:read' } as const;
 const WRITE = { scheme: 'person', scope: 'people:write', needsPasskey: true } as const;
-const MAX_LISTED = 1_000;
+const LIMIT = 100;
+const MAX_LIMIT = 500;
+const MAX_PEOPLE = { operator: 500, partner: 1_000, merchant: 200 } as const;
 
 /** The people of the operator, a partner or a merchant. */
 export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/people', { schema: LIST, config: { access: READ } }, async (request, reply) => {
-    const people = await deps.lists.read(callerRights(request).id, reply, (db) =>
-      listPeople(db, peopleSeen(request), MAX_LISTED),
+    const { cursor, limit = LIMIT } = request.query;
+    const seen = peopleSeen(request);
+    const question = JSON.stringify(['people', seen]);
+    const after = placeIn(deps, question, cursor);
+    const found = await deps.lists.read(callerRights(request).id, reply, (db) =>
+      listPeople(db, seen, { after, limit: limit + 1 }),
     );
-    return { people: people.map(viewPerson) };
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const place = last && [last.merchantId === null ? OWN : OF_MERCHANT, last.id];
+    const nextCursor = place === undefined ? null : sealCursor(deps.cursorKeys, question, place);
+    return { people: page.map(viewPerson), nextCursor };
   });
 
   app.post(
@@ -43,7 +54,8 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
       const limits = checkLimits(refundLimits);
       const input = { actor: actorOf(request), belonging, name, email, role, refundLimits: limits };
       const mail = linkMail(deps, language);
-      const linked = await invitePerson(onBehalfOf(request, deps), { ...input, mail });
+      const maxPeople = MAX_PEOPLE[belonging.belongsTo];
+      const linked = await invitePerson(onBehalfOf(request, deps), { ...input, mail, maxPeople });
       const { expiresAt } = linked.link;
       return reply
         .code(201)
@@ -83,6 +95,18 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
       return reply.code(201).send({ link: viewLink(deps, linked) });
     },
   );
+}
+
+const OWN = 'own';
+const OF_MERCHANT = 'merchant';
+
+function placeIn({ cursorKeys }: HttpDeps, question: string, cursor: string | undefined): PeoplePlace | undefined {
+  if (cursor === undefined) return undefined;
+  const [kind, id] = openCursor(cursorKeys, question, cursor) ?? [];
+  if (id === undefined) {
+    throw new ApiError('invalid_params', 'The cursor is not one of ours for this list: use nextCursor.');
+  }
+  return { ofMerchant: kind === OF_MERCHANT, id };
 }
 
 /** The people that the caller sees. A partner sees the people of its merchants, in the mode of the request. */
@@ -171,15 +195,18 @@ const LIST = {
   tags: TAGS,
   summary: 'List people',
   description:
-    'The people who may sign in for the partner and its merchants, the oldest first. A person of a merchant sees those of the merchant. A person of the operator sees those of the partner in `Partner-Id`, or without it those of the operator.',
-  response: { 200: Type.Object({ people: Type.Array(PersonBody) }, { description: 'The people.' }) },
+    'The people who may sign in for the partner, the oldest first, and then those of its merchants. A person of a merchant sees those of the merchant. A person of the operator sees those of the partner in `Partner-Id`, or without it those of the operator.',
+  querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(MAX_LIMIT, LIMIT) }),
+  response: {
+    200: Type.Object({ people: Type.Array(PersonBody), nextCursor: NextCursor }, { description: 'One page.' }),
+  },
 };
 
 const INVITE = {
   tags: TAGS,
   summary: 'Invite a person',
   description:
-    'Answers with a link that signs the person in once. If the gateway has a server for mail, the link is also mailed to the person; `isMailed` says so. Otherwise give it to the person yourself. Needs a passkey shown within the last 5 minutes.',
+    'Answers with a link that signs the person in once. If the gateway has a server for mail, the link is also mailed to the person; `isMailed` says so. Otherwise give it to the person yourself. A merchant has at most 200 people, and a partner at most 1000 of its own. Needs a passkey shown within the last 5 minutes.',
   body: Type.Object(
     {
       name,

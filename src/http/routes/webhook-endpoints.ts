@@ -55,7 +55,8 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
     webhookEndpoint: viewEndpoint(await findOwnEndpoint(deps.db.sql, request)),
   }));
 
-  app.patch('/v1/webhook-endpoints/:id', { schema: PATCH, config: { access: WRITE } }, async (request) => {
+  const patch = { schema: PATCH, config: { access: WRITE, errors: ['invalid_state'] as const } };
+  app.patch('/v1/webhook-endpoints/:id', patch, async (request) => {
     const { url, events, merchantIds, description, apiVersion, status } = request.body;
     if (url !== undefined) refuseBadUrl(deps, request, url);
     const within = merchantIds === undefined ? undefined : merchantsWithin(callerRights(request), merchantIds);
@@ -152,7 +153,7 @@ const CREATE = {
   tags: TAGS,
   summary: 'Create a webhook endpoint',
   description:
-    'Events from now on are delivered to the URL, signed as Standard Webhooks defines it. The secret is shown once. At most 20 endpoints for each mode. A repeated request creates another endpoint.',
+    'Events from now on are delivered to the URL, signed as Standard Webhooks defines it. The secret is shown once. In each mode a merchant has at most 5 endpoints of its own, and the partner at most 20 for all or several merchants. A repeated request creates another endpoint.',
   body: Type.Object(
     {
       url,

@@ -1,6 +1,6 @@
 import type { Mode } from '../../domain/mode.ts';
 import type { Belonging, RefundLimit, Role } from '../../domain/role.ts';
-import type { Reader, Tx } from '../plumbing/database.ts';
+import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
 export type Person = Belonging & {
   readonly id: string;
@@ -93,13 +93,35 @@ export async function isWithoutPlace(db: Reader, id: string): Promise<boolean> {
   return row === undefined || row.partnerDisabledAt !== null || row.merchantDeletedAt !== null;
 }
 
-/** A partner's list contains the people of its merchants. */
-export function listPeople(db: Reader, query: PeopleQuery, limit: number): Promise<ListedPerson[]> {
+/** The place in a list of people where the last page ended. */
+export interface PeoplePlace {
+  readonly ofMerchant: boolean;
+  readonly id: string;
+}
+
+/** A partner's list contains the people of its merchants, after its own: no merchant can hide those. */
+export function listPeople(
+  db: Reader,
+  query: PeopleQuery,
+  { after, limit }: { readonly after?: PeoplePlace | undefined; readonly limit: number },
+): Promise<ListedPerson[]> {
+  const isLater =
+    after === undefined ? db`true` : db`(p.merchant_id is not null, p.id) > (${after.ofMerchant}, ${after.id})`;
   return db<ListedPerson[]>`
     select ${personColumns(db)},
       (select max(s.last_used_at) from sessions s where s.person_id = p.id) as "lastSeenAt",
       (select count(*)::int from passkeys k where k.person_id = p.id) as passkeys
-    from people p where ${isHere(db)} and ${placeOf(db, query)} order by p.id limit ${limit}`;
+    from people p where ${isHere(db)} and ${placeOf(db, query)} and ${isLater}
+    order by p.merchant_id is not null, p.id limit ${limit}`;
+}
+
+/** The people of this place, without those of the merchants of a partner. */
+export async function countPeople(db: Reader, { belongsTo, partnerId, merchantId }: Belonging): Promise<number> {
+  const rows = await db<{ count: number }[]>`
+    select count(*)::int as count from people p
+    where ${isHere(db)} and p.belongs_to = ${belongsTo} and p.partner_id is not distinct from ${partnerId}
+      and p.merchant_id is not distinct from ${merchantId}`;
+  return one(rows).count;
 }
 
 export function listEverybody(db: Reader, limit: number): Promise<ListedPerson[]> {

@@ -2,7 +2,7 @@ import type { Mode } from '../../domain/mode.ts';
 import type { PinnableVersion } from '../../domain/version.ts';
 import type { EndpointStatus } from '../../domain/webhook.ts';
 import type { Owner } from '../parties/merchants.ts';
-import { one, type Reader, type Tx } from '../plumbing/database.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface Endpoint {
   readonly id: string;
@@ -45,13 +45,6 @@ export function listEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<E
   return db<Endpoint[]>`
     select ${endpointColumns(db)} from webhook_endpoints w
     where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted' order by w.id`;
-}
-
-export async function countEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<number> {
-  const rows = await db<{ count: number }[]>`
-    select count(*)::int as count from webhook_endpoints
-    where partner_id = ${partnerId} and mode = ${mode} and status <> 'deleted'`;
-  return one(rows).count;
 }
 
 /** Of any partner, deleted ones too: the caller decides. */

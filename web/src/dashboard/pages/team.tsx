@@ -1,15 +1,17 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp, fill, initialsOf } from '../../shared/text.ts';
-import { call } from '../api.ts';
+import { call, queryText } from '../api.ts';
 import { useMay, useMerchants, useSession } from '../queries.ts';
 import { LIMIT_CURRENCIES, LIMIT_PATTERN, limitsFrom, limitText, otherUnits } from '../refund-limits.ts';
 import { type OneTimeLink, type Person, ROLES, type Role } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { DevicesDialog } from '../ui/devices.tsx';
 import { Form } from '../ui/form.tsx';
+import { ListState, More } from '../ui/list-state.tsx';
 import { MerchantField } from '../ui/merchant-field.tsx';
+import { usePages } from '../ui/pages-list.ts';
 import { Code, Dialog, Field, FormEnd, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { QrCode } from '../ui/qr-code.tsx';
@@ -33,10 +35,11 @@ export function TeamPage() {
   const [isInviting, setInviting] = useState(false);
   const [shown, setShown] = useState<Shown>();
   useTitle(words.team);
-  const { data, error } = useQuery({
-    queryKey: ['people'],
-    queryFn: ({ signal }) => call<{ people: Person[] }>('GET', '/v1/people', { signal }),
-  });
+  const list = usePages<{ people: Person[]; nextCursor: string | null }>(
+    ['people'],
+    (cursor) => `/v1/people${queryText({ limit: 100, cursor })}`,
+  );
+  const people = list.data?.pages.flatMap((page) => page.people);
   return (
     <>
       <PageHead title={words.team}>
@@ -47,13 +50,13 @@ export function TeamPage() {
         )}
       </PageHead>
       <Tabs of="team" />
-      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
-      {data === undefined && error === null && <p className="empty">{words.loading}</p>}
+      <ListState error={list.error} count={people?.length} empty="" />
       <ul className="people" aria-label={words.people}>
-        {data?.people.map((person) => (
+        {people?.map((person) => (
           <PersonRow key={person.id} person={person} mayManage={mayManage} onLink={setShown} />
         ))}
       </ul>
+      <More list={list} />
       {isInviting && (
         <InviteDialog
           onClose={() => setInviting(false)}

@@ -1,0 +1,30 @@
+/**
+ * Limits of a partner and of its merchants. An object for one merchant counts against the limit of this merchant, all others
+ * against that of the partner: so no merchant uses up the places of its partner, or of another merchant. `ofMerchants` bounds
+ * the sum of all merchants.
+ */
+export interface Quota {
+  readonly ofPartner: number;
+  readonly ofMerchant: number;
+  readonly ofMerchants: number;
+}
+
+/** The merchant that an object counts for; null: the partner. */
+export function quotaHolder(merchantIds: readonly string[] | null): string | null {
+  const [only] = merchantIds ?? [];
+  return merchantIds?.length === 1 && only !== undefined ? only : null;
+}
+
+/** The limit that one more object would exceed, if there is one. */
+export function exceededQuota(
+  { ofPartner, ofMerchant, ofMerchants }: Quota,
+  wanted: readonly string[] | null,
+  present: readonly (readonly string[] | null)[],
+): number | undefined {
+  const holder = quotaHolder(wanted);
+  const holders = present.map(quotaHolder);
+  const own = holders.filter((each) => each === holder).length;
+  if (holder === null) return own >= ofPartner ? ofPartner : undefined;
+  if (own >= ofMerchant) return ofMerchant;
+  return holders.filter((each) => each !== null).length >= ofMerchants ? ofMerchants : undefined;
+}
