@@ -1,5 +1,5 @@
 import { type ReceiptKey, receiptKeyOf } from '../domain/receipt.ts';
-import { type Secrets, WrongSecretError } from '../runtime/secrets.ts';
+import { type Secrets, WrongSecretError, wrappedBy } from '../runtime/secrets.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
 import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
@@ -57,6 +57,13 @@ export async function renewReceiptKey(
   await retireReceiptKeys(tx, now);
   const { publicJwk } = await storeKey(tx, deps, { seed: newSeed(deps), now });
   return { before: before?.publicJwk.kid ?? null, after: publicJwk.kid };
+}
+
+/** False if the secrets of the database were wrapped with a master secret that is not at hand: it was rotated meanwhile. */
+export async function knowsNewestSecret(db: Reader, { ids }: Pick<Secrets, 'ids'>): Promise<boolean> {
+  const keys = await listReceiptKeys(db);
+  const wrapped = keys.map(({ wrappedSeed }) => wrappedSeed).find((seed) => seed !== null);
+  return wrapped == null || ids.includes(wrappedBy(wrapped));
 }
 
 /** Fails with an `OtherMasterSecretError` if the master secret at hand does not open the database. */

@@ -1,5 +1,8 @@
+import { ApiError } from '../errors.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
 import type { Tx } from '../store/plumbing/database.ts';
+import { listNodes } from '../store/plumbing/nodes.ts';
+import { NODE_GONE_MS } from './announce-node.ts';
 import { command } from './command.ts';
 import { renewReceiptKey, type SecretDeps } from './open-receipt-key.ts';
 
@@ -17,10 +20,25 @@ export interface RotateInput {
  */
 export function rotateSecrets(deps: SecretDeps, { actor, isLost, renewRows }: RotateInput) {
   return command(deps, async (tx, now) => {
+    await refuseUninformed(tx, deps, now);
     const { before, after } = await renewReceiptKey(tx, deps, { isLost, now });
     const rows = await renewRows(tx, now);
     const detail = { receiptKey: { before, after }, rows, isLost };
     await appendAudit(tx, { at: now, actor, action: 'secret.rotated', subject: 'secrets', detail });
     return { receiptKeyId: after };
   });
+}
+
+/** A running node without the new secret would refuse every key afterwards. */
+async function refuseUninformed(tx: Tx, { secrets }: SecretDeps, now: Date): Promise<void> {
+  const [newest = ''] = secrets.ids;
+  const lacking = (await listNodes(tx)).filter(
+    ({ seenAt, secretIds }) => now.getTime() - seenAt.getTime() < NODE_GONE_MS && !secretIds?.includes(newest),
+  );
+  if (lacking.length === 0) return;
+  const hosts = [...new Set(lacking.map(({ host }) => host))].join(', ');
+  throw new ApiError(
+    'invalid_state',
+    `Running nodes lack the first master secret of TILL_SECRET: ${hosts}. Give both secrets to every node, restart it, and rotate then.`,
+  );
 }

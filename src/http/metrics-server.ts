@@ -10,7 +10,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs'>;
+type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets'>;
 
 /** Metrics and probes have a port of their own: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(

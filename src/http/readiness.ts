@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { knowsNewestSecret } from '../actions/open-receipt-key.ts';
 import type { ConnectedChain } from '../chains/chains.ts';
 import { loneCeilingOf } from '../chains/finality.ts';
 import type { Network } from '../chains/networks.ts';
@@ -10,11 +11,11 @@ import type { HttpDeps } from './deps.ts';
 
 export type Readiness = Static<typeof Readiness>;
 
-type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs'>;
+type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs' | 'secrets'>;
 
 /** Checks whether the node can take requests. Checks at the same time share one look at the database. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  let looking: Promise<DatabaseState> | undefined;
+  let looking: Promise<LookedAt> | undefined;
   const look = () => {
     looking ??= databaseState(deps).finally(() => {
       looking = undefined;
@@ -23,27 +24,38 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   };
   const risks = productionRisks(deps.config).map(({ message }) => message);
   return async () => {
-    const database = await look();
+    const { database, secret } = await look();
     const stopping = deps.drain.hasBegun;
     const clockOffMs = deps.clockOffMs();
     return {
-      ready: database === 'ok' && !stopping,
+      ready: database === 'ok' && secret === 'ok' && !stopping,
       stopping,
       database,
+      secret,
       clockOffMs,
       chains: deps.chains.list().map(chainState),
-      remarks: [...risks, clockRemark(clockOffMs) ?? []].flat(),
+      remarks: [...risks, clockRemark(clockOffMs) ?? [], secret === 'ok' ? [] : OUTDATED].flat(),
     };
   };
 }
 
 type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
 
-async function databaseState({ db }: ReadinessDeps): Promise<DatabaseState> {
+interface LookedAt {
+  readonly database: DatabaseState;
+  /** `outdated`: the master secret was rotated, and this node has the older one alone. */
+  readonly secret: 'ok' | 'outdated';
+}
+
+const OUTDATED =
+  'The master secret was rotated, and this node does not have the new one: it refuses valid keys. Set TILL_SECRET, and restart it.';
+
+async function databaseState({ db, secrets }: ReadinessDeps): Promise<LookedAt> {
   try {
-    return (await isMigrated(db.sql)) ? 'ok' : 'not_migrated';
+    if (!(await isMigrated(db.sql))) return { database: 'not_migrated', secret: 'ok' };
+    return { database: 'ok', secret: (await knowsNewestSecret(db.sql, secrets)) ? 'ok' : 'outdated' };
   } catch {
-    return 'unreachable';
+    return { database: 'unreachable', secret: 'ok' };
   }
 }
 
@@ -92,6 +104,9 @@ export const Readiness = Type.Object({
   ready: Type.Boolean(),
   stopping: Type.Boolean({ description: 'True while the node answers its last requests before it stops.' }),
   database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
+  secret: Type.String({
+    description: '`ok`, or `outdated`: the master secret was rotated, and this node lacks the new one.',
+  }),
   clockOffMs: Type.Integer({
     description:
       "Milliseconds by which the machine's clock is ahead of the database. The node goes by the time of the database.",

@@ -366,6 +366,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       ready: true,
       stopping: false,
       database: 'ok',
+      secret: 'ok',
       clockOffMs: 12,
       chains: [
         {

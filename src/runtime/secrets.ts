@@ -6,6 +6,8 @@ import type { KeyRing } from '../domain/key-ring.ts';
  * so that no key is of use for anything else.
  */
 export interface Secrets {
+  /** The names of the master secrets, the newest first. They give nothing of them away. */
+  readonly ids: readonly string[];
   /** The key of a purpose: 32 bytes, the same on every node with the same master secret. */
   derive(purpose: string): Uint8Array;
   /** The key of a purpose under each master secret, the newest first. While secrets are rotated there are two. */
@@ -42,6 +44,7 @@ export function createSecrets(material: readonly Uint8Array[]): Secrets {
   const keyId = keyIdOf(newest);
 
   return {
+    ids: material.map(keyIdOf),
     derive: (purpose) => keyOf(newest, purpose),
     deriveEach: (purpose) => [keyOf(newest, purpose), ...older.map((master) => keyOf(master, purpose))],
     wrap(purpose, bytes) {
@@ -68,6 +71,11 @@ export function createSecrets(material: readonly Uint8Array[]): Secrets {
       }
     },
   };
+}
+
+/** The name of the master secret that a text was wrapped with. */
+export function wrappedBy(text: string): string {
+  return text.split('.', 1)[0] ?? '';
 }
 
 /** Names a master secret without giving anything of it away. */

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createAnnouncement } from '../../src/actions/announce-node.ts';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
@@ -20,6 +21,7 @@ import {
   type TestGateway,
   type TestGatewayInput,
 } from '../gateway.ts';
+import { until } from '../until.ts';
 import { EURC, SANDBOX, USDC } from './paying-shop.ts';
 
 const FIRST = `${SANDBOX}:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed`;
@@ -210,6 +212,33 @@ describe('the secrets of a gateway', () => {
     assert.equal((await till([another], '--lost')).code, 0);
     const restarted = await start({ masterSecret: another });
     assert.deepEqual((await publishedBy(restarted)).slice(1), [receiptKeyId, first]);
+  });
+
+  it('are not rotated while a running node lacks the new one, and a node that lacks the newest is not ready', async () => {
+    const { database, sql, start } = await newPlace();
+    const [old, renewed] = [randomBytes(32), randomBytes(32)];
+    const node = await start({ masterSecret: old });
+    const { headers } = await createTestPartner(node);
+    const readiness = async () => (await node.app.inject({ url: '/ready' })).json();
+    await createAnnouncement({ ...node, host: 'till-7' })();
+    const early = await rotate(database, [renewed, old]);
+    assert.equal(early.code, 1);
+    assert.match(early.output, /till-7/);
+    assert.equal((await readiness()).ready, true);
+
+    // The node has stopped announcing itself, and still runs.
+    await sql`update nodes set seen_at = now() - interval '1 minute'`;
+    assert.equal((await rotate(database, [renewed, old])).code, 0);
+    const { ready, secret, remarks } = await readiness();
+    assert.deepEqual([ready, secret], [false, 'outdated']);
+    assert.match(remarks.join(' '), /TILL_SECRET/);
+    await until('the key is read again', async () => {
+      const response = await node.call({ url: '/v1/merchants', headers });
+      return response.statusCode === 401;
+    });
+    assert.deepEqual(await listAlerts(node.db.sql), [], 'nobody looks for an intruder');
+    const next = await start({ masterSecret: renewed });
+    assert.equal((await next.app.inject({ url: '/ready' })).json().secret, 'ok');
   });
 
   it('are rotated together with the proofs of keys, destinations and freezes, which stay in force', async () => {

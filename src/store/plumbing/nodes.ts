@@ -6,6 +6,8 @@ export interface RunningNode {
   readonly id: string;
   readonly host: string;
   readonly roles: readonly string[];
+  /** The names of its master secrets. Null: it is of an older version, and does not say. */
+  readonly secretIds: readonly string[] | null;
   readonly startedAt: Date;
   readonly seenAt: Date;
 }
@@ -13,14 +15,15 @@ export interface RunningNode {
 /** Writes the node, and forgets those that were not seen since then. */
 export async function putNode(tx: Tx, node: RunningNode, goneBefore: Date): Promise<void> {
   await tx`
-    insert into nodes (id, host, roles, started_at, seen_at)
-    values (${node.id}, ${node.host}, ${[...node.roles]}, ${node.startedAt}, ${node.seenAt})
+    insert into nodes (id, host, roles, secret_ids, started_at, seen_at)
+    values (${node.id}, ${node.host}, ${[...node.roles]}, ${node.secretIds && [...node.secretIds]}, ${node.startedAt},
+      ${node.seenAt})
     on conflict (id) do update set seen_at = excluded.seen_at`;
   await tx`delete from nodes where seen_at < ${goneBefore}`;
 }
 
 export function listNodes(db: Reader): Promise<RunningNode[]> {
   return db<RunningNode[]>`
-    select id, host, to_json(roles) as roles, started_at as "startedAt", seen_at as "seenAt" from nodes
+    select id, host, to_json(roles) as roles, to_json(secret_ids) as "secretIds", started_at as "startedAt", seen_at as "seenAt" from nodes
     order by started_at, id limit 1000`;
 }
