@@ -214,7 +214,7 @@ function staleLocks(source: string, bodies: ReadonlyMap<string, string>): string
 /** The functions of sources that make fragments, by their names. */
 function fragmentBodies(texts: readonly string[]): Map<string, string> {
   const bodies = texts.flatMap((text) =>
-    [...text.matchAll(/^(?:export )?function (\w+)[^]*?^}/gm)].map(([body, name = '']) => [name, body] as const),
+    [...text.matchAll(/^(?:export )?function (\w+)[\s\S]*?^}/gm)].map(([body, name = '']) => [name, body] as const),
   );
   // Functions that run a statement are called before it, not inside it.
   return new Map(bodies.filter(([, body]) => !/\bTx\b|Promise</.test(body)));
@@ -311,19 +311,20 @@ describe('the house', () => {
     const fragment = 'function columns(db: Reader) {\n  return db`a, (select max(b) from c) as b`;\n}\n';
     const bodies = fragmentBodies([fragment]);
     const lock = (columns: string) => `tx\`select ${columns} from a where id = 1 for update\``;
-    assert.equal(staleLocks(lock('${columns(tx)}'), bodies).length, 1);
-    assert.equal(staleLocks(lock('${other(tx)}'), bodies).length, 0);
+    const value = (code: string) => `$\{${code}}`;
+    assert.equal(staleLocks(lock(value('columns(tx)')), bodies).length, 1);
+    assert.equal(staleLocks(lock(value('other(tx)')), bodies).length, 0);
     assert.equal(staleLocks(lock('(select 1)'), bodies).length, 1);
-    assert.equal(staleLocks('tx`select a from b where ${tx`exists (select from c)`} for share`', bodies).length, 1);
+    assert.equal(staleLocks(lock(value('tx`exists (select from c)`')), bodies).length, 1);
   });
 
   it('locks a merchant before its destinations', () => {
     const locks = sources.flatMap((name) =>
-      [...read(name).matchAll(/^(?:export )?(?:async )?function (\w+)[^]*?^}/gm)]
+      [...read(name).matchAll(/^(?:export )?(?:async )?function (\w+)[\s\S]*?^}/gm)]
         .filter(([body]) =>
           templatesOf(body).some(({ text }) => /\bfrom crypto_settlements\b/.test(text) && LOCKING.test(text)),
         )
-        .filter(([body]) => !/\bLockedMerchant\b|\bfrom merchants where id\b[^]*crypto_settlements/.test(body))
+        .filter(([body]) => !/\bLockedMerchant\b|\bfrom merchants where id\b[\s\S]*crypto_settlements/.test(body))
         .map(([, functionName]) => functionName),
     );
     // It pages through all destinations for new MACs, in a transaction that locks no merchant.

@@ -12,7 +12,12 @@ export const GLOBAL_OPTIONS = {
 
 export type CommandLine =
   | { readonly help: Command | string | undefined }
-  | { readonly command: Command; readonly values: Readonly<Record<string, unknown>> };
+  | {
+      readonly command: Command;
+      readonly values: Readonly<Record<string, unknown>>;
+      /** The same line, read at another time: spans such as `2h` count from then. */
+      readonly valuesAt: (nowMs: number) => Readonly<Record<string, unknown>>;
+    };
 
 /** The command cannot be understood as it was typed. */
 export class UsageError extends Error {
@@ -41,7 +46,8 @@ export function readCommandLine(argv: readonly string[], nowMs: number): Command
     throw new UsageError([`"${topic}" is not a whole command: add a word, as in ${names.join(', ')}.`], topic);
   }
   const args = [...words.slice(topic.name.split(' ').length), ...rest];
-  return { command: topic, values: readValues(topic, args, nowMs) };
+  const valuesAt = (atMs: number) => readValues(topic, args, atMs);
+  return { command: topic, values: valuesAt(nowMs), valuesAt };
 }
 
 /** True if a flag is on the line. It decides how problems of the rest are reported. */

@@ -45,6 +45,10 @@ export function databaseCommand<P extends Options, O extends Options>(
 ): Command {
   return command({
     ...definition,
-    run: (context, values) => withDatabase(context, (deps) => definition.run(deps, values)),
+    // Read again: the clock of this machine may be wrong, and the nodes go by the time of the database.
+    run: (context) =>
+      withDatabase(context, (deps) =>
+        definition.run(deps, context.valuesAt(deps.world.clock.nowMs()) as Values<P> & Values<O>),
+      ),
   });
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
+import { createFollowedClock } from '../runtime/followed-clock.ts';
 import { shiftClock } from '../runtime/shifted-clock.ts';
-import type { Log, World } from '../runtime/world.ts';
+import type { Clock, Log, World } from '../runtime/world.ts';
 import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded-postgres.ts';
 import { HomeInUseError, lockHome } from '../sandbox/home-lock.ts';
 import { isSandbox } from '../settings/chains.ts';
@@ -10,7 +11,7 @@ import type { Config } from '../settings/config.ts';
 import { type Database, openDatabase } from '../store/plumbing/database.ts';
 import { migrate, migrationState } from '../store/plumbing/migrate.ts';
 import { findPrimary } from '../store/plumbing/primary.ts';
-import { findClockShift } from '../store/plumbing/sandbox-clock.ts';
+import { findClockShift, readDatabaseTime } from '../store/plumbing/sandbox-clock.ts';
 
 export interface Context {
   readonly config: Config;
@@ -18,6 +19,10 @@ export interface Context {
   readonly log: Log;
   /** Where the command runs. */
   readonly origin: Origin;
+  /** True if commands on a database go by its time, as nodes do. False: by the time of `world`, as a test wishes. */
+  readonly followsDatabase: boolean;
+  /** The values of the command line, with spans that count from that time. */
+  readonly valuesAt: (nowMs: number) => Readonly<Record<string, unknown>>;
   /** Variables that are no settings of a gateway. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Prints a line at once, of a command that goes on. The other commands return their output. */
@@ -57,12 +62,24 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
   }
 }
 
-/** The commands of a sandbox go by its time, as its nodes do. A database alone does not make a sandbox. */
-async function worldOf({ config, world }: Context, db: Database): Promise<World> {
+/**
+ * The time of commands is that of the database, as for nodes: what an operator sets begins when it says. The commands of a
+ * sandbox go by its time. A database alone does not make a sandbox.
+ */
+async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
+  const world = followsDatabase ? { ...own, clock: await databaseClock(own.clock, db) } : own;
   const isKnown = config.databaseUrl === undefined || config.rpcUrls !== undefined || config.sandbox === true;
   if (!isKnown || !isSandbox(config)) return world;
   const { aheadMs } = await findClockShift(db.sql);
   return { ...world, clock: shiftClock(world.clock, () => aheadMs) };
+}
+
+async function databaseClock(machine: Clock, db: Database): Promise<Clock> {
+  const clock = createFollowedClock(machine);
+  const askedAtMs = machine.nowMs();
+  const theirMs = await readDatabaseTime(db.sql);
+  clock.take({ askedAtMs, answeredAtMs: machine.nowMs(), theirMs });
+  return clock;
 }
 
 /**

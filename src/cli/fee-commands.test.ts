@@ -56,6 +56,28 @@ describe('till fees', () => {
     });
   }
 
+  it('begin by the time of the database, on a machine whose clock is an hour ahead', async () => {
+    const partner = await newPartner();
+    const aheadMs = 3_600_000;
+    const machineClock = { nowMs: () => systemWorld.clock.nowMs() + aheadMs };
+    const run = async (...more: string[]) => {
+      let stdout = '';
+      const exitCode = await runTill(['fees', 'set', '--partner', partner, '--percentage', '1', ...more, '--json'], {
+        env: { DATABASE_URL: database.url },
+        stdout: { write: (text) => (stdout += text) },
+        stderr: { write: () => {} },
+        machineClock,
+      });
+      assert.equal(exitCode, 0);
+      return Date.parse(JSON.parse(stdout).startsAt);
+    };
+    const [row] = await db.sql<{ now: Date }[]>`select clock_timestamp() as now`;
+    const aboutMs = row?.now.getTime() ?? 0;
+    const isAbout = (atMs: number, expectedMs: number) => Math.abs(atMs - expectedMs) < aheadMs / 2;
+    assert.ok(isAbout(await run(), aboutMs), 'it begins now');
+    assert.ok(isAbout(await run('--from', '2h'), aboutMs + 2 * aheadMs), 'a span counts from now as well');
+  });
+
   it('are set for a partner and for one of its merchants, and payments then go by them', async () => {
     const partner = await newPartner();
     const merchant = await newMerchant(partner);

@@ -1,7 +1,7 @@
 import { redactApiKeys } from '../domain/api-key.ts';
 import { createLog, strikeSecrets } from '../runtime/log.ts';
 import { systemWorld } from '../runtime/system-world.ts';
-import type { World } from '../runtime/world.ts';
+import type { Clock, World } from '../runtime/world.ts';
 import { readEnvironment } from '../settings/environment.ts';
 import { misspeltSettings } from '../settings/misspelt.ts';
 import { readConfig } from '../settings/read-config.ts';
@@ -17,7 +17,10 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
   readonly stderr: Sink;
+  /** The world of a test, with its own time. Otherwise commands on a database go by the time of the database. */
   readonly world?: World;
+  /** The clock of this machine, which may be wrong. */
+  readonly machineClock?: Clock;
   /** Aborts at Ctrl-C. A command that asks for it ends by itself. */
   readonly untilInterrupted?: () => AbortSignal;
 }
@@ -51,7 +54,7 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
 }
 
 async function execute(argv: readonly string[], io: Io, secrets: string[]): Promise<Output> {
-  const world = io.world ?? systemWorld;
+  const world = io.world ?? { ...systemWorld, clock: io.machineClock ?? systemWorld.clock };
   const line = readCommandLine(argv, world.clock.nowMs());
   if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const read = readConfig(io.env);
@@ -65,7 +68,8 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const print = (json: object, text: string) => void io.stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
   const { untilInterrupted = () => new AbortController().signal } = io;
   const run = { world, log, origin: originOf(io.env), environment: io.env, print, untilInterrupted };
-  return line.command.run({ config: read.config, ...run }, line.values);
+  const time = { followsDatabase: io.world === undefined, valuesAt: line.valuesAt };
+  return line.command.run({ config: read.config, ...run, ...time }, line.values);
 }
 
 function failureAsJson({ code, message, problems }: Failure): string {

@@ -27,7 +27,7 @@ export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
   return {
     name: 'endpoints by network, such as `eip155:8453=https://a.example/key,https://b.example eip155:1=https://c.example`',
     parse: (raw) => {
-      const read = readEntries(raw, (value) => listOf(value, MAX_ENDPOINTS, 'endpoints', readEndpoint));
+      const read = readEntries(raw, (value) => listOf(value, MAX_ENDPOINTS, 'endpoints', readEndpoint, placeOfUrl));
       if (read instanceof Problem) return read;
       return read.everywhere === undefined ? read.on : new Problem('must name a network before each =');
     },
@@ -170,11 +170,11 @@ function listOf<T>(
   most: number,
   what: string,
   read: (word: string) => T | Problem,
+  sameOf: (word: string) => string = (word) => word.toLowerCase(),
 ): readonly T[] | Problem {
   const words = raw.split(',');
   if (words.length > most) return new Problem(`has more than ${most} ${what}`);
-  if (new Set(words.map((word) => word.toLowerCase())).size < words.length)
-    return new Problem(`repeats one of its ${what}`);
+  if (new Set(words.map(sameOf)).size < words.length) return new Problem(`repeats one of its ${what}`);
   const values: T[] = [];
   for (const word of words) {
     const value = read(word);
@@ -193,6 +193,20 @@ function readEndpoint(word: string): string | Problem {
   const url = URL.parse(word);
   const isGood = url !== null && /^https?:$/.test(url.protocol) && url.hash === '';
   return isGood ? word : new Problem('must be http(s) URLs');
+}
+
+/**
+ * The place that a URL leads to, in one spelling. Two endpoints must agree on facts about money, so one endpoint that is
+ * spelt in two ways must not count as two. Scheme and credentials do not make another endpoint.
+ */
+function placeOfUrl(word: string): string {
+  const url = URL.parse(word);
+  if (url === null) return word.toLowerCase();
+  const port = url.port === '' || url.port === '80' || url.port === '443' ? '' : `:${url.port}`;
+  const host = url.hostname.replace(/\.$/, '');
+  const path = safeDecode(url.pathname).replace(/\/+/g, '/').replace(/\/$/, '');
+  url.searchParams.sort();
+  return `${host}${port}${path}?${url.searchParams}`;
 }
 
 /** True if it is an address, whose key is with an external signer. */

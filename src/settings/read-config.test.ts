@@ -62,6 +62,18 @@ describe('settings of networks', () => {
     [{ RPC_URLS: 'eip155:8453=wss://a.example' }, /^RPC_URLS must be http\(s\) URLs/],
     [{ RPC_URLS: 'eip155:8453=https://a.example,https://a.example' }, /^RPC_URLS repeats one of its endpoints/],
     [{ RPC_URLS: 'eip155:1=https://a.example eip155:1=https://b.example' }, /^RPC_URLS names eip155:1 twice/],
+    ...[
+      'https://a.example,https://A.example/',
+      'https://a.example/v3/key,https://a.example:443/v3//key/',
+      'https://a.example,http://a.example',
+      'https://a.example/key,https://a.example./%6bey',
+      'https://a.example/?a=1&b=2,https://a.example/?b=2&a=1',
+      'https://a.example/key,https://user:word@a.example/key',
+      'http://127.0.0.1:8545,http://2130706433:8545/',
+    ].map((urls): [env: Record<string, string>, expected: RegExp] => [
+      { RPC_URLS: `eip155:1=${urls}` },
+      /^RPC_URLS repeats one of its endpoints/,
+    ]),
     [{ RPC_URLS: 'eip155:424242=https://a.example' }, /^RPC_URLS names eip155:424242, which is no network/],
     [{ RELAYER_KEYS: '0x1234' }, /^RELAYER_KEYS must be private keys/],
     [{ RELAYER_KEYS: `0x${'00'.repeat(32)}` }, /^RELAYER_KEYS must be private keys/],

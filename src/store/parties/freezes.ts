@@ -118,7 +118,7 @@ async function findWhere(db: Reader, ids: readonly string[], condition: ReturnTy
  * The condition that the merchant `m` is suspended or frozen, itself or with its partner. PostgreSQL evaluates the first
  * subquery once for a statement. So without any freeze, the usual case, no row is looked up.
  */
-export function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
+function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`(m.status = 'suspended' or (select exists (select from freezes)) and exists (
     select from freezes f
     where f.scope = 'merchant' and f.subject = m.id or f.scope = 'partner' and f.subject = m.partner_id))`;

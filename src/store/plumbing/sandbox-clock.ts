@@ -6,6 +6,12 @@ export interface ClockShift {
   readonly aheadMs: number;
 }
 
+/** The time of the database, which all nodes go by. */
+export async function readDatabaseTime(db: Reader): Promise<number> {
+  const [row] = await db<{ ms: string }[]>`select (extract(epoch from clock_timestamp()) * 1000)::text as ms`;
+  return Number(row?.ms);
+}
+
 export async function findClockShift(db: Reader): Promise<ClockShift> {
   const [row] = await db<{ wanted: string; ahead: string }[]>`
     select wanted_ms as wanted, ahead_ms as ahead from sandbox_clock`;

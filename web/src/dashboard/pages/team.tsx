@@ -13,7 +13,6 @@ import { ListState, More } from '../ui/list-state.tsx';
 import { MerchantField } from '../ui/merchant-field.tsx';
 import { usePages } from '../ui/pages-list.ts';
 import { Code, Dialog, Field, FormEnd, Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { QrCode } from '../ui/qr-code.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
