@@ -27,7 +27,7 @@ export const CATALOGUE = {
   invalid_app_id: { statuses: [401], when: 'The `App-Id` is unknown or was removed.' },
   conflicting_auth_headers: {
     statuses: [400],
-    when: 'A gateway route was called with both `Api-Key` and `App-Id`: send one of the two schemes.',
+    when: 'A route was called with both `Api-Key` and `App-Id`, or with two different keys (`Api-Key` repeated, or beside `X-Api-Key`): send one of them.',
   },
   forbidden: {
     statuses: [403],
@@ -42,8 +42,8 @@ export const CATALOGUE = {
     when: 'Too many requests, or the paying account has too many payments under way: wait for the seconds in `Retry-After`.',
   },
   invalid_params: {
-    statuses: [400, 404, 405, 413, 415],
-    when: 'The request cannot be read: broken JSON or an unusable cursor (400), an unknown route, settlement, event, webhook endpoint, delivery, person, session or passkey (404), a method the route does not take (405), a body that is too large (413) or not JSON (415).',
+    statuses: [400, 404, 405, 413, 415, 417],
+    when: 'The request cannot be read: broken JSON, an unusable cursor or no `Host` (400), an unknown route, settlement, event, webhook endpoint, delivery, person, session or passkey (404), a method the route does not take (405), a body that is too large (413) or not JSON (415), an `Expect` other than `100-continue` (417).',
   },
   params_validation: {
     statuses: [400, 422],

@@ -12,7 +12,7 @@ import { observe } from './entry/observe.ts';
 import { addressGroup } from './entry/rate-limit.ts';
 import { readRequests } from './entry/request-format.ts';
 import { createRequestIds } from './entry/request-ids.ts';
-import { answerBrokenRequest, SERVER_OPTIONS } from './entry/server-options.ts';
+import { answerBrokenRequest, answerExpectation, refuseWithoutHost, SERVER_OPTIONS } from './entry/server-options.ts';
 import { errorSender } from './errors.ts';
 import { linkPageRoutes } from './links/link-page-routes.ts';
 import { describeApi } from './openapi.ts';
@@ -59,6 +59,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   const mark = answerMarker(deps);
   const gates = createGates(deps);
   const app = createApp(deps, { mark, options });
+  app.server.on('checkExpectation', answerExpectation);
   app.setErrorHandler(errorSender(deps));
   app.setNotFoundHandler(() => {
     throw noSuchRoute();
@@ -73,7 +74,9 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
     if (meant !== undefined) return void reply.redirect(meant, 308);
     // Runs before the body is read: the body of a request to an unknown route does not matter.
     done(
-      strangerLimit(gates, request, reply) ?? (request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined),
+      strangerLimit(gates, request, reply) ??
+        refuseWithoutHost(request.raw) ??
+        (request.is404 ? noSuchRoute() : isStopping() ? stopping() : undefined),
     );
   });
   if (deps.testClock !== undefined) dateBySandbox(app, deps);

@@ -248,9 +248,9 @@ const ALWAYS: readonly ErrorCode[] = [
   'internal_error',
 ];
 const CREDENTIALS: Readonly<Record<Access['scheme'], readonly ErrorCode[]>> = {
-  partner: ['missing_api_key', 'invalid_api_key'],
-  legacy: ['missing_merchant_api_key', 'invalid_api_key'],
-  person: [],
+  partner: ['missing_api_key', 'invalid_api_key', 'conflicting_auth_headers'],
+  legacy: ['missing_merchant_api_key', 'invalid_api_key', 'conflicting_auth_headers'],
+  person: ['conflicting_auth_headers'],
   visitor: [],
   gateway: [
     'invalid_api_key',

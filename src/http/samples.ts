@@ -150,6 +150,7 @@ const WALLET_ACTION = {
 };
 
 const PAID = {
+  paymentId: PAYMENT_ID,
   id: PAYMENT_ID,
   merchantId: MERCHANT_ID,
   referenceId: 'ORDER-42',

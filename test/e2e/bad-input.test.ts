@@ -67,7 +67,11 @@ async function furnish() {
 }
 
 /** Checks a refusal: its code is in the catalogue, its status goes with the code and is below 500, its message is readable. */
-function assertRefusal(status: number, body: string, what: string): { code: ErrorCode; issues?: { field: string }[] } {
+function assertRefusal(
+  status: number,
+  body: string,
+  what: string,
+): { code: ErrorCode; message: string; issues?: { field: string }[] } {
   assert.ok(status >= 400 && status < 500, `${what}: ${status} ${body}`);
   const error = JSON.parse(body) as { code: ErrorCode; message: string; issues?: { field: string }[] };
   const statuses: readonly number[] = CATALOGUE[error.code]?.statuses ?? [];
@@ -145,6 +149,8 @@ describe('bad input', () => {
         const as = { ...house.scoped, 'content-type': type, 'idempotency-key': freshKey() };
         const answer = await refused({ ...route, payload, headers: as }, what);
         assert.deepEqual([answer.status, answer.code], [status, 'invalid_params'], what);
+        const isForbidden = name.startsWith('__proto__') || name.startsWith('constructor');
+        if (isForbidden) assert.match(answer.message, /member named __proto__/, what);
       }
     }
     assert.deepEqual(await house.contents(), before);
@@ -328,6 +334,8 @@ describe('bad input', () => {
         assert.equal(answer.status, isForPeople ? 401 : 404, `${method} ${url.slice(0, 100)}`);
       }
     }
+    const nameless = await refused({ url: '/v1/merchants/', headers }, 'no merchant');
+    assert.match(nameless.message, /^The id of the merchant is missing/);
     for (const [url, status] of [
       ['/v1/merchants/%ZZ', 400],
       ['/v1/merchants/%FF', 400],
@@ -430,6 +438,10 @@ describe('bad input', () => {
         ['a header without a name', 'GET /health HTTP/1.1\r\nHost: localhost\r\n: a\r\n\r\n'],
         ['headers without end', `GET /health HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(20_000)}`, 431],
         ['a path without end', `GET /${'x'.repeat(20_000)}`, 431],
+        ['no Host', 'GET /health HTTP/1.1\r\n\r\n'],
+        ['no Host on a route of the API', 'GET /v1/payments HTTP/1.1\r\nApi-Key: x\r\n\r\n'],
+        ['an unknown expectation', `${post('Content-Length: 2', 'Expect: 200-ok')}{}`, 417],
+        ['an expectation of nothing', 'GET /health HTTP/1.1\r\nHost: localhost\r\nExpect: tea\r\n\r\n', 417],
         ['no body', post()],
         ['no body for a method that is not there', post().replace('POST', 'DELETE'), 405],
         ['a negative length', post('Content-Length: -1')],

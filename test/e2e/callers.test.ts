@@ -243,7 +243,6 @@ describe('callers', { concurrency: true }, () => {
           'missing_api_key',
         ]);
       }
-      assert.equal((await list({ 'api-key': secret, 'app-id': 'ignored here' })).statusCode, 200);
     });
 
     it('are refused when unknown, without a hint about near misses', async () => {
@@ -626,6 +625,24 @@ describe('callers', { concurrency: true }, () => {
       ]) {
         assert.deepEqual(await get(headers as unknown as Headers), [404, 'payment_not_found']);
       }
+    });
+
+    it('refuse two identities at once, like every other route', async () => {
+      const other = (await createTestPartner(gateway)).secret;
+      const conflicts: Headers[] = [
+        { 'api-key': key, 'app-id': appId, 'client-id': 'x' },
+        { 'api-key': key, 'app-id': appId },
+        { 'api-key': key, 'x-api-key': other },
+        { 'api-key': `${key}, ${other}` },
+      ];
+      const routes = ['/v1/payments', '/v1/merchants', '/v1/merchants/mrch_1/payments', '/v1/people', url];
+      for (const route of routes) {
+        for (const headers of conflicts) {
+          assert.deepEqual(await refusal(gateway, { url: route, headers }), [400, 'conflicting_auth_headers'], route);
+        }
+      }
+      const twice = { 'api-key': key, 'x-api-key': key };
+      assert.equal((await gateway.call({ url: '/v1/payments', headers: twice })).statusCode, 200);
     });
 
     it('refuse every other combination with a code of its own', async () => {

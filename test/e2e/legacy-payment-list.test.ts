@@ -90,6 +90,9 @@ describe('the lists', () => {
         'paid',
         'signed',
       ]);
+      assert.deepEqual(references(await old({ token_symbol: 'usdc' })), ['declined', 'paid', 'signed']);
+      assert.deepEqual(references(await old({ referenceId: 'PAID' })), ['paid']);
+      assert.deepEqual(references(await old({ search: 'paid' })), ['paid']);
       const cheapest = await old({ sort_by: 'amount', sort_dir: 'asc', limit: 2 });
       assert.deepEqual(references(cheapest), ['overdue', 'native']);
       const next = await old({ sort_by: 'amount', sort_dir: 'asc', limit: 2, cursor: cheapest.next_cursor });
@@ -102,6 +105,7 @@ describe('the lists', () => {
         [{ start_ts: '2026-02-02T00:00Z', end_ts: '2026-02-01T00:00Z' }, 'end_ts'],
         [{ sort_by: 'x' }, 'sort_by'],
         [{ limit: 201 }, 'limit'],
+        [{ reference_id: 'paid' }, 'reference_id'],
       ] as [Query, string][]) {
         assert.deepEqual(fields(await t.refused(shop, query, url)), [field]);
       }

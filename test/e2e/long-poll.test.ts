@@ -138,9 +138,11 @@ describe('a long-poll', () => {
 
   it('answers at once when nothing is to be waited for', async () => {
     const { paymentId } = await shop.created();
-    for (const maxPollMs of ['', 0, '0', '-0']) {
+    for (const maxPollMs of ['', 0, '0', '-0', 'null']) {
       assert.equal((await node.poll(paymentId, { maxPollMs })).json().status, 'requires_action');
     }
+    const empty = { url: `/v1/payments/${paymentId}/status?maxPollMs=`, headers: shop.headers };
+    assert.equal((await gateway.call(empty)).json().status, 'requires_action');
     await shop.cancel(paymentId);
     assert.equal((await node.poll(paymentId)).json().status, 'cancelled', 'a final status never changes');
     const overdue = await shop.created({ expiresAt: node.time.clock.nowMs() / 1000 + 60 });

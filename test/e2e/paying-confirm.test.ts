@@ -130,7 +130,6 @@ describe('confirming a payment', () => {
         assert.deepEqual(buyer, {
           accountCaip10: payer.account,
           accountProviderName: name,
-          accountProviderIcon: null,
         });
         const { token_asset, token_value } = await paying.payment(id);
         assert.deepEqual([token_asset, token_value], [USDC, '10000000']);

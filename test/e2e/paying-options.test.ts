@@ -150,7 +150,7 @@ describe('options', () => {
 
     it('no info unless it is asked for', async () => {
       const payer = paying.newPayer();
-      for (const query of ['', '?includePaymentInfo=false']) {
+      for (const query of ['', ...['false', 'null', ''].map((value) => `?includePaymentInfo=${value}`)]) {
         assert.equal((await paying.wallet.options(await paying.created(), [payer.account], query)).json().info, null);
       }
     });

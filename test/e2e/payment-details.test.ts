@@ -34,6 +34,7 @@ describe('a payment shown in full', () => {
   it('names itself, its merchant, its price, its times and its page', async () => {
     const { paymentId, expiresAt, gatewayUrl } = await shop.created();
     assert.deepEqual(await shown(paymentId), {
+      paymentId,
       id: paymentId,
       merchantId: shop.merchant.id,
       referenceId: 'ORDER-42',

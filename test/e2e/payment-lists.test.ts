@@ -266,7 +266,7 @@ describe('lists of payments', () => {
       assert.deepEqual(await of({ token_symbol: 'NONE' }), []);
     });
 
-    it('by a part of the reference, to the letter', async () => {
+    it('by a part of the reference, in any case', async () => {
       const other = await openShop(t.gateway);
       for (const name of ['Order 10%_a', 'order-10', 'ORDER/10:2.5,+x', 'täst']) await t.add(other, name);
       const of = async (referenceId: string) => {
@@ -274,8 +274,8 @@ describe('lists of payments', () => {
         assert.equal(stats.totalTransactions, data.length);
         return references({ data });
       };
-      assert.deepEqual(await of('rder'), ['order-10', 'Order 10%_a']);
-      assert.deepEqual(await of('ORDER'), ['ORDER/10:2.5,+x']);
+      assert.deepEqual(await of('rder'), ['ORDER/10:2.5,+x', 'order-10', 'Order 10%_a']);
+      assert.deepEqual(await of('oRDeR/1'), ['ORDER/10:2.5,+x']);
       assert.deepEqual(await of('10:2.5,+x'), ['ORDER/10:2.5,+x']);
       assert.deepEqual(await of('r-10'), ['order-10']);
       assert.deepEqual(await of('r 10'), ['Order 10%_a']);

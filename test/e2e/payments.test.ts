@@ -403,7 +403,6 @@ describe('payments', () => {
       assert.deepEqual(info.buyer, {
         accountCaip10: BUYER.account,
         accountProviderName: 'Wallet',
-        accountProviderIcon: null,
       });
       await seconds(301);
       assert.equal((await views(paymentId)).status.status, 'processing', 'what was signed in time is not expired');

@@ -175,8 +175,16 @@ describe('settlement destinations', () => {
       { asset: `${SOLANA}/slip44:501`, destination: `${SOLANA}:${SOLANA_ACCOUNT}` },
       { asset: `${SOLANA}/token:${MINT}`, destination: `${SOLANA}:${SOLANA_ACCOUNT}` },
     ];
-    assert.equal((await register(pairs)).statusCode, 201);
+    const response = await register(pairs);
+    assert.equal(response.statusCode, 201);
     assert.equal((await listed()).crypto.length, pairs.length);
+    const { notices } = response.json();
+    assert.deepEqual(
+      notices.map(({ asset }: Pair) => asset),
+      pairs.map(({ asset }) => asset),
+      'the answer says that no configured network has them',
+    );
+    assert.match(notices[0].message, /^No payment is offered in this asset/);
   });
 
   it('store EVM addresses with their checksum', async () => {

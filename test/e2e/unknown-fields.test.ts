@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { InjectOptions } from 'fastify';
+import { nearMiss } from '../../src/http/entry/unknown-fields.ts';
 import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
 import { operations } from '../openapi.ts';
 import { ORDER, openShop, type Shop } from './shop.ts';
@@ -63,9 +64,56 @@ describe('a field that a request does not have', () => {
       ],
       ['start_ts', 'startTs', { url: '/v1/payments?start_ts=2026-01-01T00:00:00Z' }],
       ['statuss', 'status', { url: '/v1/payments?statuss=failed' }],
+      ['statuses', 'status', { url: '/v1/merchants/payments?statuses=succeeded' }],
+      ['status[eq]', 'status', { url: '/v1/merchants/payments?status[eq]=succeeded' }],
+      ['symbol', 'token_symbol', { url: '/v1/merchants/payments?symbol=USDC' }],
+      ['reference', 'referenceId', { url: '/v1/payments?reference=ORDER' }],
+      ['type', 'types', { url: '/v1/events?type=payment.succeeded' }],
+      ['urll', 'url', { method: 'POST', url: '/v1/webhook-endpoints', payload: { urll: 'https://a.example' } }],
     ];
     for (const [field, meant, request] of misses) {
       assert.equal(await refusalOf(field, request), `is not a field of this request; did you mean ${meant}?`, field);
+    }
+  });
+
+  it('is a repeated parameter where it has brackets, as many clients write it', async () => {
+    const { paymentId } = await shop.created();
+    assert.equal((await shop.cancel(paymentId)).statusCode, 200);
+    const of = (query: string) => call({ url: `/v1/merchants/payments?${query}` });
+    const plain = (await of('status=requires_action&status=failed')).json();
+    assert.ok(plain.data.length > 0 && plain.data.every((item: { status: string }) => item.status !== 'cancelled'));
+    for (const query of [
+      'status[]=requires_action&status[]=failed',
+      'status%5B%5D=requires_action,failed',
+      'status[0]=requires_action&status[1]=failed',
+      'status=requires_action&status[]=failed',
+    ]) {
+      const { data, stats } = (await of(query)).json();
+      assert.deepEqual({ data, stats }, { data: plain.data, stats: plain.stats }, query);
+    }
+    assert.deepEqual((await of('network[]=eip155:999999')).json().data, []);
+    assert.equal((await of('limit[]=1')).json().data.length, 1);
+    for (const [query, field] of [
+      ['status[]=x', 'status[0]'],
+      ['limit[]=1&limit[]=2', 'limit'],
+      ['network[0]=x', 'network[0]'],
+    ] as const) {
+      assert.ok(await refusalOf(field, { url: `/v1/merchants/payments?${query}` }), query);
+    }
+  });
+
+  it('is refused by name in every query, however short the parameter and wherever the slip is', () => {
+    for (const { method, path, parameters } of operations('/v1/')) {
+      for (const name of parameters) {
+        const slips = [...name].flatMap((letter, at) => [
+          name.slice(0, at) + name.slice(at + 1),
+          name.slice(0, at) + letter + name.slice(at),
+          `${name.slice(0, at)}x${name.slice(at + 1)}`,
+        ]);
+        for (const slip of [`${name}s`, `${name}es`, name.toUpperCase(), `${name}[x]`, ...slips]) {
+          if (!parameters.includes(slip)) assert.ok(nearMiss(slip, parameters, true), `${method} ${path}?${slip}=`);
+        }
+      }
     }
   });
 

@@ -404,7 +404,9 @@ describe('the watcher', () => {
     await node.relay();
     await node.watch();
     const payment = await scene.payment(id);
-    assert.deepEqual([payment.status, payment.transactionHash, payment.transactionNonce], ['succeeded', hash, null]);
+    assert.deepEqual([payment.status, payment.transactionHash], ['succeeded', hash]);
+    const sent = await scene.chain.sentTransaction(hash);
+    assert.equal(payment.transactionNonce, String(sent?.nonce), 'of the transaction of the stranger');
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
   });
 
@@ -521,6 +523,8 @@ describe('the watcher', () => {
     const payment = await scene.payment(id);
     assert.equal(payment.status, 'succeeded');
     assert.equal(payment.transactionHash, hash);
+    const sent = await scene.chain.sentTransaction(hash);
+    assert.equal(payment.transactionNonce, String(sent?.nonce), 'of the transaction of the payer');
     assert.equal(payment.buyerAccount, `${scene.network}:${payer.address}`);
     assert.deepEqual(
       (await listEvents(scene.db.sql, id)).map(({ type }) => type),

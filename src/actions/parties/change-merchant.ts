@@ -107,7 +107,9 @@ export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string
 }
 
 export function merchantNotFound(id: string): ApiError {
-  return new ApiError('merchant_not_found', `Merchant ${id.slice(0, 80)} was not found.`);
+  const message =
+    id === '' ? 'The id of the merchant is missing from the path.' : `Merchant ${id.slice(0, 80)} was not found.`;
+  return new ApiError('merchant_not_found', message);
 }
 
 async function lockOwnMerchant(tx: Tx, owner: Owner | null, id: string): Promise<LockedMerchant> {

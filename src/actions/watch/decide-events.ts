@@ -14,6 +14,7 @@ import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { settleSwept } from './deposits/settle-swept.ts';
 import { judgePayments } from './judge-payments.ts';
+import { nonceOnChain } from './nonce-on-chain.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
@@ -93,8 +94,9 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   const ripe = proved.filter(({ event }) => event.type === 'paid');
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
+  // Read before the events are applied, which must keep their order: the first one pays.
   const [nonces, payments] = await Promise.all([
-    noncesOf(deps.db.sql, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
+    readNonces(deps, watcher, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
     findPayments(deps.db.sql, [...new Set(paymentIds)]),
   ]);
   const statuses = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.status]] : [])));
@@ -113,6 +115,18 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
       }),
     ),
   );
+}
+
+/** Those of our own transactions are known. Transactions of payers in coin and of strangers are looked up. */
+async function readNonces(
+  deps: WatchDeps,
+  { chain }: Watcher,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const own = await noncesOf(deps.db.sql, [...hashes]);
+  const others = hashes.filter((hash) => !own.has(hash));
+  const found = await Promise.all(others.map(async (hash) => [hash, await nonceOnChain(chain, hash)] as const));
+  return new Map<string, number | null>([...own, ...found]);
 }
 
 /**

@@ -19,7 +19,7 @@ export interface PaidInput {
   readonly lease: Lease;
   readonly event: StoredEvent;
   readonly item: StoredItem;
-  /** The nonce of the relayer's transaction; null when somebody else sent it. */
+  /** The nonce of the transaction that carried it; null if it could not be read. */
   readonly nonce: number | null;
   /** The status of its payment at the last read. */
   readonly status: PaymentStatus | undefined;

@@ -1,6 +1,6 @@
 import { MODES, type Mode } from '../../domain/mode.ts';
 import { ApiError } from '../../errors.ts';
-import { headerOf, type WithHeaders } from './headers.ts';
+import { headerOf, headersOf, type WithHeaders } from './headers.ts';
 import { cookieIn } from './session-cookie.ts';
 
 /** The callers of a route, by the credentials that it takes. */
@@ -23,6 +23,7 @@ export type Credentials =
 
 /** Throws the refusal of the catalogue if the request has no usable credentials. */
 export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'visitor'>, origin: string): Credentials {
+  refuseConflicts(request);
   switch (scheme) {
     case 'gateway':
       return gatewayCredentials(request);
@@ -32,6 +33,15 @@ export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'vis
       return partnerCredentials(request, origin);
     case 'person':
       return sessionCredentials(request, origin) ?? refuseStranger();
+  }
+}
+
+/** On every route: a caller who names two identities must not be taken for the one that we happen to look at. */
+function refuseConflicts(request: WithHeaders): void {
+  const keys = new Set([...headersOf(request, 'api-key'), ...headersOf(request, 'x-api-key')]);
+  if (keys.size > 1) throw new ApiError('conflicting_auth_headers', 'Send one key: Api-Key and X-Api-Key differ.');
+  if (headersOf(request, 'api-key').length > 0 && headersOf(request, 'app-id').length > 0) {
+    throw new ApiError('conflicting_auth_headers', 'Send either Api-Key or App-Id with Client-Id, not both.');
   }
 }
 
@@ -79,9 +89,6 @@ function gatewayCredentials(request: WithHeaders): Credentials {
   const key = headerOf(request, 'api-key');
   const appId = headerOf(request, 'app-id');
   const clientId = headerOf(request, 'client-id');
-  if (key !== undefined && appId !== undefined) {
-    throw new ApiError('conflicting_auth_headers', 'Send either Api-Key or App-Id with Client-Id, not both.');
-  }
   if (key !== undefined) return { via: 'key', key };
   if (appId !== undefined && clientId !== undefined) return { via: 'app', appId };
   if (appId !== undefined) throw new ApiError('missing_client_id', 'Header App-Id needs Client-Id beside it.');

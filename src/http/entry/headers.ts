@@ -24,20 +24,26 @@ export interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
 }
 
-export function headerOf(request: WithHeaders, name: (typeof OUR_HEADERS)[number]): string | undefined {
+/** An empty header counts as missing: some proxies send one in place of none, or beside another one. */
+export function headerOf(request: WithHeaders, name: OurHeader): string | undefined {
   const value = request.headers[name];
-  // An empty header counts as missing: some proxies send one in place of none, or beside another one.
-  return typeof value === 'string' ? withoutEmpty(value) : undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
+  if (!value.includes(JOINT)) return value;
+  const [only, ...others] = headersOf(request, name);
+  return others.length === 0 ? only : value;
 }
+
+/** The values of a header that may have been sent repeatedly. */
+export function headersOf(request: WithHeaders, name: OurHeader): string[] {
+  const value = request.headers[name];
+  if (typeof value !== 'string') return [];
+  return value.split(JOINT).filter((part) => part !== '');
+}
+
+type OurHeader = (typeof OUR_HEADERS)[number];
 
 /** Node.js joins repeated headers by this separator. */
 const JOINT = ', ';
-
-function withoutEmpty(value: string): string | undefined {
-  if (!value.includes(JOINT)) return value === '' ? undefined : value;
-  const [only, ...others] = value.split(JOINT).filter((part) => part !== '');
-  return others.length === 0 ? only : value;
-}
 
 export function checkHeaderBytes(request: WithHeaders): void {
   for (const name of OUR_HEADERS) {

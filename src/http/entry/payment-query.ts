@@ -196,7 +196,7 @@ export const ListParameter = {
       maxLength: 35,
       pattern: '^[A-Za-z0-9 /:.,+-]*$',
       'x-rule': 'must be ASCII letters, digits, spaces and / : . , + -',
-      description: 'A part of the reference id, to the letter.',
+      description: 'A part of the reference id, in any case.',
     }),
   ),
   search: Type.Optional(
@@ -225,10 +225,9 @@ export const ListParameter = {
   symbols: (description: string) =>
     several(
       Type.String({
-        minLength: 1,
-        maxLength: 64,
-        pattern: '^[^/:\\p{Cc}\\p{Cs}]*$',
-        'x-rule': 'must be the symbol of a token, such as USDC; CAIP-19 ids are not taken here',
+        pattern: '^[^/:\\p{Cc}\\p{Cs}]{1,64}$',
+        'x-rule':
+          'must be the symbol of a token, such as USDC, of at most 64 characters; CAIP-19 ids are not taken here',
         examples: ['USDC'],
       }),
       description,

@@ -17,8 +17,9 @@ export function readRequests(app: App): void {
     // Clients that always send the header send it with an empty body too, on DELETE for one.
     if (bytes.length === 0 || request.routeOptions.config.ignoresBody) return done(null, undefined);
     if (!isUtf8(bytes)) return done(new ApiError('invalid_params', 'The body is not valid UTF-8.'));
-    parseJson(request, bytes.toString(), (error, value) => {
-      if (error) done(new ApiError('invalid_params', 'The body is not valid JSON.'));
+    const text = bytes.toString();
+    parseJson(request, text, (error, value) => {
+      if (error) done(new ApiError('invalid_params', isJson(text) ? FORBIDDEN_MEMBER : 'The body is not valid JSON.'));
       else done(null, value);
     });
   });
@@ -36,8 +37,10 @@ export function readRequests(app: App): void {
   app.addHook('onRoute', (route) => {
     const isOwn = isOwnRoute(route);
     const { body, querystring = isOwn ? NO_FIELDS : undefined } = route.schema ?? {};
-    if (body !== undefined) route.schema = { ...route.schema, body: withNames(body, isOwn) };
-    if (querystring !== undefined) route.schema = { ...route.schema, querystring: withNames(querystring, isOwn) };
+    if (body !== undefined) route.schema = { ...route.schema, body: withNames(body, { isOwn, isQuery: false }) };
+    if (querystring !== undefined) {
+      route.schema = { ...route.schema, querystring: withNames(querystring, { isOwn, isQuery: true }) };
+    }
   });
 
   app.addHook('onRoute', (route) => {
@@ -55,11 +58,36 @@ export function readRequests(app: App): void {
       for (const { name, type } of types) if (Object.hasOwn(query, name)) query[name] = fromText(type, query[name]);
       done();
     };
-    route.preValidation = [...[route.preValidation ?? []].flat(), readQuery];
+    route.preValidation = [readBrackets, ...[route.preValidation ?? []].flat(), readQuery];
   });
 }
 
 const NO_FIELDS = { type: 'object', properties: {} };
+
+/** Many clients write a repeated parameter as `status[]=a&status[]=b` or `status[0]=a`. */
+function readBrackets(request: FastifyRequest, _reply: unknown, done: () => void): void {
+  const query = request.query as Record<string, unknown>;
+  for (const written of Object.keys(query)) {
+    const name = /^([^[]+)\[\d{0,4}\]$/.exec(written)?.[1];
+    if (name === undefined) continue;
+    const values = [Object.hasOwn(query, name) ? query[name] : [], query[written]].flat();
+    query[name] = values.length === 1 ? values[0] : values;
+    delete query[written];
+  }
+  done();
+}
+
+const FORBIDDEN_MEMBER = 'The body has a member named __proto__ or constructor.prototype: no request has one.';
+
+/** The parser refuses some names of members as well. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A request without a body comes ended (`optimizeEmptyRequests`), and would be waited for: it is read as an empty one. */
 function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {
@@ -96,6 +124,7 @@ function fromText(type: string | readonly string[] | undefined, value: unknown):
   const takes = (name: string) => type === name || (Array.isArray(type) && type.includes(name));
   if (takes('array')) return Array.isArray(value) ? value : [value];
   if (typeof value !== 'string') return value;
+  if (takes('null') && (value === '' || value === 'null')) return null;
   if (takes('integer') && /^-?\d{1,19}$/.test(value)) return Number(value);
   if (takes('boolean') && (value === 'true' || value === 'false')) return value === 'true';
   return value;

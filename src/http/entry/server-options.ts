@@ -1,5 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyHttpOptions, RawServerDefault } from 'fastify';
+import { ApiError } from '../../errors.ts';
 import { FORM_KEYWORD } from './forms.ts';
 import { NAMES_KEYWORD, NO_NUL_KEYWORD } from './unknown-fields.ts';
 
@@ -14,6 +16,8 @@ export const SERVER_OPTIONS = {
     headersTimeout: 15_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
+    // Node.js refuses a request without `Host` itself, with an empty body. `refuseWithoutHost` does it instead.
+    requireHostHeader: false,
     // A request without a body has no stream to wait for. Most requests here have none.
     optimizeEmptyRequests: true,
   },
@@ -47,6 +51,24 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+}
+
+/** HTTP/1.1 requires the header. Returns the refusal. */
+export function refuseWithoutHost({ httpVersion, headers }: IncomingMessage): ApiError | undefined {
+  if (headers.host !== undefined || httpVersion === '1.0') return undefined;
+  return new ApiError('invalid_params', 'Header Host is missing.');
+}
+
+/** The listener for expectations other than `100-continue`. Without one Node.js answers with an empty body. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const { status, body } = new ApiError('invalid_params', 'Header Expect may only be 100-continue.', { status: 417 });
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  });
+  response.end(text);
 }
 
 const BROKEN: Readonly<Record<string, readonly [status: string, message: string]>> = {

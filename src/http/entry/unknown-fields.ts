@@ -9,6 +9,8 @@ import { nearest } from '../../domain/nearest.ts';
 interface Names {
   readonly known: readonly string[];
   readonly isExact: boolean;
+  /** The names are parameters of a query. A filter that is not applied gives an answer about other payments. */
+  readonly isQuery: boolean;
 }
 
 /** Comparing names costs time, and a body of 64 KiB has room for thousands of them. */
@@ -35,12 +37,12 @@ export const NO_NUL_KEYWORD = {
   validate: (_isOn: boolean, text: string) => !text.includes('\0'),
 } as const;
 
-function validate({ known, isExact }: Names, value: Record<string, unknown>): boolean {
+function validate({ known, isExact, isQuery }: Names, value: Record<string, unknown>): boolean {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
   if (unknown.length === 0) return true;
   // The error report of an Ajv keyword.
   validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((name) => {
-    const meant = nearMiss(name, known);
+    const meant = nearMiss(name, known, isQuery);
     if (meant === undefined && !isExact) return [];
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
     const message = `is not a field of this request${hint}`;
@@ -52,36 +54,73 @@ function validate({ known, isExact }: Names, value: Record<string, unknown>): bo
 }
 validate.errors = [] as { keyword: string; message: string; params: { unknownField: string } }[];
 
-/** The known name that differs in case and separators alone, or by a slip or two of the finger. */
-function nearMiss(name: string, known: readonly string[]): string | undefined {
+/**
+ * The known name that differs in case, separators, brackets or number alone, or by a slip or two of the finger; in a query
+ * also one that has the same words and further ones, such as `symbol` for `token_symbol`.
+ */
+export function nearMiss(name: string, known: readonly string[], isQuery: boolean): string | undefined {
   const plain = known.map(lettersOf);
-  const meant = nearest(lettersOf(name), plain, ({ length }) => (length < 4 ? 0 : length < 8 ? 1 : 2));
-  return meant === undefined ? undefined : known[plain.indexOf(meant)];
+  const written = lettersOf(name);
+  const meant = nearest(written, plain, ({ length }) => (length < 8 ? 1 : 2));
+  if (meant !== undefined) return known[plain.indexOf(meant)];
+  const isMeant = (each: string) => isSameWord(lettersOf(each), written) || (isQuery && sharesWords(name, each));
+  return written.length > MAX_REPEATED ? undefined : known.find(isMeant);
 }
 
 function lettersOf(name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '');
+  return withoutBrackets(name).toLowerCase().replace(/[_-]/g, '');
+}
+
+function withoutBrackets(name: string): string {
+  return name.replace(/\[.*$/s, '');
+}
+
+/** The same word, in the singular or plural. */
+function isSameWord(one: string, other: string): boolean {
+  const plurals = (word: string) => [word, `${word}s`, `${word}es`];
+  return plurals(one).includes(other) || plurals(other).includes(one);
+}
+
+/** True if all words of one name stand together in the other. */
+function sharesWords(one: string, other: string): boolean {
+  const [short = [], long = []] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length);
+  const isAt = (start: number) => short.every((word, place) => isSameWord(word, long[start + place] ?? ''));
+  return short.length > 0 && long.some((_, start) => isAt(start));
+}
+
+function wordsOf(name: string): string[] {
+  const apart = withoutBrackets(name).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+  return apart
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
 }
 
 type Schema = Readonly<Record<string, unknown>>;
 
+interface SchemaPlace {
+  readonly isOwn: boolean;
+  readonly isQuery: boolean;
+}
+
 /**
  * The schema, with the names of its fields beside every object in it, and the ban of NUL beside every text. `isOwn`: it
- * belongs to a route of our own.
+ * belongs to a route of our own. `isQuery`: it is that of a query.
  */
-export function withNames(schema: unknown, isOwn: boolean): unknown {
-  if (Array.isArray(schema)) return schema.map((part) => withNames(part, isOwn));
+export function withNames(schema: unknown, where: SchemaPlace): unknown {
+  if (Array.isArray(schema)) return schema.map((part) => withNames(part, where));
   if (typeof schema !== 'object' || schema === null || NAMES_KEYWORD.keyword in schema) return schema;
   const { additionalProperties, ...rest } = Object.fromEntries(
-    Object.entries(schema).map(([key, part]) => [key, SUBSCHEMAS.has(key) ? withNames(part, isOwn) : part]),
+    Object.entries(schema).map(([key, part]) => [key, SUBSCHEMAS.has(key) ? withNames(part, where) : part]),
   );
   if (isPlainText(rest)) return { ...rest, [NO_NUL_KEYWORD.keyword]: true };
   const { properties } = rest as { properties?: Schema };
   if (properties === undefined || (additionalProperties ?? false) !== false) {
     return additionalProperties === undefined ? rest : { ...rest, additionalProperties };
   }
-  const named = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, withNames(part, isOwn)]));
-  const names: Names = { known: Object.keys(properties), isExact: isOwn || additionalProperties === false };
+  const named = Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, withNames(part, where)]));
+  const isExact = where.isOwn || additionalProperties === false;
+  const names: Names = { known: Object.keys(properties), isExact, isQuery: where.isQuery };
   return { ...rest, properties: named, [NAMES_KEYWORD.keyword]: names };
 }
 

@@ -101,7 +101,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
 }
 
 interface Confirming {
-  readonly request: FastifyRequest<{ Params: { id: string }; Querystring: { maxPollMs?: number } }>;
+  readonly request: FastifyRequest<{ Params: { id: string }; Querystring: { maxPollMs?: number | null } }>;
   readonly reply: FastifyReply;
 }
 
@@ -146,7 +146,7 @@ const OPTIONS = {
     'Each call returns new option ids; earlier ones stay valid until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; its info shows the reason.',
   params: PaymentParams,
   querystring: Type.Object({
-    includePaymentInfo: Type.Optional(Type.Boolean({ description: 'True to include `info`.' })),
+    includePaymentInfo: Type.Optional(nullable(Type.Boolean({ description: 'True to include `info`.' }))),
   }),
   body: Type.Object({
     accounts: Type.Array(Type.String(), {

@@ -6,9 +6,12 @@ import {
   removeSettlement,
   settlementNotFound,
 } from '../../actions/parties/change-destinations.ts';
+import { servedNetworks } from '../../actions/paying/served-networks.ts';
+import { assetsOf } from '../../chains/assets.ts';
 import { destinationProblem } from '../../chains/destinations.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
+import type { Mode } from '../../domain/mode.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { coolingOffMs } from '../../settings/cooling-off.ts';
 import { type CryptoSettlement, listSettlements, type Settlements } from '../../store/parties/destinations.ts';
@@ -53,7 +56,10 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
         idempotentRequest(request, meaning),
         (registered) => ({
           status: 201,
-          body: { settlements: registered.map(viewCrypto) },
+          body: {
+            settlements: registered.map(viewCrypto),
+            ...noticesOf(deps, callerRights(request).mode, registered),
+          },
         }),
       );
       return sendAnswer(deps, reply, answer);
@@ -96,6 +102,20 @@ function viewCrypto({ id, asset, destination, pendingDestination, effectiveAt }:
   const isPending = pendingDestination !== null && effectiveAt !== null;
   return { id, asset, destination, ...(isPending && { pendingDestination, effectiveAt: effectiveAt.toISOString() }) };
 }
+
+/** A destination may be registered before the operator connects its network. Then the answer says that nothing is paid yet. */
+function noticesOf(deps: HttpDeps, mode: Mode, settlements: readonly CryptoSettlement[]) {
+  const payable = new Set(
+    servedNetworks(deps, mode).flatMap(({ chain }) => assetsOf(chain.network.chainId).map(({ id }) => id)),
+  );
+  const notices = settlements
+    .filter(({ asset }) => !payable.has(asset))
+    .map(({ asset }) => ({ asset, message: NOT_SERVED }));
+  return notices.length === 0 ? {} : { notices };
+}
+
+const NOT_SERVED =
+  'No payment is offered in this asset: this gateway has no such asset on a network of this mode. GET /v1/assets lists the assets it has.';
 
 function targetOf(request: FastifyRequest<{ Params: { id: string } }>) {
   const { id } = request.params;
@@ -209,7 +229,20 @@ const REGISTER = {
       maxItems: 50,
     }),
   }),
-  response: { 201: Type.Object({ settlements: Type.Array(CryptoBody) }, { description: 'The new destinations.' }) },
+  response: {
+    201: Type.Object(
+      {
+        settlements: Type.Array(CryptoBody),
+        notices: Type.Optional(
+          Type.Array(Type.Object({ asset: Type.String(), message: Type.String() }), {
+            description:
+              'The assets that no configured network has. Their destinations are registered, and wait for one.',
+          }),
+        ),
+      },
+      { description: 'The new destinations.' },
+    ),
+  },
 };
 
 const CHANGE = {

@@ -4,6 +4,7 @@ import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import { type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
+import { nullable } from '../schemas.ts';
 import { viewStatus } from '../views/payment.ts';
 import { holdUntil } from './hold-until.ts';
 
@@ -12,10 +13,13 @@ export const MAX_HOLD_MS = 25_000;
 
 export const StatusQuery = Type.Object({
   maxPollMs: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description: 'Hold the request until the status changes, at most this long (25 s is the most).',
-    }),
+    nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Hold the request until the status changes, at most this long (25 s is the most). `null` and an empty value are like none.',
+      }),
+    ),
   ),
 });
 
@@ -27,7 +31,7 @@ export const NOT_MODIFIED = Type.Null({ description: 'Nothing has changed since 
  */
 export async function sendStatus(
   deps: HttpDeps,
-  request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>,
+  request: FastifyRequest<{ Querystring: { maxPollMs?: number | null } }>,
   reply: FastifyReply,
   find: () => Promise<PaymentGlance>,
 ): Promise<ReturnType<typeof viewStatus>> {
@@ -44,7 +48,7 @@ export async function sendStatus(
 }
 
 export interface HeldRequest {
-  readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number } }>;
+  readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number | null } }>;
   readonly reply: FastifyReply;
   readonly payment: PaymentGlance;
   /** The entity tags of the status that the client has. */

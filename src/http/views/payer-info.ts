@@ -13,6 +13,7 @@ import type { HttpDeps } from '../deps.ts';
 import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { pageBrand } from './brand.ts';
+import { BuyerBody, viewBuyer } from './buyer.ts';
 import { PaymentStatusField } from './payment.ts';
 import { chainOf } from './payment-list.ts';
 
@@ -28,7 +29,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
       name: merchant?.name ?? '',
       iconUrl: pageBrand(deps.config, merchant).logoUrl,
     },
-    buyer: viewBuyer(payment),
+    buyer: viewBuyer(payment) ?? null,
     ...(status === 'requires_action' && (await viewPayable(deps, payment, merchant?.isStopped ?? false))),
   };
 }
@@ -96,25 +97,13 @@ export function linkTransaction(deps: HttpDeps, chainId: string, txId: string) {
   return { chainId, txId, explorerUrl: url === undefined ? null : new URL(url, deps.config.publicUrl).href };
 }
 
-function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
-  if (buyerAccount === null) return null;
-  return { accountCaip10: buyerAccount, accountProviderName: buyerName ?? 'Wallet', accountProviderIcon: buyerIcon };
-}
-
 export const PayerInfoBody = Type.Object(
   {
     status: PaymentStatusField,
     amount: AmountBody,
     expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
     merchant: Type.Object({ name: Type.String(), iconUrl: nullable(Type.String()) }),
-    buyer: Type.Unsafe<ReturnType<typeof viewBuyer>>({
-      ...Type.Object({
-        accountCaip10: Type.String(),
-        accountProviderName: Type.String(),
-        accountProviderIcon: nullable(Type.String()),
-      }),
-      type: ['object', 'null'],
-    }),
+    buyer: Type.Unsafe<Static<typeof BuyerBody> | null>({ ...BuyerBody, type: ['object', 'null'] }),
     accepted: Type.Optional(
       Type.Array(Type.Object({ symbol: Type.String(), networkName: Type.String() }), {
         description: 'The assets it can be paid with now, whether or not the payer holds any; while it can be paid.',

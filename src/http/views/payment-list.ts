@@ -7,6 +7,7 @@ import type { PaymentStats } from '../../store/payments/payment-stats.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
+import { BuyerBody, viewBuyer } from './buyer.ts';
 import type { Origin } from './icons.ts';
 import { PaymentStatusField } from './payment.ts';
 import { PaymentRefunds, viewRefunds } from './refund.ts';
@@ -30,7 +31,7 @@ export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: numb
     isTerminal: isFinal(status),
     ...(isFiatUnit(amountUnit) && { fiatAmount: viewAmount(origin, amountUnit, amountValue, amountDecimals) }),
     ...(tokenAsset !== null && tokenValue !== null && { tokenAmount: viewToken(origin, tokenAsset, tokenValue) }),
-    ...viewBuyer(payment),
+    ...(payment.buyerAccount !== null && { buyer: viewBuyer(payment) }),
     ...viewTransaction(payment),
     ...viewFees(origin, payment),
     ...viewSettlement(origin, payment),
@@ -72,17 +73,6 @@ export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
   const later = Math.max(settledAt?.getTime() ?? 0, ...(refunds ?? []).map((refund) => Date.parse(refund.updatedAt)));
   if (later > updatedAt.getTime()) return new Date(later);
   return visibleStatus(stateOf(payment), nowMs) === status || updatedAt > expiresAt ? updatedAt : expiresAt;
-}
-
-function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
-  if (buyerAccount === null) return {};
-  return {
-    buyer: {
-      accountCaip10: buyerAccount,
-      ...(buyerName !== null && { accountProviderName: buyerName }),
-      ...(buyerIcon !== null && { accountProviderIcon: buyerIcon }),
-    },
-  };
 }
 
 function viewTransaction({ transactionHash: hash, transactionNonce: nonce, tokenAsset }: Payment) {
@@ -130,16 +120,7 @@ const ListItemBody = Type.Object({
   isTerminal: Type.Boolean({ description: 'True when the status is the last one.' }),
   fiatAmount: Type.Optional({ ...AmountBody, description: 'The price, if it is in a currency.' }),
   tokenAmount: Type.Optional({ ...AmountBody, description: 'The amount in the paid token, once it is known.' }),
-  buyer: Type.Optional(
-    Type.Object(
-      {
-        accountCaip10: Type.String({ description: 'The paying account, CAIP-10.' }),
-        accountProviderName: Type.Optional(Type.String({ description: 'The wallet.' })),
-        accountProviderIcon: Type.Optional(Type.String()),
-      },
-      { description: 'The payer, once known.' },
-    ),
-  ),
+  buyer: Type.Optional(BuyerBody),
   transaction: Type.Optional(
     Type.Object(
       {

@@ -29,6 +29,7 @@ export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number
 export function viewDetails(origin: Origin, { payment, details, settlement, refunds, lateMoney, nowMs }: ShownDetails) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
+    paymentId: payment.id,
     id: payment.id,
     merchantId: payment.merchantId,
     referenceId: payment.referenceId,
@@ -90,7 +91,8 @@ export const StatusBody = Type.Object(
 
 export const DetailsBody = Type.Object(
   {
-    id: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    id: Type.String({ description: 'The same as `paymentId`.', examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
     merchantId: Type.String(),
     referenceId: Type.String(),
     amount: AmountBody,

@@ -16,7 +16,7 @@ export interface PaymentFilter extends Owner {
   readonly networks: readonly string[] | undefined;
   /** Visible statuses: an overdue payment counts as expired before the sweeper has moved it. */
   readonly statuses: readonly PaymentStatus[] | undefined;
-  /** A part of the reference id, to the letter. */
+  /** A part of the reference id, in any case. */
   readonly referencePart: string | undefined;
   /** This payment, the payments of a transaction, or those of a payer. */
   readonly named?: PaymentName | undefined;
@@ -82,7 +82,7 @@ function isNamed(db: Reader, { partnerId, mode }: PaymentFilter, name: PaymentNa
 }
 
 /**
- * The payments of the merchant `m` that match. Those of a search are found by `payments_by_reference`, and by the sources of
+ * The payments of the merchant `m` that match. Those of a search are found by `payments_by_folded_reference`, and by the sources of
  * open payments. All others are found by `payments_by_status`. The `offset` keeps the planner from going through the
  * payments of all merchants.
  */
@@ -111,8 +111,13 @@ export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
 
 /** The index finds payments that have all parts of the text, in any order. */
 function hasReferencePart(db: Reader, filter: PaymentFilter, text: string): Fragment {
-  return db`reference_parts(p.merchant_id, p.reference_id) @> reference_parts(${merchantOf(db, filter)}, ${text})
-    and strpos(p.reference_id, ${text}) > 0`;
+  return db`reference_parts(p.merchant_id, lower(p.reference_id))
+      @> reference_parts(${merchantOf(db, filter)}, lower(${text}))
+    and ${hasText(db, text)}`;
+}
+
+function hasText(db: Reader, text: string): Fragment {
+  return db`strpos(lower(p.reference_id), lower(${text})) > 0`;
 }
 
 /**
@@ -165,7 +170,7 @@ export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
   const isSeen = db`(p.status <> 'requires_action' or ${seenStatus(db, now)} = any(${statuses as string[]}::text[]))`;
   return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
     and ${statuses === undefined ? db`true` : isSeen}
-    and ${referencePart === undefined ? db`true` : db`strpos(p.reference_id, ${referencePart}) > 0`}`;
+    and ${referencePart === undefined ? db`true` : hasText(db, referencePart)}`;
 }
 
 /** The filters for a payment that is not open, without the search. */

@@ -4,7 +4,6 @@ import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/
 import { idBytes } from '../../../domain/ids.ts';
 import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';
 import { findItems } from '../../../store/chain/items.ts';
-import { noncesOf } from '../../../store/chain/sends.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { type ComparedItem, findComparedItems } from '../../../store/money/book-items.ts';
 import { positionsOf } from '../../../store/money/books.ts';
@@ -17,6 +16,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
 import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
+import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 import { isSame } from '../audit/paid-event.ts';
@@ -36,6 +36,7 @@ export async function restorePayment(
 ): Promise<Outcome> {
   const [known] = await findComparedItems(deps.db.sql, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
+  const nonce = known === undefined ? await nonceOnChain(connected.chain, event.transactionHash) : null;
   return command(deps, async (tx, now) => {
     const { id } = event;
     const [payment] = await lockPayments(tx, [id]);
@@ -50,7 +51,7 @@ export async function restorePayment(
     const isHeld = isSame(event.recipient, connected.intermediateAccount);
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
-    if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, now });
+    if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
     else if (isExtra) await noteExtra(tx, event, restored, now);
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
     if (isHeld && !isExtra) await holdNetAmounts(tx, [event.commitment], now);
@@ -121,17 +122,20 @@ async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): 
   await upsertAlert(tx, { ...lateAlert(item, payment.status), lastSeen: at });
 }
 
+interface RestoredSuccess {
+  readonly payment: Payment;
+  readonly settlement: MovePaymentInput['settlement'];
+  /** Of the transaction that carried it. */
+  readonly nonce: number | null;
+  readonly now: Date;
+}
+
 /** The moves the watcher would have made. */
-async function succeed(
-  tx: Tx,
-  event: PaidEvent,
-  { payment, settlement, now }: { payment: Payment; settlement: MovePaymentInput['settlement']; now: Date },
-): Promise<void> {
+async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
   const isKnown = payment.buyerAccount?.toLowerCase() === account.toLowerCase();
   const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
-  const nonce = (await noncesOf(tx, [event.transactionHash])).get(event.transactionHash) ?? null;
   const transaction = { hash: event.transactionHash, nonce };
   const succeeded: PaymentEvent = { type: 'succeeded', buyer, token, transaction };
   const move = { paymentId: payment.id, actor: 'operator', evidence: evidenceOf(event) };

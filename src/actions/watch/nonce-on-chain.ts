@@ -1,0 +1,13 @@
+import { type Chain, ChainUnavailableError } from '../../chains/chain.ts';
+
+/**
+ * The nonce of a mined transaction that we did not send, such as a payer's in coin. It is only shown, so a payment does not
+ * wait for it: null if no endpoint answers.
+ */
+export async function nonceOnChain(chain: Chain, hash: string): Promise<number | null> {
+  const sent = await chain.sentTransaction(hash).catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  });
+  return sent?.nonce ?? null;
+}

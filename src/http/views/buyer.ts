@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import type { Payment } from '../../store/payments/payments.ts';
+
+/** The payer as lists, payers and partners see it; undefined while nobody has paid. An unknown icon is left out. */
+export function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
+  if (buyerAccount === null) return undefined;
+  return {
+    accountCaip10: buyerAccount,
+    // Published wallets refuse a buyer without a name.
+    accountProviderName: buyerName ?? 'Wallet',
+    ...(buyerIcon !== null && { accountProviderIcon: buyerIcon }),
+  };
+}
+
+export const BuyerBody = Type.Object(
+  {
+    accountCaip10: Type.String({ description: 'The paying account, CAIP-10.' }),
+    accountProviderName: Type.String({ description: 'The wallet.' }),
+    accountProviderIcon: Type.Optional(Type.String({ description: 'The URL of its icon, if it has one.' })),
+  },
+  { description: 'The payer, once known.' },
+);
