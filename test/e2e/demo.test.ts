@@ -6,6 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import { sign } from '../../sdk/src/webhooks.ts';
 import { fanOutOnce } from '../../src/actions/webhooks/fan-out.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
+import { startTestGateway } from '../gateway.ts';
+import { manualTime } from '../manual-time.ts';
 import { until } from '../until.ts';
 import { standInPage } from './checkout-page.ts';
 import { openPayingShop, type PayingShop, SANDBOX } from './paying-shop.ts';
@@ -109,6 +111,32 @@ describe('the sandbox shop', () => {
     assert.equal(statusCode, 200);
     assert.doesNotMatch(body, /<script/);
     assert.match(body, /http-equiv="refresh"/);
+  });
+
+  it('gets webhooks on a machine that is too busy at the start', async () => {
+    const time = manualTime();
+    const busy = await startTestGateway({
+      ...outer.wiring,
+      world: time,
+      databaseUrl: outer.gateway.databaseUrl,
+      page: standInPage(),
+      sandbox,
+      config: { maxEventLoopDelayMs: 50 },
+    });
+    // One turn of ten seconds: every request is refused until the next turns have been on time.
+    await time.advance(10_000);
+    await busy.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = busy.app.server.address() as AddressInfo;
+    assert.equal((await busy.app.inject({ url: '/v1/payments', headers: outer.shop.headers })).statusCode, 503);
+    const isRegistered = async () => {
+      const { body } = await outer.gateway.call({ url: '/v1/webhook-endpoints', headers: outer.shop.headers });
+      return body.includes(`:${port}/demo/webhooks`);
+    };
+    await until('the shop has an endpoint', async () => {
+      await time.advance(100);
+      return isRegistered();
+    });
+    await busy.stop();
   });
 
   it('believes no webhook that the gateway has not signed', async () => {

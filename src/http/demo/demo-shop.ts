@@ -44,19 +44,21 @@ const LOCAL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$)/;
 /** Creates the payment and returns the URL of its checkout. */
 export async function orderProduct(
   app: App,
-  { config, world, sandbox }: ShopDeps,
+  deps: ShopDeps,
   product: Product,
 ): Promise<{ readonly gatewayUrl: string }> {
+  const { config, world } = deps;
   const reference = `DEMO-${Buffer.from(world.random.bytes(4)).toString('hex').toUpperCase()}`;
   const back = `${config.publicUrl}/demo/thanks?product=${product.id}`;
   // Payers are sent back over HTTPS, or to this machine; elsewhere the checkout ends on its own screen.
   const canReturn = config.publicUrl.startsWith('https:') || LOCAL.test(config.publicUrl);
-  return callApi(app, sandbox, 'POST', '/v1/payments', {
+  const payload = {
     amount: product.price,
     referenceId: reference,
     expiresAt: Math.floor(world.clock.nowMs() / 1000) + LIFETIME_S,
     ...(canReturn && { checkout: { successUrl: back, errorUrl: back } }),
-  });
+  };
+  return callApi(app, deps, { method: 'POST', url: '/v1/payments', payload });
 }
 
 export interface OrderState {
@@ -66,22 +68,33 @@ export interface OrderState {
 }
 
 /** The status of a payment, asked with the shop's own key: a redirect proves nothing. */
-export function checkOrder(app: App, { sandbox }: ShopDeps, paymentId: string): Promise<OrderState> {
-  return callApi(app, sandbox, 'GET', `/v1/payments/${encodeURIComponent(paymentId)}/status`);
+export function checkOrder(app: App, deps: ShopDeps, paymentId: string): Promise<OrderState> {
+  return callApi(app, deps, { method: 'GET', url: `/v1/payments/${encodeURIComponent(paymentId)}/status` });
 }
 
-/** Calls this gateway's own API in process. */
-export async function callApi<T>(
-  app: App,
-  { apiKey, merchantId }: DemoShop,
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-  url: string,
-  payload?: object,
-): Promise<T> {
-  const headers = { 'api-key': apiKey, 'merchant-id': merchantId };
-  const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
-  if (response.statusCode >= 300) throw new DemoApiError(response.statusCode);
-  return response.json();
+/**
+ * Calls this gateway's own API in process. Like every client it tries again if the node is too busy, as nodes are when they
+ * start on a busy machine: a refused request has done nothing.
+ */
+export async function callApi<T>(app: App, { sandbox, world }: ShopDeps, call: ApiCall): Promise<T> {
+  const { method, url, payload, attempts = 3 } = call;
+  const headers = { 'api-key': sandbox.apiKey, 'merchant-id': sandbox.merchantId };
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
+    if (response.statusCode < 300) return response.json();
+    const isRefused = response.statusCode === 503 && response.headers['retry-after'] !== undefined;
+    // A node that stops refuses everything.
+    if (!isRefused || attempt >= attempts || !app.server.listening) throw new DemoApiError(response.statusCode);
+    await world.timers.sleep(Number(response.headers['retry-after']) * 1000);
+  }
+}
+
+export interface ApiCall {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly url: string;
+  readonly payload?: object | undefined;
+  /** The most attempts, a second apart. */
+  readonly attempts?: number;
 }
 
 export class DemoApiError extends Error {

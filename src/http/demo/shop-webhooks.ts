@@ -1,12 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import { verify } from '../../../sdk/src/webhooks.ts';
 import type { App } from '../deps.ts';
-import { callApi, type ShopDeps } from './demo-shop.ts';
+import { type ApiCall, callApi, type ShopDeps } from './demo-shop.ts';
 import type { ShopEvents } from './shop-events.ts';
 
 export const WEBHOOKS_AT = '/demo/webhooks';
 /** Marks the shop's endpoints among those that a developer registers with the same key. */
 const DESCRIPTION = 'Demo shop';
+/** Nobody waits for the registration, and without it the shop gets no webhooks until the next start. */
+const ATTEMPTS = 300;
 
 interface EndpointView {
   readonly id: string;
@@ -26,11 +28,12 @@ export interface ShopWebhooks {
   ): Promise<boolean>;
 }
 
-export function createShopWebhooks(app: App, { sandbox }: ShopDeps, events: ShopEvents): ShopWebhooks {
+export function createShopWebhooks(app: App, deps: ShopDeps, events: ShopEvents): ShopWebhooks {
+  const { sandbox } = deps;
   let secret: string | undefined;
 
-  const call = <T>(method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) =>
-    callApi<T>(app, sandbox, method, `/v1/webhook-endpoints${path}`, body);
+  const call = <T>(method: ApiCall['method'], path: string, payload?: object) =>
+    callApi<T>(app, deps, { method, url: `/v1/webhook-endpoints${path}`, payload, attempts: ATTEMPTS });
 
   async function obtainSecret(url: string): Promise<string> {
     const { webhookEndpoints } = await call<{ webhookEndpoints: readonly EndpointView[] }>('GET', '');

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../errors.ts';
 
 /** The headers that the gateway reads, beside those of HTTP itself. */
-export const OUR_HEADERS = [
+const OUR_HEADERS = [
   'api-key',
   'x-api-key',
   'app-id',
