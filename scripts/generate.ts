@@ -106,7 +106,7 @@ Every error is JSON: a \`code\` for programs, a \`message\` for people, on valid
 Checks run in this order: route, header bytes, form of the version, credentials, rate limit, version against the pin,
 merchant, body and query, idempotency, state.
 
-Some refusals are stored under the request's \`Idempotency-Key\`, and a retry with that key gets the same refusal, even when the
+Some refusals are stored under the request's \`Idempotency-Key\`, and a retry with that key gets the same refusal, whose message says so, even when the
 state has changed since: ${replayed.join(', ')}. Every other error leaves the key free: send the request again with the same key.
 
 | code | HTTP | when |

@@ -3,7 +3,13 @@ import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
 import type { World } from '../runtime/world.ts';
 import { type Database, databaseFault, savepoint, type Tx } from '../store/plumbing/database.ts';
-import { claimKey, findAnswer, type IdempotencyScope, storeAnswer } from '../store/plumbing/idempotency-keys.ts';
+import {
+  claimKey,
+  findAnswer,
+  type IdempotencyScope,
+  type StoredAnswer,
+  storeAnswer,
+} from '../store/plumbing/idempotency-keys.ts';
 import { limitLockWait } from '../store/plumbing/locks.ts';
 import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 
@@ -80,15 +86,33 @@ export async function idempotentCommand(
     if (!(await claimWithin(tx, scope, hash, now))) {
       const stored = await findAnswer(tx, scope);
       if (stored === undefined) throw stillRunning();
-      if (stored.requestHash !== hash) {
-        throw otherRequest();
-      }
-      return { status: stored.status, body: JSON.parse(stored.body), isReplayed: true };
+      return replayOf(stored, hash);
     }
     const answer = await workOrRefusal(tx, (savepoint) => work(savepoint, now));
     await storeAnswer(tx, scope, { status: answer.status, body: JSON.stringify(answer.body) });
     return { ...answer, isReplayed: false };
   });
+}
+
+/**
+ * The answer to an earlier request with the key, for routes that judge a request by what time can change, such as its own
+ * expiry: a retry of an accepted request must find its answer.
+ */
+export async function findReplay(
+  { db }: Pick<CommandDeps, 'db'>,
+  request: IdempotentRequest | undefined,
+): Promise<(Answer & { isReplayed: boolean }) | undefined> {
+  const stored = request && (await findAnswer(db.sql, request.scope));
+  return stored === undefined ? undefined : replayOf(stored, requestHash(request?.meaning));
+}
+
+function replayOf(stored: StoredAnswer, hash: string): Answer & { isReplayed: boolean } {
+  if (stored.requestHash !== hash) throw otherRequest();
+  const { status, createdAt } = stored;
+  const body = JSON.parse(stored.body);
+  // A refusal is given again although its reason may be gone. Its reader must learn why, and how to go on.
+  const text = `This is the stored answer of ${createdAt.toISOString()} for this Idempotency-Key; use a new key to try again.`;
+  return { status, body: status < 400 ? body : { ...body, message: `${body.message} ${text}` }, isReplayed: true };
 }
 
 async function claimWithin(tx: Tx, scope: IdempotencyScope, hash: string, now: Date): Promise<boolean> {

@@ -243,7 +243,12 @@ describe('payment links', () => {
 
   it('take no payment when they are inactive, expired or unknown, or their merchant is', async () => {
     const shop = await openShop(paying.gateway);
-    const link = await made({ expiresAt: Math.floor(paying.time.clock.nowMs() / 1000) + 60 }, shop);
+    const expiresAt = Math.floor(paying.time.clock.nowMs() / 1000) + 60;
+    const link = await made({ expiresAt }, shop);
+    const headers = { ...shop.headers, 'idempotency-key': freshKey() };
+    const again = () =>
+      paying.gateway.call({ method: 'POST', url: '/v1/payment-links', headers, payload: { ...COFFEE, expiresAt } });
+    const { paymentLink: retried } = (await again()).json();
     const expectClosed = async (reason: string) => {
       assert.equal(linkIn((await open(link)).body).closed, reason);
       const pressed = await press(link);
@@ -254,6 +259,7 @@ describe('payment links', () => {
     await send('PATCH', `/${link.id}`, { status: 'active' }, shop);
     await paying.time.advance(60_000);
     await expectClosed('expired');
+    assert.deepEqual((await again()).json().paymentLink, retried, 'a retry finds the link, although it has expired');
     await send('PATCH', `/${link.id}`, { expiresAt: null }, shop);
     const changes = { status: 'suspended' } as const;
     await changeMerchant(paying.gateway, { owner: null, actor: 'test', merchantId: shop.merchant.id, changes });

@@ -307,7 +307,7 @@ describe('a bad request about payments', () => {
   });
 
   describe('for a status', () => {
-    const HOLDS = ['-1', '1.5', '-0.5', '1e3', 'abc', '', '%201', '0x10', 'NaN', 'Infinity', '1,2', 'null'];
+    const HOLDS = ['-1', '1.5', '-0.5', '1e3', 'abc', '%201', '0x10', 'NaN', 'Infinity', '1,2', 'NULL'];
     for (const maxPollMs of HOLDS) {
       it(`is refused for maxPollMs=${maxPollMs}`, () =>
         leavesNoTrace(async () => {

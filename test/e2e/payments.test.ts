@@ -300,6 +300,22 @@ describe('payments', () => {
       assert.equal((await create({ ...ORDER, referenceId: '' }, key)).statusCode, 400, 'what is wrong is told first');
     });
 
+    it('to a retry after the expiry that it asked for', async () => {
+      const key = { 'idempotency-key': freshKey() };
+      const order = { ...ORDER, expiresAt: nowS() + 60 };
+      const first = await shop.create(order, key);
+      await time.advance(61_000);
+      const again = await shop.create(order, key);
+      assert.equal(again.statusCode, 201, again.body);
+      assert.ok(isReplay(again));
+      const { paymentId } = first.json();
+      assert.deepEqual(again.json(), { ...first.json(), status: 'expired', isFinal: true, pollInMs: null });
+      assert.equal((await shop.details(paymentId)).json().status, 'expired');
+      assert.equal((await shop.create(order, { 'idempotency-key': freshKey() })).json().code, 'params_validation');
+      const other = await shop.create({ ...order, referenceId: 'OTHER' }, key);
+      assert.deepEqual([other.statusCode, other.json().code], [409, 'idempotency_conflict']);
+    });
+
     it('where another merchant’s key of the same spelling is another key', async () => {
       const key = { 'idempotency-key': freshKey() };
       const { headers, create } = await openShop(gateway);

@@ -73,8 +73,28 @@ export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) =>
   };
 }
 
+/**
+ * The payment that an earlier request with the same key has made. A request that is refused by now, because its expiry has
+ * passed or a fee was raised, may be the retry of an accepted one.
+ */
+export async function findCreated(
+  deps: CommandDeps,
+  order: Pick<PaymentOrder, 'merchant' | 'idempotency'>,
+): Promise<CreatedPayment | undefined> {
+  const { claim, requestHash } = claimOf(order);
+  if (claim === null) return undefined;
+  const [row] = await findEarlierPayments(deps.db.sql, [claim]);
+  const [payment] = row === undefined ? [] : await findPayments(deps.db.sql, [row.paymentId]);
+  if (row === undefined || payment === undefined) return undefined;
+  if (row.requestHash !== requestHash) throw otherRequest();
+  return replayOf(payment, deps.world.clock.nowMs());
+}
+
 /** The scope of a key is the merchant, which has one partner and one mode, and this way of making payments. */
-function claimOf({ merchant, idempotency }: PaymentOrder): Pick<Order, 'claim' | 'requestHash'> {
+function claimOf({
+  merchant,
+  idempotency,
+}: Pick<PaymentOrder, 'merchant' | 'idempotency'>): Pick<Order, 'claim' | 'requestHash'> {
   if (idempotency === null) return { claim: null, requestHash: null };
   const { key, meaning } = idempotency;
   return { claim: shortHash(`${merchant.id} ${key}`), requestHash: shortHash(JSON.stringify(meaning)) };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { findReplay } from '../../actions/command.ts';
 import { changeLink, linkNotFound } from '../../actions/paying/links/change-link.ts';
 import { createLink } from '../../actions/paying/links/create-link.ts';
 import { findAsset } from '../../chains/assets.ts';
@@ -34,6 +35,9 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       const { body } = request;
       const merchant = merchantOf(request);
       const { mode } = callerRights(request);
+      const idempotent = idempotencyKeyOf(request) === undefined ? undefined : idempotentRequest(request, body);
+      const replay = await findReplay(deps, idempotent);
+      if (replay !== undefined) return sendAnswer(deps, reply, replay);
       const issues: Issue[] = [];
       const price = readPrice(body, issues);
       const picture = readPicture('picture', { base64: body.picture, limit: LINK_PICTURE }, issues);
@@ -59,7 +63,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
           expiresAt: expiresAt ?? null,
           picture: picture ?? null,
         },
-        idempotencyKeyOf(request) === undefined ? undefined : idempotentRequest(request, body),
+        idempotent,
         (link) => ({ status: 201, body: { paymentLink: viewLink(deps.config, link) } }),
       );
       return sendAnswer(deps, reply, answer);

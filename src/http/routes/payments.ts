@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
-import type { PaymentOrder } from '../../actions/paying/create-payment.ts';
+import { findCreated, type PaymentOrder } from '../../actions/paying/create-payment.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import { requestHash } from '../../domain/idempotency.ts';
 import { isId } from '../../domain/ids.ts';
@@ -47,8 +47,9 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
     } as const;
     // The schema's errors are collected with ours, so that one answer names all of them.
     app.post(url, { schema, config, attachValidation: true }, async (request, reply) => {
-      const order = readOrder(deps, request, request.body);
-      const created = await deps.createPayment(order);
+      const { order, refusal } = readOrder(deps, request, request.body);
+      const created = refusal === undefined ? await deps.createPayment(order) : await findCreated(deps, order);
+      if (created === undefined) throw refusal;
       if (created.isReplayed) {
         deps.metrics.replays.inc();
         reply.header('Idempotent-Replayed', 'true');
@@ -119,8 +120,14 @@ export function paymentNotFound(): ApiError {
 
 type OrderBody = Static<(typeof CREATE)['body']>;
 
+interface ReadOrder {
+  readonly order: PaymentOrder;
+  /** The order was acceptable once, and may have been accepted under its Idempotency-Key. It is not acceptable now. */
+  readonly refusal: ApiError | undefined;
+}
+
 /** Reads the body as an order, or names every field that is wrong. */
-function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): PaymentOrder {
+function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): ReadOrder {
   const nowMs = deps.world.clock.nowMs();
   const key = callerRights(request);
   const merchant = merchantOf(request);
@@ -134,15 +141,16 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
   if (rehearsalProblem !== undefined) issues.push({ field: 'metadata.sandbox', message: rehearsalProblem });
   const urls = parseCheckoutUrls(body.checkout ?? null, { mode: key.mode, hasForm, issues });
   const expiresAtS = (hasForm('expiresAt') ? body.expiresAt : null) ?? Math.floor(nowMs / 1000) + DEFAULT_LIFETIME_S;
-  if (expiresAtS * 1000 <= nowMs)
-    issues.push({ field: 'expiresAt', message: 'must be in the future, in seconds since the epoch' });
   if (expiresAtS * 1000 > nowMs + MAX_LIFETIME_S * 1000)
     issues.push({ field: 'expiresAt', message: 'must be at most 30 days ahead, in seconds since the epoch' });
-  if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError(issues);
+  const late = { field: 'expiresAt', message: 'must be in the future, in seconds since the epoch' };
+  const timeIssues = expiresAtS * 1000 <= nowMs ? [late] : [];
+  if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError([...issues, ...timeIssues]);
 
-  checkPrice(deps, { mode: key.mode, merchant, unit: unit.value, value, field: 'amount' });
   const idempotencyKey = idempotencyKeyOf(request);
-  return {
+  const price = { mode: key.mode, merchant, unit: unit.value, value, field: 'amount' };
+  const refusal = timeIssues.length > 0 ? validationError(timeIssues) : refusalOf(() => checkPrice(deps, price));
+  const order: PaymentOrder = {
     merchant,
     referenceId: body.referenceId,
     amountUnit: unit.value.id,
@@ -156,6 +164,17 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Pa
     idempotency:
       idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value, details) },
   };
+  return { order, refusal };
+}
+
+function refusalOf(check: () => void): ApiError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
 }
 
 /** The schema's errors, if the other fields of the body can still be checked. */

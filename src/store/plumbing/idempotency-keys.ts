@@ -15,6 +15,8 @@ export interface StoredAnswer {
   readonly requestHash: string;
   readonly status: number;
   readonly body: string;
+  /** The time of the first request. */
+  readonly createdAt: Date;
 }
 
 /**
@@ -32,14 +34,14 @@ export async function claimKey(tx: Tx, scope: IdempotencyScope, requestHash: str
 export async function storeAnswer(
   tx: Tx,
   scope: IdempotencyScope,
-  answer: Omit<StoredAnswer, 'requestHash'>,
+  answer: Pick<StoredAnswer, 'status' | 'body'>,
 ): Promise<void> {
   await tx`update idempotency_keys set status = ${answer.status}, body = ${answer.body} where ${same(tx, scope)}`;
 }
 
 export async function findAnswer(db: Reader, scope: IdempotencyScope): Promise<StoredAnswer | undefined> {
   const [row] = await db<StoredAnswer[]>`
-    select request_hash as "requestHash", status, body from idempotency_keys where ${same(db, scope)}`;
+    select request_hash as "requestHash", status, body, created_at as "createdAt" from idempotency_keys where ${same(db, scope)}`;
   return row;
 }
 
