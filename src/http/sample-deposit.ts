@@ -3,5 +3,14 @@ export function sampleDeposit<Amount>(amount: Amount, arrived: Amount, expiresAt
   const address = '0x27b1fdb04752Bbc536007A920D24ACB045561c26';
   const token = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
   const uri = `ethereum:${token}@8453/transfer?address=${address}&uint256=10000000`;
-  return { address: `eip155:8453:${address}`, amount, uri, expiresAt, confirmations: 10, arrived, confirmed: 0 };
+  return {
+    address: `eip155:8453:${address}`,
+    plainAddress: address,
+    amount,
+    uri,
+    expiresAt,
+    confirmations: 10,
+    arrived,
+    confirmed: 0,
+  };
 }

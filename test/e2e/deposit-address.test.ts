@@ -44,6 +44,8 @@ describe('an address to send a payment to', () => {
     assert.ok(expiresAt > 0 && confirmations >= 1);
     const again = await Promise.all([ask(id, USDC), ask(id, USDC.toLowerCase()), ask(id, USDC)]);
     for (const response of again) assert.deepEqual(response.json(), first.json());
+    const { plainAddress, address: full } = (await ask(id, USDC)).json();
+    assert.ok(full.endsWith(`:${plainAddress}`) && /^0x[0-9a-fA-F]{40}$/.test(plainAddress), 'one that can be pasted');
     assert.notEqual((await ask(id, USDT)).json().address, address);
     assert.notEqual((await ask(await paying.created(), USDC)).json().address, address);
     const items = await paying.items(id);

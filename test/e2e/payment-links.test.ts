@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
 import { freshKey } from '../gateway.ts';
 import { until } from '../until.ts';
-import { linkIn, standInPage } from './checkout-page.ts';
+import { linkIn, standInPage, stateIn } from './checkout-page.ts';
 import { ETH, openPayingShop, type PayingShop, refusal, result, USDC } from './paying-shop.ts';
 import { countPayments, openShop, type Shop } from './shop.ts';
 
@@ -82,7 +83,12 @@ describe('payment links', () => {
   it('with a stock give their payments no address to send to: such a transfer could not be refused', async () => {
     const ask = (id: string) => paying.wallet.post(id, 'address', { asset: USDC });
     assert.equal((await ask(await ordered(await made()))).statusCode, 200);
-    assert.deepEqual(await refusal(ask(await ordered(await made({ stock: 1 })))), [400, 'invalid_state']);
+    const onStock = await ordered(await made({ stock: 1 }));
+    assert.deepEqual(await refusal(ask(onStock)), [400, 'invalid_state']);
+    const shown = async (id: string) =>
+      stateIn((await paying.gateway.app.inject({ url: `/?pid=${id}` })).body) as PaymentPage;
+    assert.ok((await shown(await ordered(await made()))).sendable.length > 0);
+    assert.deepEqual((await shown(onStock)).sendable, [], 'nor does the page offer one');
   });
 
   it('are created, read, listed by pages and changed', async () => {

@@ -3,6 +3,8 @@ import { fullWeightOf } from '../../chains/weight.ts';
 import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
+import type { CommandDeps } from '../command.ts';
+import { findStockFor } from './links/link-stock.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
 import type { OptionDeps } from './terms-in-force.ts';
@@ -12,7 +14,7 @@ export interface DepositSettings {
   minimum(network: string): bigint | undefined;
 }
 
-export type DepositAssetDeps = OptionDeps & { readonly deposits: DepositSettings };
+export type DepositAssetDeps = OptionDeps & Pick<CommandDeps, 'db'> & { readonly deposits: DepositSettings };
 
 /** The contract counts asked amounts in 16 bytes. */
 const MAX_AMOUNT = 2n ** 128n;
@@ -35,6 +37,11 @@ export function whyUnsendable(
   return quote.amount >= MAX_AMOUNT ? { is: 'too_much' } : undefined;
 }
 
+/** A transfer to an address cannot be refused when the last piece of a link is gone, so such a payment has no address. */
+export async function hasStock({ db }: Pick<CommandDeps, 'db'>, payment: Payment): Promise<boolean> {
+  return (await findStockFor(db.sql, payment)) !== undefined;
+}
+
 /** The tokens that can be sent to an address of the payment now, with their amounts. */
 export async function depositAssets(
   deps: DepositAssetDeps,
@@ -43,7 +50,8 @@ export async function depositAssets(
   const nowMs = deps.world.clock.nowMs();
   const isOpen = visibleStatus(stateOf(payment), nowMs) === 'requires_action';
   if (!isOpen || payment.expiresAt.getTime() - nowMs < LEAST_LEFT_MS) return [];
-  const networks = await openNetworks(deps, payment.mode);
+  const [networks, isOnStock] = await Promise.all([openNetworks(deps, payment.mode), hasStock(deps, payment)]);
+  if (isOnStock) return [];
   return networks.flatMap((connected) =>
     payableAssets(deps, payment, connected)
       .filter((payable) => whyUnsendable(deps, connected, payable) === undefined)

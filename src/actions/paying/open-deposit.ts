@@ -11,9 +11,8 @@ import { type CommandDeps, command } from '../command.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
-import { type DepositAssetDeps, type Unsendable, whyUnsendable } from './deposit-assets.ts';
+import { type DepositAssetDeps, hasStock, type Unsendable, whyUnsendable } from './deposit-assets.ts';
 import { depositMac, isOwnDeposit } from './deposit-rows.ts';
-import { findStockFor } from './links/link-stock.ts';
 import { isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
@@ -115,9 +114,8 @@ function refuseUnpayable(payment: Payment, nowMs: number): void {
   }
 }
 
-/** A transfer to an address cannot be refused when the last piece of a link is gone. */
-async function refuseStock({ db }: CommandDeps, payment: Payment): Promise<void> {
-  if ((await findStockFor(db.sql, payment)) === undefined) return;
+async function refuseStock(deps: CommandDeps, payment: Payment): Promise<void> {
+  if (!(await hasStock(deps, payment))) return;
   throw new ApiError(
     'invalid_state',
     'Its link has a stock, so the payment has no address of its own. Pay it with a wallet.',

@@ -20,6 +20,7 @@ export function viewDeposit(
   const confirmations = connected === undefined ? 1 : finalityOf(connected.chain.network, item).depth;
   return {
     address: `${network}:${address}`,
+    plainAddress: address,
     amount: viewToken(config, asset, item.amount),
     uri: transferUri({ token, chainNumber, address, amount: arrived < asked ? asked - arrived : asked }),
     expiresAt: Math.floor(item.deadline.getTime() / 1000),
@@ -33,6 +34,10 @@ export const DepositBody = Type.Object({
   address: Type.String({
     description: 'CAIP-10. The account on that network that takes the amount, in one transfer or in several.',
     examples: ['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+  }),
+  plainAddress: Type.String({
+    description: 'The same without its network, as wallets and exchanges take it. Send on that network only.',
+    examples: ['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
   }),
   amount: AmountBody,
   uri: Type.String({

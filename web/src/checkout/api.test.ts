@@ -74,9 +74,12 @@ describe('the gateway, as the page sees it', () => {
     };
     const accepted = [{ symbol: 'USDC', networkName: 'Base' }];
     const status = 'requires_action';
-    assert.deepEqual(await read({ status, accepted }), { options: [OPTION], accepted, status });
-    assert.deepEqual(await read({ status }), { options: [OPTION], accepted: null, status });
-    assert.deepEqual(await read({ status, accepted: ['USDC'] }), { options: [OPTION], accepted: null, status });
+    const offer = { options: [OPTION], accepted: null, stopped: undefined, status };
+    assert.deepEqual(await read({ status, accepted }), { ...offer, accepted });
+    assert.deepEqual(await read({ status }), offer);
+    assert.deepEqual(await read({ status, accepted: ['USDC'] }), offer);
+    const stopped = { reason: 'sold_out', message: 'All pieces are sold.' };
+    assert.deepEqual(await read({ status, accepted: [], stopped }), { ...offer, accepted: [], stopped });
     assert.equal(await read(null), 'unavailable');
   });
 

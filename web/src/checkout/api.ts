@@ -43,6 +43,8 @@ export interface Offer {
   readonly options: readonly GatewayOption[];
   /** Null if the answer does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
+  /** Why nothing is offered to anybody, as the gateway has put it: `{ reason }`. */
+  readonly stopped: unknown;
   /** In any other status than `requires_action` the list of options is empty for every account. */
   readonly status: PaymentStatus;
 }
@@ -244,7 +246,7 @@ function offerIn(body: unknown): Offer | undefined {
   const info = fieldIn(body, 'info');
   const status = fieldIn(info, 'status');
   if (options === undefined || !isStatus(status)) return undefined;
-  return { options, accepted: listIn(info, 'accepted', isAccepted) ?? null, status };
+  return { options, accepted: listIn(info, 'accepted', isAccepted) ?? null, stopped: fieldIn(info, 'stopped'), status };
 }
 
 function detailsIn(body: unknown): PaymentDetails | undefined {

@@ -69,7 +69,7 @@ const PERMIT = option(
 
 const ok = <T>(value: T): Answer<T> => ({ is: 'ok', value });
 const offer = (options: readonly GatewayOption[], status: PaymentStatus = 'requires_action') =>
-  ok<Offer>({ options, accepted: null, status });
+  ok<Offer>({ options, accepted: null, stopped: undefined, status });
 const AWAY = { is: 'unavailable', retryAfterMs: null } as const;
 const refusal = (code: string, status = 400) => ({ is: 'refused', status, code }) as const;
 

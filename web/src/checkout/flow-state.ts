@@ -22,7 +22,12 @@ export type Step =
   | { readonly at: 'loading'; readonly session: Session }
   | ({ readonly at: 'choosing' } & Choice)
   /** `accepted` is null if the gateway does not list the tokens. */
-  | { readonly at: 'no_funds'; readonly session: Session; readonly accepted: readonly AcceptedToken[] | null }
+  | {
+      readonly at: 'no_funds';
+      readonly session: Session;
+      readonly accepted: readonly AcceptedToken[] | null;
+      readonly stopped: unknown;
+    }
   | { readonly at: 'refused'; readonly session: Session }
   /** A token that needs a permission first: explained before the wallet asks. */
   | ({ readonly at: 'setup'; readonly cost: string | null } & Choice)

@@ -63,6 +63,7 @@ const came = (options: readonly GatewayOption[], preferredUnit: string | null = 
   type: 'options_came',
   options,
   accepted: ACCEPTED,
+  stopped: undefined,
   preferredUnit,
 });
 const CONNECT: readonly FlowEvent[] = [
@@ -304,7 +305,7 @@ function everyStep(): readonly Flow[] {
     { at: 'connecting', wallet: WALLET, isSlow: false, code: null },
     { at: 'loading', session },
     { at: 'choosing', ...choice },
-    { at: 'no_funds', session, accepted: null },
+    { at: 'no_funds', session, accepted: null, stopped: undefined },
     { at: 'refused', session },
     { at: 'setup', cost: null, ...choice },
     { at: 'preparing', ...choice },

@@ -28,6 +28,7 @@ export type FlowEvent =
       readonly type: 'options_came';
       readonly options: readonly GatewayOption[];
       readonly accepted: readonly AcceptedToken[] | null;
+      readonly stopped: unknown;
       readonly preferredUnit: string | null;
     }
   | { readonly type: 'refused' }
@@ -237,14 +238,14 @@ function accountChanged(flow: Flow, account: string | null): Flow {
 }
 
 function optionsCame(flow: Flow, event: Extract<FlowEvent, { type: 'options_came' }>): Flow {
-  const { options, accepted, preferredUnit } = event;
+  const { options, accepted, stopped, preferredUnit } = event;
   const { step } = flow;
   if (step.at !== 'loading' && step.at !== 'choosing') return flow;
   const { session } = step;
   const wanted = step.at === 'choosing' ? step.option.amount.unit : preferredUnit;
   const option = options.find(({ amount }) => amount.unit === wanted) ?? options[0];
   if (option === undefined) {
-    return at(flow, { at: 'no_funds', session, accepted }, flow.notice === 'lapsed' ? 'lapsed' : null);
+    return at(flow, { at: 'no_funds', session, accepted, stopped }, flow.notice === 'lapsed' ? 'lapsed' : null);
   }
   return at(flow, { at: 'choosing', session, options, option }, flow.notice);
 }

@@ -15,8 +15,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
     const answer = await gateway.options(accountsOf(step.session.account, page.sandbox), signal);
     if (signal.aborted) return;
     if (answer.is === 'ok' && isPayable(answer.value)) {
-      const { options, accepted } = answer.value;
-      dispatch({ type: 'options_came', options, accepted, preferredUnit: memory.lastUnit });
+      dispatch({ type: 'options_came', ...answer.value, preferredUnit: memory.lastUnit });
       return keepPricesFresh(context, signal);
     }
     if (answer.is !== 'unavailable') {
@@ -47,8 +46,7 @@ export async function keepPricesFresh(context: CheckoutContext, signal: AbortSig
     const answer = await gateway.options(accountsOf(now.session.account, page.sandbox), signal);
     if (signal.aborted) return;
     if (answer.is === 'ok' && isPayable(answer.value)) {
-      const { options, accepted } = answer.value;
-      dispatch({ type: 'options_came', options, accepted, preferredUnit: null });
+      dispatch({ type: 'options_came', ...answer.value, preferredUnit: null });
     }
   }
 }

@@ -17,7 +17,17 @@ const STEPS = [
 
 /** States that the suites with a real gateway do not reach. `npm run pictures:pages` checks all states in both themes. */
 const RARE = [
-  ...['ready-long-order', 'ready-phone', 'ready-no-wallet', 'no-funds', 'nothing-offered', 'refused', 'setup-mining'],
+  ...[
+    'ready-long-order',
+    'ready-phone',
+    'ready-no-wallet',
+    'no-funds',
+    'nothing-offered',
+    'sold-out',
+
+    'refused',
+    'setup-mining',
+  ],
   ...['looking', 'paid-mail', 'failed', 'hostile-merchant', 'unavailable', 'arabic', 'picking-many', 'transfer-part'],
   ...['arabic-transfer', 'branded', 'refund-fee', 'refund-other-account'],
 ];

@@ -95,6 +95,8 @@ export const de: Strings = {
   noFundsHint: 'Laden Sie Guthaben auf oder wechseln Sie in Ihrer Wallet das Konto, und prüfen Sie noch einmal.',
   acceptedTitle: 'Diese Zahlung nimmt an',
   checkAgain: 'Noch einmal prüfen',
+  soldOutTitle: 'Ausverkauft',
+  soldOutText: 'Alle Stücke sind bezahlt oder werden gerade bezahlt. Versuchen Sie es in einigen Minuten erneut.',
   nothingOfferedTitle: 'Gerade nicht bezahlbar',
   nothingOfferedText:
     'Für diese Zahlung kann im Moment kein Token angenommen werden. Bitte versuchen Sie es in einigen Minuten noch einmal.',

@@ -92,6 +92,8 @@ export const en = {
   noFundsHint: 'Add funds, or switch to another account in your wallet, and check again.',
   acceptedTitle: 'This payment takes',
   checkAgain: 'Check again',
+  soldOutTitle: 'Sold out',
+  soldOutText: 'All pieces are paid, or are being paid right now. Try again in some minutes.',
   nothingOfferedTitle: 'No way to pay right now',
   nothingOfferedText: 'No token can be accepted for this payment at the moment. Please try again in a few minutes.',
 

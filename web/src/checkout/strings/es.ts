@@ -93,6 +93,8 @@ export const es: Strings = {
   noFundsHint: 'Añade fondos o cambia de cuenta en tu billetera y vuelve a comprobarlo.',
   acceptedTitle: 'Este pago acepta',
   checkAgain: 'Comprobar otra vez',
+  soldOutTitle: 'Agotado',
+  soldOutText: 'Todo está pagado o se está pagando ahora mismo. Inténtelo de nuevo en unos minutos.',
   nothingOfferedTitle: 'Ahora no se puede pagar',
   nothingOfferedText:
     'En este momento no se puede aceptar ningún token para este pago. Inténtalo de nuevo en unos minutos.',

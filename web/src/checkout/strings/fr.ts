@@ -97,6 +97,8 @@ export const fr: Strings = {
   noFundsHint: 'Ajoutez des fonds ou changez de compte dans votre portefeuille, puis vérifiez à nouveau.',
   acceptedTitle: 'Ce paiement accepte',
   checkAgain: 'Vérifier à nouveau',
+  soldOutTitle: 'Épuisé',
+  soldOutText: 'Tout est payé ou en cours de paiement. Réessayez dans quelques minutes.',
   nothingOfferedTitle: 'Paiement impossible pour l’instant',
   nothingOfferedText:
     'Aucun jeton ne peut être accepté pour ce paiement en ce moment. Réessayez dans quelques minutes.',

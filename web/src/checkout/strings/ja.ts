@@ -92,6 +92,8 @@ export const ja: Strings = {
   noFundsHint: '残高を追加するか、ウォレットでアカウントを切り替えて、もう一度確認してください。',
   acceptedTitle: 'この支払いに使える通貨',
   checkAgain: 'もう一度確認',
+  soldOutTitle: '売り切れ',
+  soldOutText: 'すべて支払い済みか、現在支払い中です。数分後にもう一度お試しください。',
   nothingOfferedTitle: '現在お支払いいただけません',
   nothingOfferedText: '現在、この支払いに使えるトークンがありません。数分後にもう一度お試しください。',
 

@@ -93,6 +93,8 @@ export const pt: Strings = {
   noFundsHint: 'Adicione saldo ou troque de conta na sua carteira e verifique de novo.',
   acceptedTitle: 'Este pagamento aceita',
   checkAgain: 'Verificar de novo',
+  soldOutTitle: 'Esgotado',
+  soldOutText: 'Tudo está pago ou está a ser pago neste momento. Tente de novo dentro de alguns minutos.',
   nothingOfferedTitle: 'Não dá para pagar agora',
   nothingOfferedText: 'No momento nenhum token pode ser aceito para este pagamento. Tente de novo em alguns minutos.',
 

@@ -2,6 +2,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { ClockGlyph, CrossGlyph, PenGlyph, SearchGlyph, ShieldGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { shortAccount } from '../../shared/text.ts';
+import { fieldIn } from '../api.ts';
 import type { RareStep as RareStepOf } from '../flow-state.ts';
 import { Accepted } from './accepted.tsx';
 import type { PaymentProps } from './app.tsx';
@@ -36,17 +37,22 @@ export function RareStep({ step, ...props }: PaymentProps & { readonly step: Rar
 
 function NoFunds({ flow, step, actions }: StepProps<'no_funds'>) {
   const { strings } = useWords();
-  const { accepted, session } = step;
+  const { accepted, session, stopped } = step;
+  const isSold = fieldIn(stopped, 'reason') === 'sold_out';
   // No option is available to any account at the moment.
   const isNothingOffered = accepted?.length === 0;
   return (
     <Moment
       tone="calm"
       mark={isNothingOffered ? <ClockGlyph /> : <SearchGlyph />}
-      title={isNothingOffered ? strings.nothingOfferedTitle : strings.noFundsTitle}
+      title={isSold ? strings.soldOutTitle : isNothingOffered ? strings.nothingOfferedTitle : strings.noFundsTitle}
       text={
         isNothingOffered ? (
-          strings.nothingOfferedText
+          isSold ? (
+            strings.soldOutText
+          ) : (
+            strings.nothingOfferedText
+          )
         ) : (
           <Fill
             text={strings.noFundsText}
