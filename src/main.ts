@@ -9,7 +9,7 @@ import { SANDBOX_NETWORK } from './chains/networks.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
-import { serveMetrics } from './http/metrics-server.ts';
+import { MetricsPortError, serveMetrics } from './http/metrics-server.ts';
 import { createImageFetcher } from './logos/fetch-image.ts';
 import { createMailer } from './mail/smtp.ts';
 import { connectNetworks, openRates, openReceivers, openScreening } from './outside.ts';
@@ -81,6 +81,7 @@ const EXPECTED = [
   ChainStartError,
   HomeInUseError,
   MasterSecretError,
+  MetricsPortError,
   OtherMasterSecretError,
   OtherSandboxChainError,
   SchemaMismatchError,

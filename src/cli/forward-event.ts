@@ -4,6 +4,7 @@ import type { World } from '../runtime/world.ts';
 
 /** The time that a receiver has for its answer, as for webhooks. */
 const WITHIN_MS = 10_000;
+const MAX_TEXT_BYTES = 200;
 
 export interface Forwarded {
   /** The status of the answer; null if there was none. */
@@ -11,6 +12,8 @@ export interface Forwarded {
   /** The reason why there was no answer. */
   readonly problem?: string;
   readonly tookMs: number;
+  /** The beginning of a refusal's body, on one line. */
+  readonly text?: string;
   /** True for a 2xx. */
   readonly isTaken: boolean;
 }
@@ -33,11 +36,21 @@ export async function forwardEvent(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]),
     });
-    await response.body?.cancel();
-    return { status: response.status, tookMs: clock.nowMs() - startedMs, isTaken: response.ok };
+    const tookMs = clock.nowMs() - startedMs;
+    const text = response.ok ? '' : await firstText(response);
+    await response.body?.cancel().catch(() => {});
+    return { status: response.status, tookMs, isTaken: response.ok, ...(text !== '' && { text }) };
   } catch (error) {
     return { status: null, problem: problemOf(error), tookMs: clock.nowMs() - startedMs, isTaken: false };
   }
+}
+
+/** A receiver often says in its answer why it refuses. Only the first piece is read: the body may be endless. */
+async function firstText({ body }: Response): Promise<string> {
+  const reader = body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  reader?.releaseLock();
+  return new TextDecoder().decode(value?.subarray(0, MAX_TEXT_BYTES)).replace(/\s+/g, ' ').trim();
 }
 
 /** `fetch` has the reason in the cause, sometimes one for each address. */

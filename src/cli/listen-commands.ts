@@ -117,12 +117,20 @@ async function* followFeed(
   }
 }
 
-/** `12:00:01  payment.succeeded  pay_…  10.00 USD  ORDER-42  200 in 12 ms` */
+/** `12:00:01  payment.succeeded  pay_…  10.00 USD  ORDER-42  your receiver took it (200) in 12 ms` */
 function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | undefined): string {
   const { id, amount, referenceId } = data as { id?: unknown; amount?: unknown; referenceId?: unknown };
-  const answer = forwarded && `${forwarded.status ?? forwarded.problem} in ${forwarded.tookMs} ms`;
+  const answer = forwarded && `${deedOf(forwarded)} in ${forwarded.tookMs} ms`;
   const parts = [String(createdAt).slice(11, 19), type, id, amountText(amount), referenceId, answer];
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
+}
+
+/** What the receiver did, in words: a bare status does not say whose it is. */
+function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
+  if (status === null) return `your receiver gave no answer: ${problem}`;
+  if (isTaken) return `your receiver took it (${status})`;
+  const deed = status >= 300 && status < 400 ? 'redirected, which webhooks do not follow' : 'refused it';
+  return `your receiver ${deed} (${status}${text === '' ? '' : `: ${text}`})`;
 }
 
 function amountText(amount: unknown): string | undefined {

@@ -3,6 +3,7 @@ import { invitePerson, type LinkMail, linkUrl, type Relinked, relinkPerson } fro
 import { LANGUAGES, type Language } from '../domain/mail.ts';
 import { type Belonging, ROLES } from '../domain/role.ts';
 import { ApiError } from '../errors.ts';
+import { readSandbox } from '../sandbox/demo.ts';
 import { openSecrets } from '../settings/master-secret.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { listEverybody, type Person } from '../store/people/people.ts';
@@ -19,6 +20,7 @@ import { layoutFields } from './table.ts';
 const MAX_LIMITS = 50;
 const MAX_LISTED = 1_000;
 const everybody = () => true;
+const DEFAULT_PORT = 8080;
 
 const invite = databaseCommand({
   name: 'people invite',
@@ -57,7 +59,7 @@ const invite = databaseCommand({
         mail: await openMail(deps, language),
       },
     );
-    return linkOutput('Person invited.', deps.config.publicUrl, { ...made, expiresAt: made.link.expiresAt });
+    return linkOutput('Person invited.', await originFor(deps), { ...made, expiresAt: made.link.expiresAt });
   },
 });
 
@@ -87,7 +89,7 @@ const link = databaseCommand({
         forgetsPasskeys,
       },
     );
-    return linkOutput('Link made.', deps.config.publicUrl, made);
+    return linkOutput('Link made.', await originFor(deps), made);
   },
 });
 
@@ -175,8 +177,15 @@ async function belongingOf(
 
 /** With a server for mail the nodes send the link. It is shown in any case. */
 async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
-  const { smtp, publicUrl } = deps.config;
-  return smtp === undefined ? undefined : { publicUrl, language, secrets: await openSecrets(deps) };
+  if (deps.config.smtp === undefined) return undefined;
+  return { publicUrl: await originFor(deps), language, secrets: await openSecrets(deps) };
+}
+
+/** A sandbox may listen on another port than the default one, which this command is not told. Its own file names it. */
+async function originFor({ config }: OperatorDeps): Promise<string> {
+  const isDefault = config.publicUrl === `http://localhost:${DEFAULT_PORT}` && config.databaseUrl === undefined;
+  const sandbox = isDefault ? await readSandbox(config.home) : undefined;
+  return sandbox?.baseUrl ?? config.publicUrl;
 }
 
 function linkOutput(title: string, publicUrl: string, { person, link: made, expiresAt, isMailed }: Relinked) {

@@ -1,3 +1,5 @@
+import { isId } from './ids.ts';
+
 export const LINK_STATUSES = ['active', 'inactive'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
@@ -62,4 +64,9 @@ function latinDigit(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const zero = ZEROS.find((each) => code >= each && code < each + 10);
   return zero === undefined ? character : String(code - zero);
+}
+
+/** The reference as payers see it. A payment of a link without a reference has the id of the link, which means nothing to them. */
+export function shownReference(referenceId: string): string {
+  return isId('plk_', referenceId) ? '' : referenceId;
 }

@@ -62,8 +62,7 @@ export function resolveVersion(input: {
   return { ok: true, version: requested };
 }
 
-export const isPinnable = (version: string): version is PinnableVersion =>
-  isKnown(version) && !version.endsWith('.preview');
+export const isPinnable = (version: string): version is PinnableVersion => isKnown(version) && !isPreview(version);
 
 const isKnown = (version: string): version is Version => KNOWN_VERSIONS.some((known) => known === version);
 
@@ -91,4 +90,8 @@ function isVersionLabel(text: string): boolean {
 function daysInMonth(year: number, month: number): number {
   const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+}
+
+export function isPreview(version: string): boolean {
+  return version.endsWith('.preview');
 }

@@ -57,13 +57,22 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
+/** The port of the metrics is taken. The message says how to go on. */
+export class MetricsPortError extends Error {
+  constructor(port: number) {
+    super(`Port ${port} for metrics is in use. Set METRICS_PORT to a free port.`);
+    this.name = 'MetricsPortError';
+  }
+}
+
 /** A second gateway on one machine finds the default port taken and takes another; a port that was asked for must be free. */
 async function listen(server: Server, host: string, port: number | undefined): Promise<void> {
   try {
     await listenOn(server, host, port ?? DEFAULT_PORT);
   } catch (error) {
     const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    if (!isTaken || port !== undefined) throw error;
+    if (isTaken && port !== undefined) throw new MetricsPortError(port);
+    if (!isTaken) throw error;
     await listenOn(server, host, 0);
   }
 }

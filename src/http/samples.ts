@@ -33,6 +33,7 @@ import { webhookSamples } from './webhook-samples.ts';
 
 /** The examples of the reference, which tell one story. A test checks each body against the schema of its route. */
 
+const HOUR_MS = 3_600_000;
 const ORDER = {
   description: 'Breakfast for two',
   metadata: { table: '14' },
@@ -357,11 +358,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
   'post /v1/test/clock': {
-    body: { advanceMs: 3_600_000 },
-    answer: { now: '2026-02-18T10:30:00.000Z', aheadMs: 3_600_000 },
+    body: { advanceMs: HOUR_MS },
+    answer: { now: '2026-02-18T10:30:00.000Z', aheadMs: HOUR_MS },
   },
 
   'get /health': { answer: { status: 'ok' } },
+  'get /versions': { answer: { versions: [{ version: '2026-02-18', isPreview: false }], default: '2026-02-18' } },
   'get /ready': {
     answer: {
       ready: true,

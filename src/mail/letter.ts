@@ -83,7 +83,7 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
     {
       title: '',
       rows: [
-        [words.reference, plainText(receipt.reference, 80)],
+        ...(receipt.reference === '' ? [] : [[words.reference, plainText(receipt.reference, 80)] as const]),
         [words.date, timeText(language, receipt.paidAt)],
         [words.paidWith, amount(paid)],
         [words.network, receipt.network],

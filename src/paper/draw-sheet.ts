@@ -111,8 +111,10 @@ function blocksOf(sheet: Sheet, setting: Setting, logo: Buffer | undefined): Blo
   ];
 }
 
-function sectionBlocks({ title, text, rows, commands }: Section, setting: Setting): Block[] {
-  const { textSize } = setting.paper;
+function sectionBlocks({ title, text, rows, ...section }: Section, setting: Setting): Block[] {
+  const { textSize, height } = setting.paper;
+  // Nobody types commands from a roll of 80 mm. The address of the receipt, which has them, is printed.
+  const commands = height === undefined ? undefined : section.commands;
   const small = textSize * 0.85;
   return [
     gap(textSize * 1.4),

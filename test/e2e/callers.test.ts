@@ -616,6 +616,15 @@ describe('callers', { concurrency: true }, () => {
     after(() => gateway.stop());
     const get = (headers: Headers) => refusal(gateway, { url, headers });
 
+    it('have versions, which anybody may ask for', async () => {
+      const { versions, default: pinned } = (await gateway.call({ url: '/versions' })).json();
+      assert.deepEqual(versions, [
+        { version: '2026-02-18', isPreview: false },
+        { version: '2026-02-19.preview', isPreview: true },
+      ]);
+      assert.equal(pinned, '2026-02-18');
+    });
+
     it('let in any valid key, or a wallet app with a client id', async () => {
       for (const headers of [
         { 'api-key': key },

@@ -169,6 +169,8 @@ describe('the gateway, as documented', () => {
 
   it('can be watched on a port of its own: requests, and alerts while they are raised', async () => {
     const metrics = await serveMetrics(gateway, { host: '127.0.0.1', port: 0 });
+    const taken = { host: '127.0.0.1', port: metrics.port };
+    await assert.rejects(serveMetrics(gateway, taken), /Set METRICS_PORT to a free port/, 'the setting that is meant');
     const scrape = async (path = '/metrics', method = 'GET') => {
       const response = await fetch(`http://127.0.0.1:${metrics.port}${path}`, { method });
       return { status: response.status, type: response.headers.get('content-type'), text: await response.text() };

@@ -88,7 +88,9 @@ describe('till listen', () => {
     ]);
     assert.match(
       listening.output(),
-      new RegExp(`\\n\\d\\d:\\d\\d:\\d\\d  payment.created  ${paymentId}  10.00 USD  ORDER-42  204 in \\d+ ms\\n`),
+      new RegExp(
+        `\\n\\d\\d:\\d\\d:\\d\\d  payment.created  ${paymentId}  10.00 USD  ORDER-42  your receiver took it \\(204\\) in \\d+ ms\\n`,
+      ),
     );
     assert.match(listening.output(), /Stopped after 2 events\.\n$/);
     assert.ok(!listening.output().includes(shop.secret));

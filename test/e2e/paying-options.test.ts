@@ -113,7 +113,8 @@ describe('options', () => {
         ],
         'the approval comes first',
       );
-      assert.deepEqual(eth.actions, [{ type: 'build', data: { data: '' } }]);
+      const marker = Buffer.from(JSON.stringify({ chain_id: ETH.split('/')[0], isFetched: true })).toString('hex');
+      assert.deepEqual(eth.actions, [{ type: 'build', data: { data: marker } }]);
     });
 
     it('one action where Permit2 may take the token already, two where it must be approved first', async () => {

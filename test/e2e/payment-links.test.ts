@@ -89,6 +89,7 @@ describe('payment links', () => {
       stateIn((await paying.gateway.app.inject({ url: `/?pid=${id}` })).body) as PaymentPage;
     assert.ok((await shown(await ordered(await made()))).sendable.length > 0);
     assert.deepEqual((await shown(onStock)).sendable, [], 'nor does the page offer one');
+    assert.equal((await shown(onStock)).referenceId, '', 'the id of the link is no reference for payers');
   });
 
   it('are created, read, listed by pages and changed', async () => {

@@ -268,6 +268,10 @@ describe('people', () => {
       const above = await paid('3000');
       const large = await refund(headers, above);
       assert.deepEqual([large.statusCode, large.json().details], [403, undefined]);
+      assert.equal(
+        large.json().message,
+        'You may refund at most 10.00 USD of one payment, and this would make 30.00 USD. An owner can raise your limit in the dashboard, under People.',
+      );
       assert.notEqual((await refund(headers, above, '1000')).statusCode, 403);
       await gateway.db.sql`
         insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,

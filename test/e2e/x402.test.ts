@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { headerText } from '../../src/domain/x402.ts';
+import { shiftClock } from '../../src/runtime/shifted-clock.ts';
+import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { until } from '../until.ts';
 import { EURC, openPayingShop, type PayingShop, refusal, SANDBOX, USDC, USDT } from './paying-shop.ts';
@@ -108,6 +110,17 @@ describe('GET /x402/{paymentId}', () => {
     assert.equal((await paying.payment(id)).status, 'requires_action');
     return error;
   }
+
+  it('tells clients that the clock of the sandbox is ahead of theirs, by which their authorizations have ended', async () => {
+    const clock = shiftClock(paying.time.clock, () => 120_000);
+    const { databaseUrl } = paying.gateway;
+    const ahead = await startTestGateway({ ...paying.wiring, world: { clock }, databaseUrl });
+    const id = await paying.created({ expiresAt: paying.time.clock.nowMs() / 1000 + 900 });
+    const errorOn = async (on: TestGateway) => (await on.call({ url: `/x402/${id}` })).json().error;
+    assert.match(await errorOn(ahead), /The clock of this sandbox is 120 s ahead of real time/);
+    assert.doesNotMatch(await errorOn(paying.gateway), /ahead of real time/);
+    await ahead.stop();
+  });
 
   it('asks for every token at par that takes authorizations, to the deposit address', async () => {
     const id = await paying.created();
@@ -216,6 +229,8 @@ describe('GET /x402/{paymentId}', () => {
     for (const text of bad)
       assert.deepEqual(await refusal(pay(id, text)), [400, 'params_validation'], text.slice(0, 40));
     assert.deepEqual(await refusal(get(id, { 'x-payment': 'e30=' })), [400, 'params_validation']);
+    assert.match((await get(id, { 'x-payment': 'e30=' })).body, /speaks x402 version 2: use a client of that version/);
+    assert.match((await get(id)).json().error, /speaks x402 version 2: use a client of that version/);
     assert.deepEqual(await refusal(get('pay_unknown')), [404, 'payment_not_found']);
     assert.equal((await paying.payment(id)).status, 'requires_action');
   });

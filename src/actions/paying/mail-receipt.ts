@@ -2,6 +2,7 @@ import { findAsset } from '../../chains/assets.ts';
 import { findNetwork } from '../../chains/networks.ts';
 import { storedUnit } from '../../chains/units.ts';
 import type { Language, MailedAmount, ReceiptContent } from '../../domain/mail.ts';
+import { shownReference } from '../../domain/payment-link.ts';
 import { DEPOSIT_FORM } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
@@ -74,7 +75,7 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
   return {
     kind: 'receipt',
     merchant: merchantName,
-    reference: receipt.referenceId,
+    reference: shownReference(receipt.referenceId),
     description,
     lineItems: lineItems.map(({ name, quantity = null, amount }) => ({
       name,

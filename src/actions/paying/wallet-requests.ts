@@ -27,10 +27,12 @@ export function listedActions(item: Item, requests: readonly WalletRpc[]): reado
 
 /**
  * The data that the wallet sends to `fetch`. It contains the request of a signature, for wallets that read it
- * themselves. It does not contain a native action, which must be stored here before it is carried out.
+ * themselves. It does not contain a native action, which must be stored here before it is carried out. It is not empty
+ * either: some clients take an empty one for a missing one, and fetch nothing.
  */
-export function buildData({ method }: Item, [request]: readonly WalletRpc[]): string {
-  return method === 'native' ? '' : Buffer.from(JSON.stringify(request)).toString('hex');
+export function buildData({ method, network }: Item, [request]: readonly WalletRpc[]): string {
+  const content = method === 'native' ? { chain_id: network, isFetched: true } : request;
+  return Buffer.from(JSON.stringify(content)).toString('hex');
 }
 
 export function stepsOf(requests: readonly WalletRpc[]): readonly Step[] {

@@ -4,6 +4,7 @@ import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
+import { shownReference } from '../../domain/payment-link.ts';
 import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
@@ -76,7 +77,7 @@ export async function paymentPage(
       ...(failureCode !== undefined && { failureCode }),
     },
     checkout: successUrl === null || errorUrl === null ? null : { successUrl, errorUrl },
-    referenceId: payment.referenceId,
+    referenceId: shownReference(payment.referenceId),
     ...viewOrder(config, details),
     sendable: sendable.map(({ asset, amount }) => viewToken(config, asset, amount.toString())),
     ...(paidInto !== undefined && { paidInto }),

@@ -1,9 +1,29 @@
 import type { FastifyRequest } from 'fastify';
 import type { RequestRefundInput } from '../../actions/outgoing/refund/request-refund.ts';
-import { isWithinLimits } from '../../domain/role.ts';
+import { parseUnit } from '../../chains/units.ts';
+import { formatForPeople } from '../../domain/money.ts';
+import { isWithinLimits, type RefundLimit } from '../../domain/role.ts';
 import { ApiError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
 import { checkPasskey } from './caller.ts';
+
+/** The limit in the unit of the payment, and the way to more. */
+function limitText(limits: readonly RefundLimit[], total: RefundLimit): string {
+  const limit = limits.find(({ unit }) => unit === total.unit);
+  const may = limit === undefined ? `none in ${unitText(total.unit)}` : `at most ${moneyText(limit)} of one payment`;
+  return `You may refund ${may}, and this would make ${moneyText(total)}. An owner can raise your limit in the dashboard, under People.`;
+}
+
+function moneyText({ unit, value }: RefundLimit): string {
+  const parsed = parseUnit(unit);
+  if (!parsed.ok) return `${value} minor units`;
+  return `${formatForPeople({ units: BigInt(value), decimals: parsed.value.decimals })} ${parsed.value.symbol}`;
+}
+
+function unitText(unit: string): string {
+  const parsed = parseUnit(unit);
+  return parsed.ok ? parsed.value.symbol : unit;
+}
 
 /**
  * The limits of people. A person of support refunds payments within the limits of the person alone. Refunds of a payment
@@ -17,7 +37,7 @@ export function refundApproval(request: FastifyRequest, deps: HttpDeps): Request
   return ({ unit, value }) => {
     const total = { unit, value: value.toString() };
     if (role === 'support' && !isWithinLimits(refundLimits ?? [], total)) {
-      throw new ApiError('forbidden', 'This is above the amount that you may refund of one payment.');
+      throw new ApiError('forbidden', limitText(refundLimits ?? [], total));
     }
     if (!isWithinLimits(deps.config.refundWithoutPasskey, total)) checkPasskey(request, deps);
   };

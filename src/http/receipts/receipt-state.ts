@@ -1,5 +1,6 @@
 import type { ReceiptPage } from '../../../web/src/receipts/page-state.ts';
 import { makeReceipt, type SignedReceipt } from '../../actions/paying/make-receipt.ts';
+import { shownReference } from '../../domain/payment-link.ts';
 import { ApiError } from '../../errors.ts';
 import { listEvents } from '../../store/events/events.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
@@ -45,7 +46,7 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
     merchant,
     number: id.slice('pay_'.length),
     paidAt: signed?.receipt.succeededAt ?? (await findPaidAt(deps, payment)),
-    referenceId: payment.referenceId,
+    referenceId: shownReference(payment.referenceId),
     description,
     lineItems: lineItems ?? [],
     price: amount,

@@ -107,4 +107,5 @@ export const ORDER_OF_USE: readonly string[] = [
 
   'get /ready',
   'get /health',
+  'get /versions',
 ];

@@ -1,10 +1,16 @@
 import { Type } from 'typebox';
+import { DEFAULT_PIN, isPreview, KNOWN_VERSIONS } from '../../domain/version.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { createReadiness, Readiness } from '../readiness.ts';
 
 /** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/health', { schema: HEALTH, config: PROBE }, () => ({ status: 'ok' as const }));
+
+  app.get('/versions', { schema: VERSIONS, config: { isCheap: true } }, () => ({
+    versions: KNOWN_VERSIONS.map((version) => ({ version, isPreview: isPreview(version) })),
+    default: DEFAULT_PIN,
+  }));
 
   const check = createReadiness(deps);
   app.get('/ready', { schema: READY, config: PROBE }, async (_request, reply) => {
@@ -19,6 +25,22 @@ const HEALTH = {
   tags: ['Operations'],
   summary: 'Check whether the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
+};
+
+const VERSIONS = {
+  tags: ['Operations'],
+  summary: 'List the versions of the API',
+  response: {
+    200: Type.Object(
+      {
+        versions: Type.Array(Type.Object({ version: Type.String(), isPreview: Type.Boolean() }), {
+          description: 'The oldest first. `Pay-Version` takes each of them. A preview may change at any time.',
+        }),
+        default: Type.String({ description: 'The version of new partners, and of callers by App-Id.' }),
+      },
+      { description: 'The versions.' },
+    ),
+  },
 };
 
 const READY = {

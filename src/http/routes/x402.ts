@@ -8,6 +8,7 @@ import { listRequirements } from '../../actions/paying/x402/list-requirements.ts
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { EXTENSIONS, headerText, readPaymentHeader, X402_VERSION } from '../../domain/x402.ts';
 import { ApiError, validationError } from '../../errors.ts';
+import { shiftOf } from '../../runtime/shifted-clock.ts';
 import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -52,7 +53,8 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findPayment(deps, request);
       const header = headerOf(request, 'payment-signature');
       if (header === undefined) {
-        if (headerOf(request, 'x-payment') !== undefined) throw wrongHeader('is missing: X-PAYMENT is of version 1');
+        if (headerOf(request, 'x-payment') !== undefined)
+          throw wrongHeader(`is missing. X-PAYMENT is of version 1. ${USE_VERSION}`);
         return answerByStatus(deps, visit, payment);
       }
       const read = readPaymentHeader(header);
@@ -64,6 +66,9 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
     },
   );
 }
+
+/** A client of version 1 cannot read the list of requirements, and shows this sentence. */
+const USE_VERSION = `This gateway speaks x402 version ${X402_VERSION}: use a client of that version.`;
 
 interface Visit {
   readonly request: FastifyRequest<{ Params: { id: string } }>;
@@ -86,7 +91,8 @@ async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
   const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
   if (status === 'expired') throw paymentExpired();
   if (status === 'failed' || status === 'cancelled') throw notPayable(status);
-  if (status === 'requires_action') return askToPay(deps, visit, { payment, error: 'PAYMENT-SIGNATURE is missing' });
+  if (status === 'requires_action')
+    return askToPay(deps, visit, { payment, error: `PAYMENT-SIGNATURE is missing. ${USE_VERSION}` });
   return status === 'succeeded'
     ? viewStatus(deps.config, payment, deps.world.clock.nowMs())
     : comeBack(deps, visit, payment);
@@ -102,7 +108,7 @@ async function askToPay(
   const url = `${deps.config.publicUrl}/x402/${payment.id}`;
   const required = {
     x402Version: X402_VERSION,
-    error,
+    error: `${error}${clockNote(deps)}`,
     resource: { url, description: `Payment ${payment.id}`, mimeType: 'application/json' },
     accepts: await listRequirements(deps, payment),
     extensions: EXTENSIONS,
@@ -110,6 +116,19 @@ async function askToPay(
   visit.reply.code(402).header('PAYMENT-REQUIRED', headerText(required));
   return required as never;
 }
+
+/**
+ * Clients compute the end of an authorization by their own clock. If the time of the sandbox was moved ahead, that end has
+ * passed here, and every payment fails.
+ */
+function clockNote({ world }: HttpDeps): string {
+  const aheadS = Math.round(shiftOf(world.clock) / 1000);
+  if (aheadS < CLOCK_NOTE_S) return '';
+  return ` (The clock of this sandbox is ${aheadS} s ahead of real time: authorizations that a client dates by its own clock have ended here. Start the sandbox with a new TILL_HOME to pay by x402.)`;
+}
+
+/** Authorizations of clients end a minute and more after they were made. */
+const CLOCK_NOTE_S = 30;
 
 /** The payment is under way: nobody is asked to pay it again. */
 function comeBack({ config, world }: HttpDeps, { reply }: Visit, payment: PaymentGlance) {

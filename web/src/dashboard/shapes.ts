@@ -288,19 +288,6 @@ export interface AuditPage {
   readonly nextCursor: string | null;
 }
 
-export const SCOPES = [
-  'merchants:read',
-  'merchants:write',
-  'destinations:write',
-  'payments:read',
-  'payments:write',
-  'refunds:write',
-  'events:read',
-  'webhooks',
-  'gateway',
-  'sandbox',
-] as const;
-
 export interface ApiKey {
   readonly id: string;
   readonly label: string;

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { SCOPES } from '../../../../src/domain/scope.ts';
 import { Fill } from '../../shared/fill.tsx';
 import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useSession } from '../queries.ts';
-import { type ApiKey, SCOPES } from '../shapes.ts';
+import type { ApiKey } from '../shapes.ts';
 import { useWords } from '../words.ts';
 import { Form } from './form.tsx';
 import { MerchantField } from './merchant-field.tsx';
@@ -62,7 +63,9 @@ export function KeyDialog({ onClose, onMade }: DialogProps) {
             own.map((scope) => (
               <label key={scope}>
                 <input type="checkbox" name="scope" value={scope} defaultChecked={scope.startsWith('payments:')} />
-                <code dir="ltr">{scope}</code>
+                <span>
+                  {words[`scope ${scope}`]} <code dir="ltr">{scope}</code>
+                </span>
               </label>
             ))}
         </fieldset>
