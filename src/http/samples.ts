@@ -29,11 +29,11 @@ import {
 import { sampleTimeline } from './sample-timeline.ts';
 import { signingSamples } from './signing-samples.ts';
 import { STATISTICS_SAMPLES } from './statistics-samples.ts';
+import { systemSamples } from './system-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
 /** The examples of the reference, which tell one story. A test checks each body against the schema of its route. */
 
-const HOUR_MS = 3_600_000;
 const ORDER = {
   description: 'Breakfast for two',
   metadata: { table: '14' },
@@ -358,34 +358,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
 
   'get /v1/test/clock': { answer: { now: CREATED_AT, aheadMs: 0 } },
   'post /v1/test/clock': {
-    body: { advanceMs: HOUR_MS },
-    answer: { now: '2026-02-18T10:30:00.000Z', aheadMs: HOUR_MS },
+    body: { advanceMs: 3_600_000 },
+    answer: { now: '2026-02-18T10:30:00.000Z', aheadMs: 3_600_000 },
   },
 
-  'get /health': { answer: { status: 'ok' } },
-  'get /versions': { answer: { versions: [{ version: '2026-02-18', isPreview: false }], default: '2026-02-18' } },
-  'get /ready': {
-    answer: {
-      ready: true,
-      stopping: false,
-      database: 'ok',
-      secret: 'ok',
-      clockOffMs: 12,
-      chains: [
-        {
-          network: 'eip155:8453',
-          name: 'Base',
-          state: 'up',
-          endpoints: 2,
-          endpointsUp: 2,
-          head: 42_318_012,
-          payable: [USDC],
-          remarks: [],
-        },
-      ],
-      remarks: [],
-    },
-  },
+  ...systemSamples(USDC),
   'get /.well-known/till-receipts.json': {
     answer: {
       keys: [

@@ -1,0 +1,31 @@
+import type { Sample } from './sample.ts';
+
+/** Examples of the routes for monitoring. */
+export function systemSamples(asset: string): Readonly<Record<string, Sample>> {
+  return {
+    'get /health': { answer: { status: 'ok' } },
+    'get /versions': { answer: { versions: [{ version: '2026-02-18', isPreview: false }], default: '2026-02-18' } },
+    'get /ready': {
+      answer: {
+        ready: true,
+        stopping: false,
+        database: 'ok',
+        secret: 'ok',
+        clockOffMs: 12,
+        chains: [
+          {
+            network: 'eip155:8453',
+            name: 'Base',
+            state: 'up',
+            endpoints: 2,
+            endpointsUp: 2,
+            head: 42_318_012,
+            payable: [asset],
+            remarks: [],
+          },
+        ],
+        remarks: [],
+      },
+    },
+  };
+}
