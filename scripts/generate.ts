@@ -10,6 +10,7 @@ import { SETTINGS } from '../src/settings/config.ts';
 import { readConfig } from '../src/settings/read-config.ts';
 import type { Setting } from '../src/settings/setting.ts';
 import { authorisationPage } from './authorisation-page.ts';
+import { conformancePage } from './conformance-page.ts';
 import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
 import { sdkTypes } from './sdk-types.ts';
@@ -34,6 +35,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/authorisation.md', authorisationPage(JSON.parse(openApi))],
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
+    ['docs/conformance.md', conformancePage()],
     ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];
 }
