@@ -6,7 +6,7 @@ import { createSecrets } from '../src/runtime/secrets.ts';
 /** The master secret of gateways in tests. */
 export const TEST_SECRET = new Uint8Array(32).fill(7);
 
-export const TEST_SUBJECT_KEYS = subjectKeysOf(createSecrets([TEST_SECRET]));
+const TEST_SUBJECT_KEYS = subjectKeysOf(createSecrets([TEST_SECRET]));
 
 /** The item with the seal that a gateway of the tests gives it. */
 export function sealedByTest(chain: Pick<Chain, 'sealedTerms'>, item: Item): Item {

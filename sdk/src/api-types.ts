@@ -83,6 +83,8 @@ export interface PaymentRefund {
 
 /** The payment. */
 export interface Payment {
+  paymentId: string;
+  /** The same as `paymentId`. */
   id: string;
   merchantId: string;
   referenceId: string;
@@ -215,7 +217,7 @@ export interface PaymentQuery {
   network?: string | readonly string[] | undefined;
   /** Only with these statuses. May be repeated, or hold several with commas between them. */
   status?: PaymentStatus | readonly PaymentStatus[] | undefined;
-  /** A part of the reference id, to the letter. */
+  /** A part of the reference id, in any case. */
   referenceId?: string | undefined;
   /** Finds payments by the id of a payment or refund, the link of a checkout, the hash of a transaction that paid, settled or refunded them, the account of the payer (CAIP-10, or its address alone), or else by a part of the reference id. */
   search?: string | undefined;
@@ -253,7 +255,8 @@ export interface ListedPayment {
     /** The paying account, CAIP-10. */
     accountCaip10: string;
     /** The wallet. */
-    accountProviderName?: string;
+    accountProviderName: string;
+    /** The URL of its icon, if it has one. */
     accountProviderIcon?: string;
   };
   /** The transaction that paid it, once known. */
@@ -978,43 +981,7 @@ export interface EventQuery {
   maxPollMs?: number | undefined;
 }
 
-export interface RefundData {
-  id: string;
-  paymentId: string;
-  merchantId: string;
-  refundId: string;
-  /** The state of the refund; `refunded` is the last one. */
-  status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
-  /** The refunded amount, in the paid asset. */
-  amount: Amount;
-  /** The part of the price that is given back. */
-  priceAmount: Amount;
-  /** The account that gets it, CAIP-10. */
-  destination: string;
-  /** Your words, if you gave some. */
-  reason: string | null;
-  /** The transaction, once it is final. */
-  txId: string | null;
-  /** ISO 8601, UTC, with milliseconds. */
-  requestedAt: string;
-  /** ISO 8601, UTC, with milliseconds. */
-  lastUpdatedAt: string;
-  /** What the refund waits for at this moment. Not in events and lists of payments. */
-  waitingFor?: {
-    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
-    /** CAIP-19. */
-    asset: string;
-    /** The amount that is missing; of all others, the amount that waits. */
-    amount: Amount;
-    /** ISO 8601, UTC, with milliseconds. */
-    since: string;
-    /** Only of `cooling_off`. */
-    until?: string;
-  } | null;
-  /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
-  signUrl?: string;
-}
+export type RefundData = Payment;
 
 export interface MerchantData {
   id: string;

@@ -191,7 +191,9 @@ describe('what ends when its ground ends', () => {
           actor: 'operator',
           personId: person.person.id,
           isSeen: () => true,
+          showsEveryLink: true,
         });
+        assert.ok(link);
         return () => visit({ link: link.token });
       },
       before: ONCE,

@@ -110,7 +110,7 @@ export const COLLECTOR_ABI = parseAbi([
 ]);
 
 /** The parts of the first release that differ. */
-export const FIRST_COLLECTOR_ABI = parseAbi([
+const FIRST_COLLECTOR_ABI = parseAbi([
   'function pay(address feeAccount, bytes16 subject, uint256 amount, uint256 fee, address recipient, uint256 deadline) payable',
   'event Collected(bytes32 indexed commitment, bytes16 subject, address payer, address token, uint256 amount, uint256 fee, address recipient)',
 ]);
