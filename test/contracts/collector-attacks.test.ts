@@ -127,6 +127,8 @@ describe('an amount of zero', () => {
   it('is refused in native coin', async () => {
     const data = encodeNativePayment({ ...coin(chain), amount: 0n, fee: 0n, feeAccount: FEE_ACCOUNT });
     await assert.rejects(chain.call(COLLECTOR_ADDRESS, data), { data: say('NothingToPay()') });
+    const least = { ...coin(chain), amount: 1n, fee: 0n, feeAccount: FEE_ACCOUNT };
+    await chain.call(COLLECTOR_ADDRESS, encodeNativePayment(least), { value: 1n });
   });
 });
 
