@@ -235,7 +235,9 @@ async function checkChain(receipt, rpc) {
         words: [shown(receipt).padEnd(64, '0'), payer, token, amount, fee, recipient],
       };
   checkEvent(receipt, logs, event);
-  if (receipt.token !== NATIVE) checkPayout(receipt, receipt.collector, logs);
+  // Through Permit2, money without a fee goes from the payer to the recipient directly.
+  const isDirect = isSealed(receipt) && receipt.nonceSpace === '2' && receipt.fee === '0';
+  if (receipt.token !== NATIVE) checkPayout(receipt, isDirect ? receipt.payer : receipt.collector, logs);
   return depth;
 }
 
@@ -290,7 +292,7 @@ function checkEvent({ logIndex, collector }, logs, { topics, words }) {
   check(same(log.data, `0x${words.join('')}`), 'the event tells of something else than the receipt');
 }
 
-/** The token's own word: so much went from the Collector or the deposit address to the recipient. */
+/** The token's own word: so much went from the Collector, the payer or the deposit address to the recipient. */
 function checkPayout({ amount, fee, token, recipient }, from, logs) {
   const net = BigInt(amount) - BigInt(fee);
   if (net === 0n) return;

@@ -16,6 +16,7 @@ import { DESTINATION, INTERMEDIATE, openPayingShop, type PayingShop, SANDBOX, US
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import type { TestNode } from '../e2e/relay-scene.ts';
 import { freshKey } from '../gateway.ts';
+import { sealedByTest } from '../sealed.ts';
 import { until } from '../until.ts';
 
 const MINUTE_MS = 60_000;
@@ -231,7 +232,8 @@ describe('an attacker who writes to the database', () => {
     const deadlineS = Math.floor(scene.world.clock.nowMs() / 1000) + 3_000;
     const collector = scene.connected.chain.collector() ?? '';
     const subject = markedId('flot_', new Uint8Array(16).fill(5));
-    const whole = { ...item, method: 'native' as const, ...terms, deadlineS, collector, subject };
+    const { chain } = scene.connected;
+    const whole = sealedByTest(chain, { ...item, method: 'native', ...terms, deadlineS, collector, subject });
     const row = {
       ...item,
       subject,
@@ -239,7 +241,8 @@ describe('an attacker who writes to the database', () => {
       amount: terms.amount.toString(),
       fee: 0,
       deadline: new Date(deadlineS * 1000),
-      commitment: scene.connected.chain.commitmentOf(whole),
+      commitment: chain.commitmentOf(whole),
+      seal: whole.seal,
       state: 'due',
       signature: '0x',
       attempts: 0,

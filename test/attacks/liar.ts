@@ -1,6 +1,5 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex } from 'viem';
-import { COLLECTOR_ABI, COLLECTOR_ADDRESS } from '../../src/chains/evm/collector.ts';
-import { idBytes } from '../../src/domain/ids.ts';
+import { COLLECTOR_ABI, COLLECTOR_ADDRESS, NONCE_SPACES } from '../../src/chains/evm/collector.ts';
 import type { FaultChain } from '../faults/fault-chain.ts';
 import type { RpcProxy } from '../rpc-proxy.ts';
 import type { RpcCall } from '../stale-view.ts';
@@ -48,7 +47,10 @@ export const denyingUse: Answer = ({ method, params }, truth) => {
 
 export interface ForgedPayment {
   readonly commitment: string;
-  readonly subject: string;
+  /** In hex, without 0x. */
+  readonly seal: string | null;
+  readonly feeAccount: string;
+  readonly deadline: Date;
   readonly payer: string;
   readonly token: string;
   readonly amount: string;
@@ -68,14 +70,17 @@ export async function forging(chain: FaultChain, payment: ForgedPayment): Promis
       args: { commitment: payment.commitment as Hex },
     }),
     data: encodeAbiParameters(
-      ['bytes16', 'address', 'address', 'uint256', 'uint256', 'address'].map((type) => ({ type })),
+      'uint256,address,address,bytes32,address,uint256,uint256,address,uint256'.split(',').map((type) => ({ type })),
       [
-        `0x${Buffer.from(idBytes(payment.subject)).toString('hex')}`,
-        payment.payer,
+        BigInt(NONCE_SPACES.token),
         payment.token,
+        payment.feeAccount,
+        `0x${payment.seal}`,
+        payment.payer,
         BigInt(payment.amount),
         BigInt(payment.fee),
         payment.recipient,
+        BigInt(payment.deadline.getTime() / 1000),
       ],
     ),
     blockNumber: number,

@@ -24,10 +24,14 @@ async function itemOf(scene: FaultScene, subject: string) {
       amount: string;
       fee: string;
       recipient: string;
+      feeAccount: string;
+      seal: string | null;
       state: string;
       deadline: Date;
     }[]
-  >`select commitment, subject, payer, asset, amount::text, fee::text, recipient, state, deadline from items
+  >`select commitment, subject, seal, payer, asset, amount::text, fee::text, recipient, fee_account as "feeAccount",
+      state, deadline
+    from items
     where subject = ${subject} order by accepted_at desc limit 1`;
   assert.ok(item);
   return item;

@@ -15,6 +15,7 @@ import {
   USDC,
 } from '../e2e/paying-shop.ts';
 import { openShop, type Shop } from '../e2e/shop.ts';
+import { sealedByTest } from '../sealed.ts';
 
 const HUNDRED_DOLLARS = { amount: { unit: 'iso4217/USD', value: '10000' } };
 const STRANGER = '0x9999999999999999999999999999999999999999';
@@ -47,7 +48,8 @@ describe('an attacker who has the option key', () => {
   /** Signs the forged terms and confirms them. */
   async function confirm(asset: string, change: Change) {
     const { payer, id, option, optionId } = await forged(asset, change);
-    const [request] = walletRequests(paying.network().chain, option.item, 10n ** 30n);
+    const { chain } = paying.network();
+    const [request] = walletRequests(chain, sealedByTest(chain, option.item), 10n ** 30n);
     assert.ok(request);
     const signature = await payer.carryOut({ method: request.method, params: [...request.params] });
     return { id, answer: paying.wallet.confirm(id, optionId, [result(signature)]) };
@@ -136,7 +138,8 @@ describe('an attacker who has the option key', () => {
     const { paymentId } = await liveShop.created(HUNDRED_DOLLARS);
     const { optionKeys, world } = paying.gateway;
     const moved = { ...option, item: { ...option.item, subject: paymentId } };
-    const [request] = walletRequests(paying.network().chain, moved.item, 0n);
+    const { chain } = paying.network();
+    const [request] = walletRequests(chain, sealedByTest(chain, moved.item), 0n);
     assert.ok(request);
     const signature = await payer.carryOut({ method: request.method, params: [...request.params] });
     const optionId = sealOption(optionKeys, moved, world.random.bytes(12));

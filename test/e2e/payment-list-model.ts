@@ -57,7 +57,7 @@ export function matches(payment: ModelPayment, query: ModelQuery): boolean {
     (symbols.length === 0 || (symbol !== undefined && symbols.includes(symbol))) &&
     (networks.length === 0 || networks.some((network) => payment.token?.asset.startsWith(`${network}/`))) &&
     (statuses.length === 0 || statuses.includes(seen(payment))) &&
-    (referenceId === undefined || payment.referenceId.includes(referenceId))
+    (referenceId === undefined || payment.referenceId.toLowerCase().includes(referenceId.toLowerCase()))
   );
 }
 

@@ -175,11 +175,13 @@ describe('lists of payments', () => {
       assert.deepEqual(references(await of(shop.merchant.id)), ['first']);
       assert.deepEqual(references(await of(shop.merchant.id, second.id)), ['second', 'first']);
       assert.deepEqual((await of(second.id)).data[0].merchant, { id: second.id, name: 'Second', iconUrl: null });
-      for (const ids of [[stranger.merchant.id], ['mrch_unknown'], ['\0'], ['x'.repeat(256)]]) {
+      for (const ids of [[stranger.merchant.id], ['mrch_unknown'], ['x'.repeat(256)]]) {
         const { data, stats } = await of(...ids);
         assert.deepEqual([data, stats.totalTransactions], [[], 0], ids.join());
       }
-      assert.deepEqual(fields(await t.refused(shop, { merchantId: '' }, '/v1/payments')), ['merchantId[0]']);
+      for (const merchantId of ['', '\0']) {
+        assert.deepEqual(fields(await t.refused(shop, { merchantId }, '/v1/payments')), ['merchantId[0]']);
+      }
     });
 
     it('show a key that is for certain merchants only those', async () => {

@@ -281,9 +281,10 @@ describe('GET /x402/{paymentId}', () => {
     const { chain, control } = paying.network();
     const [stored] = await paying.items(id);
     assert.ok(stored);
-    const { network, collector, asset, subject, recipient, feeAccount } = stored;
+    const { network, collector, asset, subject, seal, recipient, feeAccount } = stored;
+    assert.ok(seal);
     const item = {
-      ...{ network, collector, asset, subject, recipient, feeAccount, method: 'deposit-vrs' as const },
+      ...{ network, collector, asset, subject, seal, recipient, feeAccount, method: 'deposit-vrs' as const },
       payer: agent.address,
       amount: AMOUNT,
       fee: BigInt(stored.fee),

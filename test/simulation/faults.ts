@@ -1,5 +1,4 @@
 import { checksumAddress } from '../../src/domain/caip.ts';
-import { idBytes } from '../../src/domain/ids.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { MAIL_MOODS } from './mail-server.ts';
 import { MOODS } from './receivers.ts';
@@ -130,10 +129,13 @@ const FORGED_SENDER = checksumAddress('0xf04ed00000000000000000000000000000000f0
 /** The lying endpoint shows the transfer of a payment that nobody has carried out, in a block that everybody has. */
 async function forge({ sql, connected, control, forged }: Stage, random: Seeded): Promise<void> {
   const items = await sql<Record<ItemColumn, string>[]>`
-    select commitment, subject, collector, payer, asset, amount::text, fee::text, recipient from items
+    select commitment, seal, collector, payer, asset, amount::text, fee::text, recipient,
+      fee_account as "feeAccount", method, extract(epoch from deadline)::bigint::text as deadline
+    from items
     where purpose = 'payment' and state in ('due', 'sent') order by commitment`;
   if (items.length === 0) return;
-  const { subject, amount, fee, ...item } = random.pick(items);
+  const { seal, amount, fee, feeAccount, method, deadline, ...item } = random.pick(items);
+  const nonceSpace = method === 'permit2' ? 'permit2' : 'token';
   const { number, hash } = await connected.chain.head();
   const event: PaidEvent = {
     ...item,
@@ -141,9 +143,10 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
     block: { number, hash },
     transactionHash: `0x${Buffer.from(random.bytes(32)).toString('hex')}`,
     logIndex: 0,
-    subject: Buffer.from(idBytes(subject)).toString('hex'),
+    subject: seal,
     amount: BigInt(amount),
     fee: BigInt(fee),
+    terms: { nonceSpace, feeAccount, deadline: BigInt(deadline) },
   };
   forged.push(event);
   control.testify(LIAR, { invented: [...forged] });
@@ -216,7 +219,18 @@ function askAgain(stage: Stage, random: Seeded): void {
   stage.act(request(stage, stage.newClient('partner'), random, { method: 'POST', url, headers, payload }));
 }
 
-type ItemColumn = 'commitment' | 'subject' | 'collector' | 'payer' | 'asset' | 'amount' | 'fee' | 'recipient';
+type ItemColumn =
+  | 'commitment'
+  | 'seal'
+  | 'collector'
+  | 'payer'
+  | 'asset'
+  | 'amount'
+  | 'fee'
+  | 'recipient'
+  | 'feeAccount'
+  | 'method'
+  | 'deadline';
 
 function honest({ control, forged, forgedTransfers }: Stage): void {
   forged.length = 0;

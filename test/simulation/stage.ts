@@ -1,4 +1,5 @@
 import type { CommandDeps } from '../../src/actions/command.ts';
+import { subjectOfEvent } from '../../src/actions/event-subject.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
@@ -6,7 +7,6 @@ import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
-import { idBytes } from '../../src/domain/ids.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
@@ -15,7 +15,7 @@ import { createUnusedDatabase, patient } from '../database.ts';
 import { depositsOnChain } from './deposits-on-chain.ts';
 import { type Driver, openDriver } from './driver.ts';
 import type { MailServer } from './mail-server.ts';
-import { type SimNode, startNode } from './node.ts';
+import { type SimNode, SUBJECT_KEYS, startNode } from './node.ts';
 import {
   COIN,
   MERCHANT_KEY,
@@ -274,10 +274,13 @@ export async function openStage(input: StageInput): Promise<Stage> {
     },
     registerHeld: (deps) => register(deps, stage.merchants[1]?.id ?? '', random.fork('destination')),
     async paidOnChain(objectId) {
-      const subject = Buffer.from(idBytes(objectId)).toString('hex');
       const { number } = await connected.chain.head();
       const events = await connected.chain.events(0, number);
-      return events.filter((event): event is PaidEvent => event.type === 'paid' && event.subject === subject);
+      const keys = { subjectKeys: SUBJECT_KEYS };
+      return events.filter(
+        (event): event is PaidEvent =>
+          event.type === 'paid' && subjectOfEvent(keys, connected.chain, event) === objectId,
+      );
     },
     async isPaidOnChain(paymentId) {
       if ((await stage.paidOnChain(paymentId)).length > 0) return true;

@@ -262,6 +262,7 @@ const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
 );
 
 const PAYOUT_FAILED = toFunctionSelector('PayoutFailed(bytes)');
+const PANIC = toFunctionSelector('Panic(uint256)');
 const ERROR_WITH_MESSAGE = toFunctionSelector('Error(string)');
 
 /** Names the reason of a refusal. It is a hint for people and for the next attempt, never a proof. */
@@ -276,8 +277,9 @@ export function reasonOf(reason: Hex): RefusalReason {
 function reasonOfPayout(reason: Hex): RefusalReason {
   const said = reasonOf(reason);
   if (said === 'payer_blacklisted') return 'recipient_blacklisted';
-  // The Collector pays out what has arrived. If its own balance is too low, the token has kept a part.
-  if (said === 'short_balance') return 'short_arrival';
+  // The Collector pays out what has arrived. If its own balance is too low, the token has kept a part. Some tokens say so by
+  // an underflow alone.
+  if (said === 'short_balance' || reason.startsWith(PANIC)) return 'short_arrival';
   return said === 'paused' || said === 'out_of_gas' ? said : 'unknown';
 }
 

@@ -98,7 +98,7 @@ export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcome
         return { is: 'refused', reason: error.reason };
       }
       fees += item.fee;
-      logs.push({ type: 'paid', commitment, item });
+      logs.push(...directTransfer(item), { type: 'paid', commitment, item });
       return { is: 'paid' };
     });
     const [first] = batch;
@@ -107,6 +107,12 @@ export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcome
     }
     return { outcomes, logs };
   });
+}
+
+/** Permit2 pays the recipient directly if there is no fee, since the Collector has seals. */
+function directTransfer({ method, seal, asset, payer: from, recipient: to, amount, fee }: Item): Log[] {
+  if (method !== 'permit2' || seal === undefined || fee > 0n) return [];
+  return [{ type: 'transferred', isCoin: false, asset, from, to, amount }];
 }
 
 /** The payer's own transaction to the Collector's payable entry. */

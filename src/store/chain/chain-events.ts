@@ -82,6 +82,28 @@ export async function findPaidCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
+/** A payment of a stored item, as the token's own transfer log shows it if the money did not pass through the Collector. */
+export interface DirectPayment {
+  readonly transactionHash: string;
+  readonly asset: string;
+  readonly payer: string;
+  readonly recipient: string;
+  readonly amount: string;
+}
+
+/** The payments without a fee that these transactions made for stored items. */
+export function listDirectPayments(
+  db: Reader,
+  { network, transactionHashes }: { network: string; transactionHashes: readonly string[] },
+): Promise<DirectPayment[]> {
+  return db<DirectPayment[]>`
+    select e.transaction_hash as "transactionHash", e.fields ->> 'asset' as asset, e.fields ->> 'payer' as payer,
+      e.fields ->> 'recipient' as recipient, e.fields ->> 'amount' as amount
+    from chain_events e
+    where e.network = ${network} and e.transaction_hash = any(${transactionHashes as string[]}::text[])
+      and e.type = 'paid' and e.fields ->> 'fee' = '0' and exists (select from items i where i.commitment = e.commitment)`;
+}
+
 /** The event that paid an item. Undefined while its block is not in the chain. */
 export async function findPaidEvent(
   db: Reader,

@@ -10,7 +10,7 @@ import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
-import { ownAccounts, storeStrays, strayOf, withoutSweeps } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts, storeStrays, strayOf, withoutPayments } from '../../outgoing/stray/record-strays.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
@@ -189,7 +189,7 @@ async function restoreStrays(
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
   const found = await connected.chain.incoming(new Set(ownAccounts(connected)), from, to);
-  const transfers = await withoutSweeps(sql, connected.chain.network.chainId, found);
+  const transfers = await withoutPayments(sql, connected.chain.network.chainId, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,

@@ -17,7 +17,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearTransfers } from '../../evidence.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
-import { strayOf } from '../stray/record-strays.ts';
+import { strayOf, withoutPayments } from '../stray/record-strays.ts';
 import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReceivedEntries } from '../stray/stray-entries.ts';
 
@@ -36,7 +36,7 @@ export interface AddFloatInput {
  */
 export async function addFloat(deps: CommandDeps & { chains: Chains }, input: AddFloatInput): Promise<bigint> {
   const connected = connectedOf(deps.chains, input.asset);
-  const transfers = await transfersOf(connected, input).catch(asRefusal);
+  const transfers = await transfersOf(deps, connected, input).catch(asRefusal);
   const block = Math.max(...transfers.map((transfer) => transfer.block.number));
   const surplus = await surplusWith(deps, connected, { asset: input.asset, block }).catch(asRefusal);
   return command(deps, async (tx, now) => {
@@ -129,6 +129,7 @@ function unitsOf(strays: readonly NewStray[]): bigint {
 
 /** The transfers of the transaction, as enough endpoints show them, in a block of final depth. */
 async function transfersOf(
+  { db }: CommandDeps,
   { chain, intermediateAccount }: ConnectedChain,
   { asset, transactionHash }: AddFloatInput,
 ): Promise<readonly Incoming[]> {
@@ -137,7 +138,9 @@ async function transfersOf(
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
   const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
-  const found = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
+  const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
+  const found = await withoutPayments(db.sql, chain.network.chainId, arrived);
+  if (arrived.length > 0 && found.length === 0) throw refused('The transaction belongs to payments of this gateway.');
   if (isAlone) refuseLarge(chain.network, found);
   if (found.length === 0) {
     throw refused(

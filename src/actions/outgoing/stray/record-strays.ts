@@ -6,6 +6,7 @@ import { ACCOUNTS } from '../../../domain/books.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { listDirectPayments } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
@@ -48,7 +49,7 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   const accounts = new Set(ownAccounts(connected));
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
-  const transfers = await withoutSweeps(deps.db.sql, network, found);
+  const transfers = await withoutPayments(deps.db.sql, network, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   await command(deps, async (tx, now) => {
     await storeStrays(tx, strays, now);
@@ -59,11 +60,33 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   return to < final;
 }
 
-/** Transfers from deposit addresses are sweeps of payments, and have events of their own. */
-export async function withoutSweeps(db: Reader, network: string, found: readonly Incoming[]): Promise<Incoming[]> {
+/**
+ * The transfers that belong to no payment. Transfers from deposit addresses are sweeps. A payment through Permit2 without a
+ * fee goes from its payer to the recipient directly. Both have events of their own.
+ */
+export async function withoutPayments(db: Reader, network: string, found: readonly Incoming[]): Promise<Incoming[]> {
+  if (found.length === 0) return [];
   const addresses = [...new Set(found.map(({ from }) => from))];
-  const swept = addresses.length === 0 ? new Set() : await findDepositAddresses(db, { network, addresses });
-  return found.filter(({ from }) => !swept.has(from));
+  const transactionHashes = [...new Set(found.map(({ transactionHash }) => transactionHash))];
+  const [swept, payments] = await Promise.all([
+    findDepositAddresses(db, { network, addresses }),
+    listDirectPayments(db, { network, transactionHashes }),
+  ]);
+  const unseen = payments.map((each) => keyOf({ ...each, from: each.payer, to: each.recipient }));
+  return found.filter((transfer) => {
+    if (swept.has(transfer.from)) return false;
+    const at = unseen.indexOf(keyOf(transfer));
+    if (at === -1) return true;
+    // Each event explains one transfer.
+    unseen.splice(at, 1);
+    return false;
+  });
+}
+
+type Leg = Pick<Incoming, 'transactionHash' | 'asset' | 'from' | 'to'> & { readonly amount: bigint | string };
+
+function keyOf({ transactionHash, asset, from, to, amount }: Leg): string {
+  return [transactionHash, asset, from, to, amount].join(' ').toLowerCase();
 }
 
 /** An unreadable transfer is set aside: its amount still shows when the balance is compared with the books. */
