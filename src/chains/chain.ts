@@ -1,6 +1,7 @@
 import type { Item, SignedItem } from '../domain/item.ts';
 import type { ChainCheck } from './chain-check.ts';
 import type { ChainHealth } from './chain-health.ts';
+import type { PaidTerms, SweptTerms } from './event-terms.ts';
 import type { FinalityTag, Network } from './networks.ts';
 import type { Signable } from './signable.ts';
 
@@ -398,20 +399,3 @@ export type ChainEvent = {
       readonly terms?: SweptTerms;
     }
 );
-
-/** The terms of an item that only later releases of the Collector show. */
-export interface PaidTerms {
-  /** The place where its nonce is used up. */
-  readonly nonceSpace: 'coin' | 'token' | 'permit2';
-  readonly feeAccount: string;
-  /** Unix seconds. Anybody may choose any number of 32 bytes for an event of their own. */
-  readonly deadline: bigint;
-}
-
-export interface SweptTerms {
-  /** CAIP-19, on this network. */
-  readonly askedAsset: string;
-  readonly feeAccount: string;
-  readonly asked: bigint;
-  readonly askedFee: bigint;
-}

@@ -14,16 +14,15 @@ import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
-import { idBytes, payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
+import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { waitOf } from '../../src/domain/refund.ts';
+import { sealedId } from '../../src/domain/seal.ts';
 import { findShownRefunds, type Refund } from '../../src/store/money/refunds.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { UNFILTERED } from '../unfiltered.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
-
-const hexOf = (id: string) => Buffer.from(idBytes(id)).toString('hex');
 
 /** A payment of the scene: 1.00 dollar, for which 1,000 units were paid, 10 of them the fee. */
 const PRICE = 'iso4217/USD';
@@ -376,7 +375,8 @@ describe('refunds in parts', () => {
       await scene.forget(id, 2);
       await command(
         scene,
-        (tx) => tx`delete from chain_events where fields ->> 'subject' = ${hexOf(refundIdOf(id, 2))}`,
+        (tx) =>
+          tx`delete from chain_events where fields ->> 'subject' = ${sealedId(scene.subjectKeys, refundIdOf(id, 2))}`,
       );
       await scene.request(id, units(7n));
       assert.deepEqual(
