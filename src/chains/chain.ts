@@ -388,7 +388,6 @@ export type ChainEvent = {
   /** Money was swept from the deposit address of the commitment. It proves this amount, and no payment. */
   | {
       readonly type: 'swept';
-      /** Likewise. */
       readonly subject: string;
       /** CAIP-19. */
       readonly asset: string;
