@@ -75,7 +75,7 @@ function measureGas(): Promise<Figure[]> {
         },
       };
     };
-    return [await figure('deposits_gas', 10, 2.1), await figure('deposits_gas_1', 1, 3)];
+    return [await figure('deposits_gas', 10, 1.65), await figure('deposits_gas_1', 1, 2.45)];
   });
 }
 

@@ -55,8 +55,8 @@ export const gasMeasurement: Measurement = {
         };
       };
       return [
-        ...(wanted.has('gas') ? [await sized('gas', 'full', 0.85)] : []),
-        ...(wanted.has('gas_1') ? [await sized('gas_1', 1, 1.25)] : []),
+        ...(wanted.has('gas') ? [await sized('gas', 'full', 0.78)] : []),
+        ...(wanted.has('gas_1') ? [await sized('gas_1', 1, 1.4)] : []),
       ];
     } finally {
       chain.close();

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { hostname } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
@@ -86,6 +88,7 @@ const WRITING: Readonly<Record<string, string>> = {
   ),
   restored: 'freeze.set',
   'secret rotate': 'secret.rotated',
+  'secret import': 'secret.imported',
   'fees set': 'fees.set',
   'fiat add': 'fiat.added',
   'fiat remove': 'fiat.removed',
@@ -104,6 +107,11 @@ const WRITING: Readonly<Record<string, string>> = {
   migrate: 'schema.migrated',
   'database roles': 'database.roles_set',
 };
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'till-audit-'));
+  await work(folder).finally(() => rm(folder, { recursive: true, force: true }));
+}
 
 describe('the audit log', () => {
   let sandbox: Sandbox;
@@ -214,6 +222,11 @@ describe('the audit log', () => {
     await change('restored');
     await till(['unfreeze', 'restored', NETWORK, ...why]);
     await change('secret rotate');
+    await inFolder(async (folder) => {
+      const file = join(folder, 'head.json');
+      await writeFile(file, JSON.stringify(await till(['books', 'head'])));
+      await change('secret import', '--head', file);
+    });
   });
 
   it('has an entry of every command that moves money', async () => {
