@@ -46,7 +46,7 @@ const rotate = databaseCommand({
   options: {
     head: optional(
       text,
-      'The file for a signed head with the keys of older master secrets. Keep it elsewhere: without it a lost database cannot be rebuilt.',
+      'The file for a head with the keys of older master secrets. Keep it elsewhere: `rebuild` needs it.',
     ),
     lost: flag('The older secret is lost: trust all rows as they are. First make sure that nobody has changed them.'),
   },

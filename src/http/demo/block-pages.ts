@@ -1,7 +1,7 @@
+import type { SubjectEvent } from '../../actions/event-subject.ts';
 import { tokenText } from '../../chains/amount-text.ts';
 import type { Block, Chain, ChainEvent } from '../../chains/chain.ts';
 import { coinOf } from '../../chains/coin.ts';
-import { idFromBytes } from '../../domain/ids.ts';
 import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
 
@@ -50,7 +50,7 @@ function eventLine(event: ChainEvent): Html {
 }
 
 /** One block. Undefined when the chain is not that long. */
-export async function blockPage(chain: Chain, number: number): Promise<SitePage | undefined> {
+export async function blockPage(chain: Chain, number: number, nameOf: EventNamer): Promise<SitePage | undefined> {
   const block = await chain.block(number);
   if (block === undefined) return undefined;
   const [events, head] = await Promise.all([chain.events(number, number), chain.head()]);
@@ -60,13 +60,13 @@ export async function blockPage(chain: Chain, number: number): Promise<SitePage 
     html`${top(`Block ${number}`)}
 ${facts({ Time: timeText(block.timestampS), Hash: code(block.hash), Parent: number === 0 ? 'None: the first block' : html`<a href="${BLOCKS}/${number - 1}">${code(block.parentHash)}</a>` })}
 <h2>What happened</h2>
-${stories(events, (event) => html`<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>`)}
+${stories(events, nameOf, (event) => html`<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>`)}
 <nav class="pages" aria-label="Neighbours"><span>${number < head.number && step(number + 1, 'Newer')}</span><span>${number > 0 && step(number - 1, 'Older')}</span></nav>`,
   );
 }
 
 /** One transaction, with the Collector's events in words. Undefined for an unknown transaction. */
-export async function transactionPage(chain: Chain, hash: string): Promise<SitePage | undefined> {
+export async function transactionPage(chain: Chain, hash: string, nameOf: EventNamer): Promise<SitePage | undefined> {
   const found = await chain.findTransaction(hash);
   if (found.is === 'unknown') return undefined;
   const title = 'Transaction';
@@ -88,7 +88,7 @@ ${facts({
   'Gas paid': tokenText(coinOf(chain.network.chainId), found.gasSpent),
 })}
 <h2>What happened</h2>
-${stories(events)}`,
+${stories(events, nameOf)}`,
   );
 }
 
@@ -100,17 +100,21 @@ function top(title: string): Html {
   return html`<div class="top"><p class="crumb"><a href="${BLOCKS}">Blocks</a></p><h1>${title}</h1></div>`;
 }
 
-function stories(events: readonly ChainEvent[], more?: (event: ChainEvent) => Html): Content {
+/** The id of the payment or transfer of an event. Undefined for an event that is not of this gateway. */
+export type EventNamer = (event: SubjectEvent) => string | undefined;
+
+function stories(events: readonly ChainEvent[], nameOf: EventNamer, more?: (event: ChainEvent) => Html): Content {
   if (events.length === 0) return html`<p class="faint">Nothing that the Collector had a part in.</p>`;
-  return events.map((event) => html`<section class="story">${story(event)}${more?.(event)}</section>`);
+  return events.map((event) => html`<section class="story">${story(event, nameOf)}${more?.(event)}</section>`);
 }
 
-function story(event: ChainEvent): Html {
+function story(event: ChainEvent, nameOf: EventNamer): Html {
   if (event.type === 'refused') return html`<p>${refusalText(event.reason)}. Nobody was charged for it.</p>`;
   const { recipient, amount, fee, asset } = event;
-  const id = idFromBytes('pay_', Buffer.from(event.subject, 'hex'));
+  const id = nameOf(event);
+  const subject = id?.startsWith('pay_') ? html`<a href="/${id}">${id}</a>` : (id ?? 'somebody else');
   return html`<p class="amount">${tokenText(asset, amount)}</p>
-<p>${event.type === 'paid' ? 'Paid for' : 'Swept from a deposit address of'} <a href="/${id}">${id}</a>. ${event.type === 'paid' && html`${code(event.payer)} signed for it; `}${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
+<p>${event.type === 'paid' ? 'Paid for' : 'Swept from a deposit address of'} ${subject}. ${event.type === 'paid' && html`${code(event.payer)} signed for it; `}${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
 <p class="faint">Commitment ${code(event.commitment)}</p>`;
 }
 

@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { subjectOfEvent } from '../../actions/event-subject.ts';
 import type { Chain } from '../../chains/chain.ts';
 import type { App } from '../deps.ts';
 import { toApiError } from '../errors.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
 import type { SitePage } from '../site/site-page.ts';
-import { blockPage, blocksPage, transactionPage } from './block-pages.ts';
+import { blockPage, blocksPage, type EventNamer, transactionPage } from './block-pages.ts';
 import { checkOrder, DemoApiError, orderProduct, PRODUCTS, type ShopDeps } from './demo-shop.ts';
 import { passToChain } from './sandbox-rpc.ts';
 import { createShopEvents } from './shop-events.ts';
@@ -73,8 +74,9 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     return send(request, reply, await blocksPage(chainOf(deps), height));
   });
 
+  const nameOf: EventNamer = (event) => subjectOfEvent(deps, chainOf(deps), event);
   app.get('/sandbox/blocks/:number(^\\d{1,15}$)', page, async (request, reply) => {
-    const found = await blockPage(chainOf(deps), Number((request.params as { number: string }).number));
+    const found = await blockPage(chainOf(deps), Number((request.params as { number: string }).number), nameOf);
     if (found === undefined) return send(request, reply.code(404), troublePage('The chain has no such block.'));
     return send(request, reply, found);
   });
@@ -82,7 +84,7 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   app.get('/sandbox/tx/:hash', page, async (request, reply) => {
     const { hash } = request.params as { hash: string };
     const found = /^0x[0-9a-fA-F]{64}$/.test(hash)
-      ? await transactionPage(chainOf(deps), hash.toLowerCase())
+      ? await transactionPage(chainOf(deps), hash.toLowerCase(), nameOf)
       : undefined;
     if (found === undefined) return send(request, reply.code(404), troublePage('The chain knows no such transaction.'));
     return send(request, reply, found);
