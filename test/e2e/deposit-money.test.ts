@@ -4,6 +4,7 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { ASSETS } from '../../src/chains/assets.ts';
+import { DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
@@ -283,9 +284,14 @@ describe('till rebuild, for deposit addresses', () => {
   let scene: BooksScene;
   afterEach(() => scene.close());
 
-  it('restores a payment from the sweep of its address', async () => {
+  it('restores a payment from the sweep of its address, of the newest release', () => restores('till-receipt/5'));
+
+  it('restores a payment from the sweep of its address, of an older release', () =>
+    restores('till-receipt/3', DEPOSIT_CONTRACTS.at(-2)?.address));
+
+  async function restores(expectedForm: string, contract?: string): Promise<void> {
     scene = await openBooksScene(EVERYTHING);
-    const { id, commitment, send } = await scene.deposit();
+    const { id, commitment, send } = await scene.deposit(contract === undefined ? {} : { contract });
     const node = await scene.newNode();
     send(1_000n);
     await node.turn(4);
@@ -307,7 +313,7 @@ describe('till rebuild, for deposit addresses', () => {
     await assert.rejects(receiptOf(scene, id), /Only a succeeded payment/);
     await node.turn(2);
     const { form, arrived, sent, swept, transaction, sweeps } = await receiptOf(scene, id);
-    assert.deepEqual([form, arrived, sent, swept], ['till-receipt/5', '1000', [], ['1000']]);
+    assert.deepEqual([form, arrived, sent, swept], [expectedForm, '1000', [], ['1000']]);
     assert.equal(transaction, sweeps?.[0]?.transaction);
     const { status, tokenValue } = await scene.payment(id);
     assert.deepEqual([status, tokenValue], ['succeeded', '1000']);
@@ -319,5 +325,5 @@ describe('till rebuild, for deposit addresses', () => {
     assert.deepEqual(await scene.differences(), []);
     const again = await rebuild(scene, scene.connected, { from: 0, merchantId: scene.merchantId });
     assert.deepEqual(again?.rebuilt, []);
-  });
+  }
 });

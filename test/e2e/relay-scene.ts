@@ -355,12 +355,16 @@ export async function openRelayScene(input: SceneInput = {}) {
       return { payer, item, id: item.subject, commitment: chain.commitmentOf(item), pay };
     },
 
-    /** A payment with a deposit address, and a transfer to it by somebody else. */
-    async deposit({ lifeMs = PAYMENT_LIFE_MS, isHeld = false, subject = undefined as string | undefined } = {}) {
+    /** A payment with a deposit address, of the newest contract by default, and a transfer to it by somebody else. */
+    async deposit({
+      lifeMs = PAYMENT_LIFE_MS,
+      isHeld = false,
+      subject = undefined as string | undefined,
+      contract = chain.depositContract() ?? '',
+    } = {}) {
       const asset = SANDBOX_ASSETS['eip3009-vrs'];
-      const collector = chain.depositContract() ?? '';
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
-      const told = { method: 'deposit', collector, deadlineS } as const;
+      const told = { method: 'deposit', collector: contract, deadlineS } as const;
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const known = subject === undefined ? {} : { subject };
       const unaddressed = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...told, ...recipient, ...known });
