@@ -125,7 +125,7 @@ function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | und
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
 }
 
-/** What the receiver did, in words: a bare status does not say whose it is. */
+/** The deed of the receiver, in words: a bare status does not say whose it is. */
 function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
   if (status === null) return `your receiver gave no answer: ${problem}`;
   if (isTaken) return `your receiver took it (${status})`;
