@@ -85,7 +85,7 @@ ${facts({
   State: found.isReverted ? 'Reverted' : 'Confirmed',
   Block: html`<a href="${BLOCKS}/${number}">${number}</a>`,
   Time: block === undefined ? '' : timeText(block.timestampS),
-  'Gas paid': tokenText(coinOf(chain.network.chainId), found.gasSpent),
+  'Gas paid': tokenText(coinOf(chain.network.chainId), found.coinSpent),
 })}
 <h2>What happened</h2>
 ${stories(events, nameOf)}`,
