@@ -50,7 +50,7 @@ const rotate = databaseCommand({
     ),
     lost: flag('The older secret is lost: trust all rows as they are. First make sure that nobody has changed them.'),
   },
-  examples: ['secret rotate --head head.json', 'secret rotate --lost --head head.json'],
+  examples: ['secret rotate --head head.json', 'secret rotate --lost'],
   run: async (deps, { lost: isLost, head }) => {
     const secrets = await openSecrets(deps);
     await exportHead({ ...deps, secrets }, { file: head, isLost });
@@ -85,7 +85,7 @@ const rotate = databaseCommand({
 
 /**
  * Writes the keys that would be lost with an older master secret to a file, before anything is rotated. If the process dies
- * afterwards, the same command does it again.
+ * afterwards, the same command with another file does it again: a head that exists is never overwritten.
  */
 async function exportHead(
   deps: SecretDeps,
@@ -93,7 +93,8 @@ async function exportHead(
 ): Promise<void> {
   if (!isLost) await refuseOtherSecret(deps);
   const retired = await retireSubjectKeys(deps, { isLost });
-  if (retired === 0) return;
+  // The keys of a lost master secret are lost with it, and those at hand are stored: there is nothing to export.
+  if (isLost || (retired === 0 && file === undefined)) return;
   if (file === undefined) {
     const message =
       'Name a file with --head. It gets the keys of the older master secret, without which a lost database cannot be rebuilt from the chains.';

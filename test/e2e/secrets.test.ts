@@ -144,6 +144,9 @@ describe('the secrets of a gateway', () => {
     assert.deepEqual((await ringOf(await start({ masterSecret: third }))).toSorted(), ring.toSorted());
     const text = await readFile(head, 'utf8');
     for (const key of ring) assert.ok(!text.includes(key), 'the head holds no key in clear');
+    const again = await rotate(database, [third]);
+    assert.equal(again.code, 0, again.output);
+    assert.equal(JSON.parse(await readFile(again.head, 'utf8')).head.subjectKeys.length, 2);
 
     // A database that has lost everything gets the keys from the head.
     const empty = await newPlace();
