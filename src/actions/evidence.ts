@@ -8,12 +8,14 @@ import {
 } from '../chains/chain.ts';
 import {
   type Finding,
+  type HeardNonce,
   type Heights,
   LONE_DEPTH_FACTOR,
   type QuorumRule,
   type Statement,
   weigh,
   weighHeights,
+  weighNonces,
 } from '../domain/quorum.ts';
 
 /** The statements of a chain's endpoints about a fact, and the resulting finding. */
@@ -58,6 +60,19 @@ export async function hearHeights(
   const heights = weighHeights(first, rule);
   if (heights.agreed !== undefined || witnesses.length <= 2) return heights;
   return weighHeights([...first, ...(await testimonies(witnesses.slice(2), heightOf))], rule);
+}
+
+/**
+ * The number of the account's mined transactions. Two endpoints are asked, and the others if those two differ: one of them is
+ * behind, or lies.
+ */
+export async function hearNonce(chain: Chain, account: string): Promise<HeardNonce> {
+  const witnesses = chain.witnesses();
+  const ask = (witness: Witness) => witness.minedNonce(account);
+  const first = await testimonies(witnesses.slice(0, 2), ask);
+  const isSame = new Set(first.map(({ says }) => says)).size === 1;
+  const others = isSame ? [] : await testimonies(witnesses.slice(2), ask);
+  return weighNonces([...first, ...others], ruleOf(chain, witnesses));
 }
 
 /** A block on which enough endpoints agree. */

@@ -58,7 +58,7 @@ export interface Chain {
 
   /** The most items of this kind that fit into one transaction. */
   maxBatchItems(item: Item): number;
-  /** The next free nonce as the chain sees it, mined transactions only. */
+  /** The next free nonce as one endpoint sees it, mined transactions only. It is for display. `hearNonce` asks two. */
   minedNonce(signer: string): Promise<number>;
   /** Of the native coin; now, or at that block. */
   balance(account: string, atBlock?: number): Promise<bigint>;
@@ -126,6 +126,8 @@ export interface Witness {
   /** The block of that height, or the newest of that finality; undefined when its chain is not that long. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
+  /** The number of the account's mined transactions; now, or at that block. */
+  minedNonce(account: string, atBlock?: number): Promise<number>;
   /** The balance of an account in an asset at that block. */
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   /** The transaction's receipt. Undefined while the endpoint has none. */
@@ -142,6 +144,9 @@ export interface Witness {
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
+  readonly gasSpent: bigint;
+  /** The gas cost, in the smallest unit of the coin. */
+  readonly coinSpent: bigint;
   /** The events of our contracts in it. */
   readonly events: readonly ChainEvent[];
 }
@@ -320,14 +325,7 @@ export type BroadcastOutcome =
 export type TransactionState =
   | { readonly is: 'unknown' }
   | { readonly is: 'pending' }
-  | {
-      readonly is: 'mined';
-      readonly block: BlockId;
-      readonly isReverted: boolean;
-      readonly gasSpent: bigint;
-      /** The gas cost, in the smallest unit of the coin. */
-      readonly coinSpent: bigint;
-    };
+  | ({ readonly is: 'mined' } & Omit<Receipt, 'events'>);
 
 export interface BlockId {
   readonly number: number;

@@ -68,6 +68,36 @@ export function weighHeights(statements: readonly Statement<number>[], rule: Quo
   return { agreed: undefined, alone: mayStandAlone(statements, rule) ? heights[0] : undefined };
 }
 
+/** The number of an account's mined transactions, according to the endpoints. */
+export interface HeardNonce {
+  /** Two endpoints have counted at least as many. */
+  readonly atLeast: number | undefined;
+  /** Two endpoints have counted no more. */
+  readonly atMost: number | undefined;
+  /** The answer of the only endpoint that gave one. */
+  readonly said: number | undefined;
+  /** True if that endpoint may stand alone: then it must say the same about a final block. */
+  readonly isAlone: boolean;
+  /** The highest answer. It proves nothing. */
+  readonly highest: number | undefined;
+}
+
+/**
+ * A nonce only grows, so an endpoint that has counted so many has also counted fewer. The word of one endpoint is never
+ * enough, not even for a sandbox's own chain: the journal knows better.
+ */
+export function weighNonces(statements: readonly Statement<number>[], rule: QuorumRule): HeardNonce {
+  const counts = statements.flatMap(({ says }) => says ?? []).sort((a, b) => a - b);
+  const [lowest] = counts;
+  return {
+    atLeast: counts.at(-2),
+    atMost: counts[1],
+    said: counts.length === 1 ? lowest : undefined,
+    isAlone: counts.length === 1 && mayStandAlone(statements, rule),
+    highest: counts.at(-1),
+  };
+}
+
 /** A sandbox's own chain has one endpoint and needs one. If more are configured, they are compared. */
 function needed({ endpoints, isTrustedAlone }: QuorumRule): number {
   return isTrustedAlone && endpoints === 1 ? 1 : 2;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { NONCE_REACH } from './nonce.ts';
 import { chooseBatches, type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
@@ -49,6 +50,10 @@ describe('the next step of a signer', () => {
       { do: 'rebroadcast', nonce: 1 },
       { do: 'fill', nonce: 2 },
     ]);
+  });
+
+  it('plans no further than its reach, however far the journal is ahead', () => {
+    assert.equal(plan({ nextNonce: 1_000_000_000 }).length, NONCE_REACH);
   });
 
   it('offers at least an eighth more, and at least the price', () => {

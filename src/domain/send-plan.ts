@@ -1,3 +1,5 @@
+import { NONCE_REACH } from './nonce.ts';
+
 /**
  * The next steps of a signer for its transactions in flight. They follow from the journal and a few facts of the chain
  * alone. So a signer that was killed, or that took over from another, continues without a difference.
@@ -42,11 +44,15 @@ export interface SendFacts {
   readonly bumpAfterMs: number;
 }
 
-/** In the order of their nonces, because some nodes take nothing ahead of its turn. */
+/**
+ * In the order of their nonces, because some nodes take nothing ahead of its turn. The plan ends where the reach of a signer
+ * ends, whatever the nonces are: a wrong one once made a plan of a billion steps.
+ */
 export function planSends(facts: SendFacts): SendStep[] {
   const steps: SendStep[] = [];
   const byNonce = new Map(facts.inFlight.map((send) => [send.nonce, send]));
-  for (let nonce = facts.minedNonce; nonce < facts.nextNonce; nonce += 1) {
+  const end = Math.min(facts.nextNonce, facts.minedNonce + NONCE_REACH);
+  for (let nonce = facts.minedNonce; nonce < end; nonce += 1) {
     const send = byNonce.get(nonce);
     if (send === undefined) {
       steps.push({ do: 'fill', nonce });

@@ -34,6 +34,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
     outOfFunds: createAlarms(deps, 'relayer_out_of_funds'),
     gasPrice: createAlarms(deps, 'gas_price_above_cap'),
     gasBudget: createAlarms(deps, 'gas_budget_spent'),
+    nonces: createAlarms(deps, 'endpoints_disagree'),
   };
   const wake = createWake(deps.world.timers);
   wakeByChanges(deps.feed, wake);

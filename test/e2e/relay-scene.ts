@@ -190,6 +190,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       outOfFunds: createAlarms(base, 'relayer_out_of_funds'),
       gasPrice: createAlarms(base, 'gas_price_above_cap'),
       gasBudget: createAlarms(base, 'gas_budget_spent'),
+      nonces: createAlarms(base, 'endpoints_disagree'),
     };
     const relayers = await Promise.all(
       signers.map(async (signer, index) => {

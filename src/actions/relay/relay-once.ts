@@ -1,10 +1,9 @@
 import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
-import { lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
-import { commandOfLeader } from '../lease.ts';
 import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
 import { checkBudgets } from './gas-budgets.ts';
-import { IDLE, type Journal, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
+import { readJournal } from './read-journal.ts';
+import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
 import { tendSends } from './tend-sends.ts';
 
@@ -22,7 +21,7 @@ const MAX_APART_IN_FLIGHT = 4;
  * reads the outcome from the chain.
  */
 export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
-  const { chain, signer, id, isCoinOnly } = relayer;
+  const { chain, id, isCoinOnly } = relayer;
   const nowMs = deps.world.clock.nowMs();
   await checkBalance(deps, relayer);
   await checkBudgets(deps, relayer);
@@ -36,14 +35,14 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   }
   if (!hasDue && !(hasOpen && isTimeToLook(relayer, nowMs))) return IDLE;
   relayer.memory.lookedAtMs = nowMs;
-  const [minedNonce, head] = await Promise.all([chain.minedNonce(signer.address), chain.head()]);
-  const journal = await readJournal(deps, relayer, minedNonce);
+  const head = await chain.head();
+  const journal = await readJournal(deps, relayer, head);
   await checkStuck(deps, relayer, journal.open);
-  await tendSends(deps, relayer, { ...journal, minedNonce });
-  const inFlight = journal.nextNonce - minedNonce;
+  await tendSends(deps, relayer, journal);
+  const inFlight = journal.nextNonce - journal.minedNonce;
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;
-  if (room <= 0) return { ms: IDLE.ms, canBeWoken: false };
+  if (room <= 0 || !journal.mayTake) return { ms: IDLE.ms, canBeWoken: false };
   const apartInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
   return sendDue(deps, relayer, {
     nextNonce: journal.nextNonce,
@@ -57,18 +56,4 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
 function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
   return hasPassed(memory.lookedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
-}
-
-/**
- * A nonce that was final and is not mined any more was removed by a deep reorg. Its bytes are still valid, and all
- * later nonces wait for it: it is reopened.
- */
-async function readJournal(deps: RelayDeps, { id, lease }: Relayer, minedNonce: number): Promise<Journal> {
-  const [open, last] = await Promise.all([listOpenSends(deps.db.sql, id, minedNonce), lastNonce(deps.db.sql, id)]);
-  const nextNonce = last === undefined ? minedNonce : Math.max(minedNonce, last + 1);
-  if (open.length === nextNonce - minedNonce) return { open, nextNonce };
-  const reopened = await commandOfLeader(deps, lease, (tx) => reopenSends(tx, id, minedNonce));
-  if (reopened === 0) return { open, nextNonce };
-  deps.log.warn({ ...id, minedNonce, reopened }, 'sends that were final are not mined any more: sending them again');
-  return { open: await listOpenSends(deps.db.sql, id, minedNonce), nextNonce };
 }

@@ -61,6 +61,8 @@ export interface RelayAlarms {
   readonly outOfFunds: Alarms;
   readonly gasPrice: Alarms;
   readonly gasBudget: Alarms;
+  /** Raised while one endpoint contradicts the journal. */
+  readonly nonces: Alarms;
 }
 
 /** State that may be lost: then some bytes are sent once more, and a batch gathers for a moment longer or less. */
@@ -116,8 +118,12 @@ export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): nu
 
 /** The stored sends of a signer that are not mined. */
 export interface Journal {
-  /** From the mined nonce on. */
+  /** From the mined nonce on, within reach. */
   readonly open: readonly OpenSend[];
-  /** The first nonce that is neither mined nor taken. */
+  /** All nonces below it are mined. */
+  readonly minedNonce: number;
+  /** The first nonce within reach that is neither mined nor taken. */
   readonly nextNonce: number;
+  /** False while it is not known which nonce is free: sends are tended, and no new one is made. */
+  readonly mayTake: boolean;
 }

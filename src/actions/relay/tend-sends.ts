@@ -7,6 +7,7 @@ import { findLiveItems, insertSend, insertVersion, type OpenSend } from '../../s
 import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { broadcastStored } from './broadcast-stored.ts';
+import { readBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
@@ -22,7 +23,7 @@ const ASK_SIGNER_AGAIN_MS = 10_000;
 export async function tendSends(
   deps: RelayDeps,
   relayer: Relayer,
-  { open, nextNonce, minedNonce }: Journal & { minedNonce: number },
+  { open, nextNonce, minedNonce, mayTake }: Journal,
 ): Promise<void> {
   const { chain, id } = relayer;
   forgetMined(relayer, minedNonce);
@@ -43,10 +44,19 @@ export async function tendSends(
     inFlight.every((send) => !send.isOutbid && send.signedAgoMs < facts.bumpAfterMs);
   const price = isCalm ? { max: 0n, tip: 0n } : await chain.suggestFees();
   const hashes = new Map(open.map(({ nonce, hash }) => [nonce, hash]));
-  for (const step of planSends({ ...facts, price })) {
+  const steps = planSends({ ...facts, price });
+  const mayFill = mayTake && steps.some((step) => step.do === 'fill') && (await isAffordable(deps, relayer, price));
+  for (const step of steps) {
+    if (step.do === 'fill' && !mayFill) continue;
     const hash = step.do === 'rebroadcast' ? hashes.get(step.nonce) : await signStep(deps, relayer, step, price);
     if (hash !== undefined) await broadcastStored(deps, relayer, { nonce: step.nonce, hash });
   }
+}
+
+/** An empty transfer is a new transaction: it waits for the cap and the budget like any other. */
+async function isAffordable(deps: RelayDeps, relayer: Relayer, price: Fees): Promise<boolean> {
+  const cap = deps.settings.feeCap?.(relayer.id.network);
+  return (cap === undefined || price.max <= cap) && !(await readBudgets(deps, relayer)).isSpent;
 }
 
 function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFlight {

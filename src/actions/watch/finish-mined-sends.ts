@@ -1,4 +1,5 @@
-import { type ChainEvent, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
+import { type ChainEvent, ChainUnavailableError, type Receipt, type Witness } from '../../chains/chain.ts';
+import type { HeardNonce } from '../../domain/quorum.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import { countPayerFailures } from '../../store/chain/payer-failures.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type SendToFinish,
 } from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
+import { type Heard, hear, hearNonce, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { retryDelayMs } from '../relay/relayer.ts';
 import { clearFound, storedEvent } from './read-events.ts';
@@ -27,14 +29,18 @@ const PAYER_PAUSE = { firstMs: 5_000, maxMs: 3_600_000 };
  */
 export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const { chain, network, lease } = watcher;
+  watcher.memory.disputes.delete('sends');
   const open = await listSendsToFinish(deps.db.sql, network, MAX_SENDS);
   if (open.length === 0) return;
   const signers = [...new Set(open.map(({ signer }) => signer))];
-  const mined = new Map(
-    await Promise.all(signers.map(async (signer) => [signer, await chain.minedNonce(signer)] as const)),
+  const heard = new Map(
+    await Promise.all(signers.map(async (signer) => [signer, await hearNonce(chain, signer)] as const)),
   );
-  const passed = open.filter(({ signer, nonce }) => nonce < (mined.get(signer) ?? 0));
-  const finished = await Promise.all(passed.map((send) => finishedVersion(watcher, send, view)));
+  // One endpoint is enough for a look at the receipts, and two of them must show those.
+  const passed = open.filter(({ signer, nonce }) => nonce < (heard.get(signer)?.highest ?? 0));
+  const finished = await Promise.all(
+    passed.map((send) => finishedVersion(watcher, send, { view, heard: heard.get(send.signer) })),
+  );
   const sends = await withoutUnread(
     deps,
     watcher,
@@ -93,29 +99,37 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
   }
 }
 
-/** The version that was mined, or none if another transaction used the nonce. Undefined while it is not final. */
+/**
+ * The version that was mined, or none if another transaction used the nonce. Undefined while it is not final, or while the
+ * endpoints do not agree: the cost of a transaction is booked, and items that it did not pay are sent again.
+ */
 async function finishedVersion(
   { chain, memory }: Watcher,
   { signer, nonce, hashes }: SendToFinish,
-  view: View,
+  { view, heard }: { readonly view: View; readonly heard: HeardNonce | undefined },
 ): Promise<(FinishedSend & SpentGas) | undefined> {
-  const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
+  const found = await Promise.all(
+    hashes.map((hash) => hear(chain, async (witness) => (await witness.receipt(hash)) ?? NONE, receiptKey)),
+  );
+  const values = found.map(({ finding }) =>
+    finding.is === 'agreed' || finding.is === 'alone' ? finding.value : undefined,
+  );
   const key = `${signer} ${nonce}`;
-  const index = states.findIndex(({ is }) => is === 'mined');
-  const state = states[index];
+  const index = values.findIndex((value) => value !== undefined && value !== NONE);
+  const receipt = values[index];
   const hash = hashes[index];
-  if (state?.is === 'mined' && hash !== undefined) {
+  if (receipt !== undefined && receipt !== NONE && hash !== undefined) {
     memory.foreign.delete(key);
-    if (state.block.number > view.finalNumber) return undefined;
-    return {
-      signer,
-      nonce,
-      hash,
-      hashes,
-      gasSpent: state.gasSpent,
-      coinSpent: state.coinSpent,
-      block: state.block.number,
-    };
+    const { block, gasSpent, coinSpent } = receipt;
+    if (block.number > view.finalNumber) return undefined;
+    return { signer, nonce, hash, hashes, gasSpent, coinSpent, block: block.number };
+  }
+  const isGone =
+    values.every((value) => value === NONE) && nonce < (heard?.atLeast ?? (heard?.isAlone ? heard.said : 0) ?? 0);
+  if (!isGone) {
+    const dispute = found.find((each) => isDisputed(each, view));
+    if (dispute !== undefined) memory.disputes.set('sends', disputeText(nonce, dispute));
+    return undefined;
   }
   // An endpoint may lag behind, so this counts only when all blocks read so far are final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
@@ -123,4 +137,24 @@ async function finishedVersion(
   if (view.finalNumber < seenAt) return undefined;
   memory.foreign.delete(key);
   return { signer, nonce, hash: null, hashes, gasSpent: 0n, coinSpent: 0n, block: view.finalNumber };
+}
+
+const NONE = 'no receipt';
+type Said = Receipt | typeof NONE;
+
+function receiptKey(said: Said): string {
+  return said === NONE ? NONE : [said.block.hash, said.isReverted, said.gasSpent, said.coinSpent].join(' ');
+}
+
+/** Near the head an endpoint that is a block behind is no liar. */
+function isDisputed({ finding, statements }: Heard<Said>, { finalNumber }: View): boolean {
+  if (finding.is !== 'disputed') return false;
+  return statements.some(({ says }) => says !== undefined && says !== NONE && says.block.number <= finalNumber);
+}
+
+function disputeText(nonce: number, { statements }: Heard<Said>): string {
+  const said = sayings(statements, (each) =>
+    each === NONE ? 'that it has no receipt' : `that block ${each.block.number} has it, at a cost of ${each.coinSpent}`,
+  );
+  return `The transaction with nonce ${nonce}: ${said}.`;
 }

@@ -74,7 +74,7 @@ export interface WatchMemory {
   };
 }
 
-export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits';
+export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits' | 'sends';
 
 export function newWatchMemory(): WatchMemory {
   return {

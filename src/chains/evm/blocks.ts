@@ -1,4 +1,4 @@
-import { type Block, ChainUnavailableError, type TransactionState } from '../chain.ts';
+import { type Block, ChainUnavailableError, type Receipt, type TransactionState } from '../chain.ts';
 import type { FinalityTag } from '../networks.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
@@ -46,6 +46,15 @@ export function blockCall(which: number | FinalityTag): RpcCall<{ readonly found
   };
 }
 
+/** The fields of a receipt that say where the transaction is, and what it has cost. */
+export function readReceipt(receipt: Record<string, unknown>): Omit<Receipt, 'events'> {
+  const gasSpent = readQuantity(receipt.gasUsed);
+  // Rollups also charge for data on the layer below, in a separate field of the receipt.
+  const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);
+  const coinSpent = gasSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
+  return { block: readBlockId(receipt), isReverted: readQuantity(receipt.status) === 0n, gasSpent, coinSpent };
+}
+
 function receiptCall(hash: string): RpcCall<{ readonly found: TransactionState | undefined }> {
   return {
     method: 'eth_getTransactionReceipt',
@@ -54,12 +63,7 @@ function receiptCall(hash: string): RpcCall<{ readonly found: TransactionState |
       if (result === null) return FINDS_NOTHING;
       const receipt = readFields(result);
       if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
-      const isReverted = readQuantity(receipt.status) === 0n;
-      const gasSpent = readQuantity(receipt.gasUsed);
-      // Rollups also charge for data on the layer below, in a separate field of the receipt.
-      const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);
-      const coinSpent = gasSpent * readQuantity(receipt.effectiveGasPrice) + dataFee;
-      return { found: { is: 'mined', block: readBlockId(receipt), isReverted, gasSpent, coinSpent } };
+      return { found: { is: 'mined', ...readReceipt(receipt) } };
     },
   };
 }

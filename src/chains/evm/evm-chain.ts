@@ -16,11 +16,10 @@ import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './inc
 import { depositAddressOf, itemCommitment, sealedTerms } from './item-terms.ts';
 import { judge } from './judge.ts';
 import { createRpc } from './rpc.ts';
-import { readNumber } from './rpc-values.ts';
 import { findSent, listSent } from './sent.ts';
 import { signItem } from './sign-item.ts';
 import { survey } from './survey.ts';
-import { balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
+import { balanceCall, coinBalanceCall, nonceCall, usedCall } from './token-calls.ts';
 import type { Transport } from './transport.ts';
 import { walletActions } from './wallet-actions.ts';
 import { createWitness } from './witness.ts';
@@ -96,8 +95,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
       signItem(signer, item, { terms: context.termsOf(item.asset), chainId, commitment: commitmentOf(item) }),
 
     maxBatchItems,
-    minedNonce: (signer) =>
-      rpc.call({ method: 'eth_getTransactionCount', params: [signer.toLowerCase(), 'latest'], read: readNumber }),
+    minedNonce: (signer) => rpc.call(nonceCall(signer)),
     balance: (account, atBlock) => rpc.call(coinBalanceCall(account, atBlock)),
     holding: async (account, asset, atBlock) => rpc.call(balanceCall(context.termsOf(asset), account, atBlock)),
     suggestFees: () => suggestFees(context),

@@ -5,7 +5,7 @@ import { ethCall, ethRead } from './eth-call.ts';
 import type { AssetTerms } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import type { Lens } from './lens.ts';
-import { type Hex, readData, readFlag, readQuantity, readWord, toQuantity } from './rpc-values.ts';
+import { type Hex, readData, readFlag, readNumber, readQuantity, readWord, toQuantity } from './rpc-values.ts';
 import { address, bytes32, functionCall, keccak, uint } from './words.ts';
 
 const balanceOf = functionCall('balanceOf(address)');
@@ -34,6 +34,13 @@ export function coinBalanceCall(account: string, atBlock?: number): RpcCall<bigi
   return atBlock === undefined
     ? { ...call, word: { of: account, ask: 'coin', read: readQuantity } }
     : { ...call, minBlock: atBlock };
+}
+
+/** The number of mined transactions of an account. */
+export function nonceCall(account: string, atBlock?: number): RpcCall<number> {
+  const block = atBlock === undefined ? 'latest' : toQuantity(atBlock);
+  const call = { method: 'eth_getTransactionCount', params: [account.toLowerCase(), block], read: readNumber };
+  return atBlock === undefined ? call : { ...call, minBlock: atBlock };
 }
 
 export function hasCodeCall(account: string): RpcCall<boolean> {

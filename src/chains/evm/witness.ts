@@ -1,5 +1,5 @@
 import type { Block, Incoming, Receipt, Witness } from '../chain.ts';
-import { blockCall, headCall } from './blocks.ts';
+import { blockCall, headCall, readReceipt } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import { createEventReader, type EventDecoder, isOurLog } from './collector-events.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -7,8 +7,8 @@ import type { EvmContext } from './evm-context.ts';
 import { coinCall, createTransferReader } from './incoming.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readAll } from './logs.ts';
-import { isObject, readBlockId, readFields, readHash, readQuantity } from './rpc-values.ts';
-import { balanceCall, usedCall } from './token-calls.ts';
+import { isObject, readFields, readHash } from './rpc-values.ts';
+import { balanceCall, nonceCall, usedCall } from './token-calls.ts';
 
 /** An endpoint with a head this old does not follow the chain; slow chains get a few blocks. */
 const MAX_HEAD_AGE_MS = 60_000;
@@ -60,14 +60,14 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
     head,
     block: async (which) => (await call(blockCall(which))).found,
     isUsed: (item, commitment, atBlock) => call(usedCall(item, context.termsOf(item.asset), commitment, atBlock)),
+    minedNonce: (account, atBlock) => call(nonceCall(account, atBlock)),
     holding: (account, asset, atBlock) => call(balanceCall(context.termsOf(asset), account, atBlock)),
     receipt: async (hash) => {
       const mined = await call(receiptCall(hash));
       if (mined === null) return undefined;
-      const { block, isReverted, logs } = mined;
+      const { logs, ...receipt } = mined;
       return {
-        block,
-        isReverted,
+        ...receipt,
         events: readAll(
           logs.filter((log) => isOurLog(context, log)),
           decode,
@@ -79,7 +79,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
   };
 }
 
-type MinedReceipt = Pick<Receipt, 'block' | 'isReverted'> & { readonly logs: readonly Record<string, unknown>[] };
+type MinedReceipt = Omit<Receipt, 'events'> & { readonly logs: readonly Record<string, unknown>[] };
 
 function receiptCall(hash: string): RpcCall<MinedReceipt | null> {
   return {
@@ -91,7 +91,7 @@ function receiptCall(hash: string): RpcCall<MinedReceipt | null> {
       if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
       if (!Array.isArray(receipt.logs)) throw new TypeError('a receipt without logs');
       const logs = receipt.logs.filter(isObject);
-      return { block: readBlockId(receipt), isReverted: readQuantity(receipt.status) === 0n, logs };
+      return { ...readReceipt(receipt), logs };
     },
   };
 }

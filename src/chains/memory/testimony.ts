@@ -16,6 +16,8 @@ export interface TestimonyLies {
   hasOtherBlocks: boolean;
   /** It reports every authorization as unused. */
   deniesUse: boolean;
+  /** It adds this much to every nonce. No nonce is below zero. */
+  addsToNonces: number;
   /** It adds this much to every balance of a token. */
   addsToHoldings: bigint;
   /** It hides events with these commitments. */
@@ -29,6 +31,7 @@ export const HONEST_TESTIMONY: TestimonyLies = {
   headAhead: 0,
   hasOtherBlocks: false,
   deniesUse: false,
+  addsToNonces: 0,
   addsToHoldings: 0n,
   hidden: [],
   invented: [],

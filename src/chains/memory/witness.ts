@@ -61,6 +61,12 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         const isUsed = history.fork(Math.min(atBlock, blocks.head().number)).get(keys.used(item, commitment)) !== 0n;
         return isUsed && !testimony.deniesUse;
       }),
+    minedNonce: (account, atBlock) =>
+      ask('minedNonce', () => {
+        if ((atBlock ?? 0) > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        const state = atBlock === undefined ? history.state : history.fork(Math.min(atBlock, blocks.head().number));
+        return Math.max(0, Number(state.get(keys.nonce(account))) + testimony.addsToNonces);
+      }),
     holding: (account, asset, atBlock) =>
       ask('holding', () => {
         if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
@@ -74,12 +80,12 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         const invented = testimony.invented.filter(({ transactionHash }) => transactionHash === hash);
         if (block === undefined || block.number > headNumber()) {
           const [first] = invented;
-          return first && { block: first.block, isReverted: false, events: invented };
+          return first && { block: first.block, ...FORGED, events: invented };
         }
         const events = eventsIn(block.number).filter(({ transactionHash }) => transactionHash === hash);
         const id = idOf(block);
-        const isReverted = block.receipts.get(hash)?.isReverted ?? false;
-        return { block: id, isReverted, events: events.map((event) => ({ ...event, block: id })) };
+        const { isReverted, gasSpent, coinSpent } = block.receipts.get(hash) ?? FORGED;
+        return { block: id, isReverted, gasSpent, coinSpent, events: events.map((event) => ({ ...event, block: id })) };
       }),
     transfers: (hash) =>
       ask('findTransaction', () =>
@@ -93,5 +99,8 @@ function createWitness(core: Core, testimony: Testimony): Witness {
       }),
   };
 }
+
+/** The receipt of a transaction that was made up. */
+const FORGED = { isReverted: false, gasSpent: 0n, coinSpent: 0n };
 
 const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

@@ -34,8 +34,18 @@ export interface NewVersion {
   readonly gasLimit: bigint;
 }
 
+/** Nonces from one up to another, which is not included. */
+export interface NonceRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** In the order of their nonces. The bytes stay in the database: they are large, and seldom needed. */
-export async function listOpenSends(db: Reader, { network, signer }: SenderId, fromNonce: number): Promise<OpenSend[]> {
+export async function listOpenSends(
+  db: Reader,
+  { network, signer }: SenderId,
+  { from, to }: NonceRange,
+): Promise<OpenSend[]> {
   const rows = await db<(Record<'nonce' | 'maxFee' | 'tip', string> & Omit<OpenSend, 'nonce' | 'maxFee' | 'tip'>)[]>`
     select s.nonce, s.kind, s.lane, s.created_at as "createdAt", v.hash, v.max_fee as "maxFee", v.tip, v.created_at as "signedAt"
     from sends s, lateral (
@@ -43,7 +53,8 @@ export async function listOpenSends(db: Reader, { network, signer }: SenderId, f
       where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
       order by v.max_fee desc, v.tip desc limit 1
     ) v
-    where s.network = ${network} and s.signer = ${signer} and s.state = 'open' and s.nonce >= ${fromNonce}
+    where s.network = ${network} and s.signer = ${signer} and s.state = 'open'
+      and s.nonce >= ${from} and s.nonce < ${to}
     order by s.nonce`;
   return rows.map((row) => ({
     ...row,
@@ -53,11 +64,24 @@ export async function listOpenSends(db: Reader, { network, signer }: SenderId, f
   }));
 }
 
-/** The highest nonce that was ever taken. */
-export async function lastNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
+/** The highest nonce that was ever taken; below that one, if it is named. */
+export async function lastNonce(
+  db: Reader,
+  { network, signer }: SenderId,
+  below?: number,
+): Promise<number | undefined> {
+  const isBelow = below === undefined ? db`true` : db`nonce < ${below}`;
   const [row] = await db<{ nonce: string | null }[]>`
-    select max(nonce) as nonce from sends where network = ${network} and signer = ${signer}`;
+    select max(nonce) as nonce from sends where network = ${network} and signer = ${signer} and ${isBelow}`;
   return row === undefined || row.nonce === null ? undefined : Number(row.nonce);
+}
+
+/** The highest nonce that is mined at final depth. */
+export async function lastFinalNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
+  const [row] = await db<{ nonce: string }[]>`
+    select nonce from sends where network = ${network} and signer = ${signer} and state = 'final'
+    order by nonce desc limit 1`;
+  return row && Number(row.nonce);
 }
 
 /** Takes a nonce, together with the first signed transaction that uses it and the items it carries. */
@@ -109,10 +133,10 @@ export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: 
 }
 
 /** Reopens sends that a reorg deeper than final depth removed from the chain. They are sent again. */
-export async function reopenSends(tx: Tx, { network, signer }: SenderId, fromNonce: number): Promise<number> {
+export async function reopenSends(tx: Tx, { network, signer }: SenderId, { from, to }: NonceRange): Promise<number> {
   const { count } = await tx`
     update sends set state = 'open', final_hash = null, gas_spent = null, coin_spent = null
-    where network = ${network} and signer = ${signer} and nonce >= ${fromNonce} and state = 'final'`;
+    where network = ${network} and signer = ${signer} and nonce >= ${from} and nonce < ${to} and state = 'final'`;
   return count;
 }
 

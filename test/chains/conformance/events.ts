@@ -73,10 +73,14 @@ export function describeEvents(onScene: OnScene): void {
 
     it(
       'reports the same events by each endpoint alone as by all together',
-      onScene(async ({ chain, payable, relay, placeOf, mine }) => {
+      onScene(async ({ chain, payable, relay, relayers: [relayer], placeOf, mine }) => {
         const { item, signed } = await payable('eip3009-vrs');
+        const nonce = await chain.minedNonce(relayer.address);
         const hash = await relay([signed]);
         await mine();
+        const found = await chain.findTransaction(hash);
+        assert.ok(found.is === 'mined');
+        const { gasSpent, coinSpent } = found;
         const [block, head] = [await placeOf(hash), await chain.head()];
         const events = await chain.events(block.number, block.number);
         const witnesses = chain.witnesses();
@@ -88,7 +92,10 @@ export function describeEvents(onScene: OnScene): void {
           assert.deepEqual(await witness.block(head.number), head);
           assert.equal(await witness.block(head.number + 1), undefined);
           assert.ok(((await witness.block('finalized'))?.number ?? 0) <= head.number);
-          assert.deepEqual(await witness.receipt(hash), { block, isReverted: false, events });
+          assert.deepEqual(await witness.receipt(hash), { block, isReverted: false, gasSpent, coinSpent, events });
+          assert.equal(await witness.minedNonce(relayer.address), nonce + 1);
+          assert.equal(await witness.minedNonce(relayer.address, block.number), nonce + 1);
+          assert.equal(await witness.minedNonce(relayer.address, block.number - 1), nonce);
           assert.equal(await witness.receipt(`0x${'ab'.repeat(32)}`), undefined);
           assert.deepEqual(await witness.events(block.number, block.number), events);
           assert.equal(await witness.isUsed(item, signed.commitment, block.number), true);

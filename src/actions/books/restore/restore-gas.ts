@@ -1,10 +1,11 @@
-import type { SentTransaction } from '../../../chains/chain.ts';
+import { ChainUnavailableError, type SentTransaction } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import { findNonceGaps, findSentNonces, listSendsToFinish } from '../../../store/chain/sends.ts';
 import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { hearNonce } from '../../evidence.ts';
 import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
 import { recordGas } from '../record-gas.ts';
 
@@ -98,8 +99,10 @@ async function fillGaps(
 ): Promise<{ found: readonly SentTransaction[]; missing: number }> {
   const sender = { network: chain.network.chainId, signer: account };
   // The chain is asked before the rows: a send is stored before it is broadcast, so every mined one is among the rows.
-  const minedNonce = await chain.minedNonce(account);
-  const gaps = await findNonceGaps(db.sql, sender, { found: own.map(({ nonce }) => nonce), end: minedNonce });
+  const { atLeast, said } = await hearNonce(chain, account);
+  const end = atLeast ?? said;
+  if (end === undefined) throw new ChainUnavailableError(sender.network, `no endpoint counts what ${account} has sent`);
+  const gaps = await findNonceGaps(db.sql, sender, { found: own.map(({ nonce }) => nonce), end });
   const stored = await findSentNonces(db.sql, sender, [...carriers.keys()]);
   const places = [
     ...stored.map(({ hash, nonce }) => ({ nonce, block: carriers.get(hash) ?? from })),

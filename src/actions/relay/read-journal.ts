@@ -1,0 +1,59 @@
+import { type Block, ChainUnavailableError } from '../../chains/chain.ts';
+import { isOutside, type JournalNonces, NONCE_REACH, placeNonce, withFinal } from '../../domain/nonce.ts';
+import type { HeardNonce } from '../../domain/quorum.ts';
+import { findCursors } from '../../store/chain/chain-cursors.ts';
+import { lastFinalNonce, lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
+import { hearNonce } from '../evidence.ts';
+import { commandOfLeader } from '../lease.ts';
+import { alarmSubject } from './check-relayer.ts';
+import type { Journal, RelayDeps, Relayer } from './relayer.ts';
+
+/**
+ * The stored sends that are not mined, and the next nonce. A nonce that was final and is not mined any more was removed by a
+ * deep reorg. Its bytes are still valid, and all later nonces wait for it: it is reopened.
+ */
+export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block): Promise<Journal> {
+  const { id, lease, alarms } = relayer;
+  const { sql } = deps.db;
+  // The chain is asked before the rows: a send is stored before it is broadcast, so every mined one is among the rows.
+  const heard = await hearNonce(relayer.chain, id.signer);
+  const [last, lastFinal] = await Promise.all([lastNonce(sql, id), lastFinalNonce(sql, id)]);
+  const placed = placeNonce(await confirmed(deps, relayer, { heard, nonces: { last, lastFinal }, head }), {
+    last,
+    lastFinal,
+  });
+  if (placed === undefined) {
+    throw new ChainUnavailableError(id.network, `too few endpoints say how many transactions ${id.signer} has sent`);
+  }
+  const { mined, reopenFrom, mayTake } = placed;
+  const range = { from: mined, to: mined + NONCE_REACH };
+  if (reopenFrom !== undefined) {
+    const reopened = await commandOfLeader(deps, lease, (tx) => reopenSends(tx, id, range));
+    const message = 'sends that were final are not mined any more: sending them again';
+    if (reopened > 0) deps.log.warn({ ...id, minedNonce: mined, reopened }, message);
+  }
+  const dispute = `One endpoint says that ${heard.said} transactions are mined, more than were ever signed, and no second endpoint confirms it. Nothing new is sent.`;
+  await alarms.nonces.set(alarmSubject(id), mayTake ? undefined : dispute);
+  const [open, taken = -1] = await Promise.all([listOpenSends(sql, id, range), lastNonce(sql, id, range.to)]);
+  return { open, minedNonce: mined, nextNonce: Math.max(mined, taken + 1), mayTake };
+}
+
+/** If the only endpoint contradicts the journal, it must say the same about a final block: it may be wrong once. */
+async function confirmed(
+  { db }: RelayDeps,
+  { chain, id }: Relayer,
+  { heard, nonces, head }: { heard: HeardNonce; nonces: JournalNonces; head: Block },
+): Promise<HeardNonce> {
+  if (!heard.isAlone || !isOutside(heard, nonces)) return heard;
+  const cursor = (await findCursors(db.sql)).find(({ network }) => network === id.network);
+  const depth = chain.network.finality?.depth ?? 1;
+  const final = cursor?.finalNumber ?? Math.max(0, head.number - depth + 1);
+  for (const witness of chain.witnesses()) {
+    try {
+      return withFinal(heard, await witness.minedNonce(id.signer, final));
+    } catch (error) {
+      if (!(error instanceof ChainUnavailableError)) throw error;
+    }
+  }
+  return heard;
+}

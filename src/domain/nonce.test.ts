@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { isOutside, NONCE_REACH, placeNonce, withFinal } from './nonce.ts';
+import { type HeardNonce, weighNonces } from './quorum.ts';
+
+/** The answers of endpoints; undefined for one without an answer. */
+function heard(...says: readonly (number | undefined)[]): HeardNonce {
+  const statements = says.map((said, index) => ({ by: `endpoint ${index + 1}`, says: said, silentForMs: 0 }));
+  return weighNonces(statements, { endpoints: says.length, isTrustedAlone: false });
+}
+
+/** Nonces up to 9 are final, and up to 12 taken. */
+const JOURNAL = { last: 12, lastFinal: 9 };
+
+describe('the place of a signer in its journal', () => {
+  for (const [name, said, expected] of [
+    ['two endpoints agree', [11, 11], { mined: 11, reopenFrom: undefined, mayTake: true }],
+    ['one of two is a block behind', [10, 12], { mined: 10, reopenFrom: undefined, mayTake: true }],
+    ['one of two counts too many', [11, 1_000_000_011], { mined: 11, reopenFrom: undefined, mayTake: true }],
+    ['one of two counts none', [0, 11], { mined: 10, reopenFrom: undefined, mayTake: true }],
+    ['one of three counts too many', [11, 400, 12], { mined: 12, reopenFrom: undefined, mayTake: true }],
+    ['one of three counts none', [11, 0, 12], { mined: 11, reopenFrom: undefined, mayTake: true }],
+    ['two count transactions that are not ours', [20, 20], { mined: 20, reopenFrom: undefined, mayTake: true }],
+    ['two have lost final transactions', [7, 8], { mined: 8, reopenFrom: 8, mayTake: true }],
+    ['only one answers, within the journal', [11, undefined], { mined: 11, reopenFrom: undefined, mayTake: true }],
+    ['only one answers, too low', [3, undefined], { mined: 10, reopenFrom: undefined, mayTake: true }],
+    ['only one answers, too high', [14, undefined], { mined: 10, reopenFrom: undefined, mayTake: false }],
+  ] as const) {
+    it(`is clear when ${name}`, () => assert.deepEqual(placeNonce(heard(...said), JOURNAL), expected));
+  }
+
+  it('is unknown without an answer, and at the first nonce by one answer', () => {
+    assert.equal(placeNonce(heard(undefined, undefined), JOURNAL), undefined);
+    assert.equal(placeNonce(heard(5, undefined), { last: undefined, lastFinal: undefined }), undefined);
+    assert.equal(placeNonce(heard(5, 5), { last: undefined, lastFinal: undefined })?.mined, 5);
+  });
+
+  it('follows the only endpoint out of the journal if a final block shows the same', () => {
+    const sole = heard(20);
+    assert.ok(sole.isAlone && isOutside(sole, JOURNAL) && isOutside(heard(0), JOURNAL));
+    assert.ok(!isOutside(heard(13), JOURNAL) && !isOutside(heard(10), JOURNAL));
+    assert.equal(placeNonce(withFinal(sole, 20), JOURNAL)?.mined, 20);
+    assert.equal(placeNonce(withFinal(sole, 11), JOURNAL)?.mined, 11, 'wrong once');
+    assert.equal(placeNonce(withFinal(heard(0), 10), JOURNAL)?.reopenFrom, undefined, 'wrong once');
+    assert.equal(placeNonce(withFinal(heard(8), 8), JOURNAL)?.reopenFrom, 8);
+  });
+
+  it('is never moved by one liar of three, whatever it says', () => {
+    const nonce = fc.nat(40);
+    fc.assert(
+      fc.property(nonce, nonce, fc.maxSafeNat(), fc.nat(2), (mined, ahead, lie, place) => {
+        const journal = { last: mined + ahead, lastFinal: mined - 1 };
+        const says = [mined, mined];
+        says.splice(place, 0, lie);
+        assert.deepEqual(placeNonce(heard(...says), journal), { mined, reopenFrom: undefined, mayTake: true });
+      }),
+    );
+  });
+
+  it('has a reach beyond everything that is in flight', () => assert.ok(NONCE_REACH >= 4 * 16));
+});
