@@ -26,6 +26,8 @@ export interface Network {
    * is no minimum.
    */
   readonly minTip?: bigint;
+  /** The most that is tipped per unit of gas, whatever endpoints say. The default is in `evm/fees.ts`. */
+  readonly maxTip?: bigint;
   /** True if gas also pays for the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
 }
@@ -90,6 +92,12 @@ const POLYGON: Finality = {
   tiers: [{ from: LARGE, depth: 20 }],
 };
 const POLYGON_MIN_TIP = 25_000_000_000n;
+/** In busy hours tips rise to some hundred gwei, and the coin is cheap. */
+const POLYGON_MAX_TIP = 1_000_000_000_000n;
+/** Sequencers order by arrival, or by tips of a thousandth of it. */
+const ROLLUP_MAX_TIP = 1_000_000_000n;
+/** The coin is cheap, and its usual gas price is a hundred gwei. */
+const MONAD_MAX_TIP = 500_000_000_000n;
 const POL = 966;
 const SOL = 501;
 
@@ -105,6 +113,7 @@ export const NETWORKS: readonly Network[] = [
     mode: 'live',
     explorer: 'https://optimistic.etherscan.io/tx/',
     finality: ROLLUP_2S,
+    maxTip: ROLLUP_MAX_TIP,
   },
   {
     chainId: 'eip155:56',
@@ -129,6 +138,7 @@ export const NETWORKS: readonly Network[] = [
     explorer: 'https://polygonscan.com/tx/',
     finality: POLYGON,
     minTip: POLYGON_MIN_TIP,
+    maxTip: POLYGON_MAX_TIP,
   },
   {
     chainId: 'eip155:143',
@@ -143,14 +153,23 @@ export const NETWORKS: readonly Network[] = [
       tags: TAGS,
       tiers: [{ from: LARGE, depth: 25 }],
     },
+    maxTip: MONAD_MAX_TIP,
   },
-  { chainId: 'eip155:8453', name: 'Base', mode: 'live', explorer: 'https://basescan.org/tx/', finality: ROLLUP_2S },
+  {
+    chainId: 'eip155:8453',
+    name: 'Base',
+    mode: 'live',
+    explorer: 'https://basescan.org/tx/',
+    finality: ROLLUP_2S,
+    maxTip: ROLLUP_MAX_TIP,
+  },
   {
     chainId: 'eip155:42161',
     name: 'Arbitrum',
     mode: 'live',
     explorer: 'https://arbiscan.io/tx/',
     finality: ARBITRUM,
+    maxTip: ROLLUP_MAX_TIP,
     gasPaysForData: true,
   },
   {
@@ -198,6 +217,7 @@ export const NETWORKS: readonly Network[] = [
     mode: 'test',
     explorer: 'https://sepolia-optimism.etherscan.io/tx/',
     finality: ROLLUP_2S,
+    maxTip: ROLLUP_MAX_TIP,
   },
   {
     chainId: 'eip155:80002',
@@ -207,6 +227,7 @@ export const NETWORKS: readonly Network[] = [
     explorer: 'https://amoy.polygonscan.com/tx/',
     finality: POLYGON,
     minTip: POLYGON_MIN_TIP,
+    maxTip: POLYGON_MAX_TIP,
   },
   {
     chainId: 'eip155:84532',
@@ -214,6 +235,7 @@ export const NETWORKS: readonly Network[] = [
     mode: 'test',
     explorer: 'https://sepolia.basescan.org/tx/',
     finality: ROLLUP_2S,
+    maxTip: ROLLUP_MAX_TIP,
   },
   {
     chainId: 'eip155:421614',
@@ -221,6 +243,7 @@ export const NETWORKS: readonly Network[] = [
     mode: 'test',
     explorer: 'https://sepolia.arbiscan.io/tx/',
     finality: ARBITRUM,
+    maxTip: ROLLUP_MAX_TIP,
     gasPaysForData: true,
   },
   { chainId: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana Devnet', mode: 'test', coinType: SOL },

@@ -7,6 +7,7 @@ import { until } from '../until.ts';
 import { type Answer, lieWith } from './liar.ts';
 
 const DEPTH = 3;
+const GWEI = 1_000_000_000n;
 
 /** Changes the answer to a method. */
 const saying =
@@ -19,6 +20,20 @@ const toHex = (value: number | bigint) => `0x${value.toString(16)}`;
 /** Reports this many transactions more of every account, or a number of its own. */
 const nonces = (change: (truth: number) => number) =>
   saying('eth_getTransactionCount', (truth) => toHex(change(Number(truth))));
+
+interface FeeHistory {
+  readonly baseFeePerGas: readonly string[];
+  readonly reward?: readonly (readonly string[])[];
+}
+
+/** Reports other fees than the blocks have. */
+const feeHistory = ({ tip, baseFee }: { tip?: bigint; baseFee?: bigint }) =>
+  saying('eth_feeHistory', (truth) => {
+    const { baseFeePerGas, ...history } = truth as FeeHistory;
+    const bases = baseFee === undefined ? baseFeePerGas : baseFeePerGas.map(() => toHex(baseFee));
+    const reward = tip === undefined ? history.reward : bases.slice(1).map(() => [toHex(tip)]);
+    return { ...history, baseFeePerGas: bases, reward };
+  });
 
 describe('the word of one endpoint of two', () => {
   let scene: FaultScene;
@@ -96,4 +111,30 @@ describe('the word of one endpoint of two', () => {
     assert.deepEqual(now.slice(0, before.length), before);
     assert.equal(scene.broadcasts(), broadcasts + 1);
   });
+
+  const offers = (payment: { id: string }) =>
+    scene.sql<{ tip: string; max: string }[]>`
+      select v.tip::text, v.max_fee::text as max from items i join send_items si on si.commitment = i.commitment
+      join send_versions v on v.network = si.network and v.signer = si.signer and v.nonce = si.nonce
+      where i.subject = ${payment.id}`;
+
+  it('tip: the lower of two is paid', async () => {
+    lieWith(liar, feeHistory({ tip: 900n * GWEI }));
+    const payment = await scene.shopper.pay();
+    await scene.shopper.reaches(payment, 'succeeded');
+    for (const { tip } of await offers(payment)) assert.ok(BigInt(tip) < 10n * GWEI, tip);
+  });
+
+  for (const [name, baseFee] of [
+    ['too high', 15_000n * GWEI],
+    ['too low', 1n],
+  ] as const) {
+    it(`base fee: one that is ${name} stops no payment`, async () => {
+      await isPaid();
+      lieWith(liar, feeHistory({ baseFee }));
+      const payment = await scene.shopper.pay();
+      await scene.shopper.reaches(payment, 'succeeded');
+      for (const { max } of await offers(payment)) assert.ok(BigInt(max) < 1_000n * GWEI, max);
+    });
+  }
 });

@@ -20,6 +20,8 @@ export interface EvmContext {
   /** All releases of the Collector, and of the contract of deposit addresses, the oldest first. */
   readonly collectors: readonly ContractRelease[];
   readonly depositContracts: readonly ContractRelease[];
+  /** The last base fee that no endpoint disputed. It may be lost. */
+  readonly feeMemory: { baseFee: bigint | undefined };
   /** Throws for an asset that is not payable here: such items are never made. */
   termsOf(asset: string): AssetTerms;
 }
@@ -48,6 +50,7 @@ export function createEvmContext(
     depositContracts: DEPOSIT_CONTRACTS,
     ...input,
     lens: createLens(input),
+    feeMemory: { baseFee: undefined },
     assets,
     termsOf: (asset) => {
       const terms = byId.get(asset);

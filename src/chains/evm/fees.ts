@@ -1,4 +1,5 @@
-import type { Fees } from '../chain.ts';
+import { ChainUnavailableError, type Fees } from '../chain.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readFields, readQuantity, toQuantity } from './rpc-values.ts';
@@ -7,23 +8,69 @@ const RECENT_BLOCKS = 5;
 /** The median tip of mined transactions. */
 const PERCENTILE = 50;
 const DEFAULT_MIN_TIP = 1_000_000n;
-/** No network needs more. It bounds the damage by an endpoint that lies about fees. */
-const MAX_TIP = 1_000_000_000_000n;
+/** The most that is tipped on a network without a cap of its own. The tip is paid whole, so an endpoint must not choose it. */
+const DEFAULT_MAX_TIP = 20_000_000_000n;
 const MAX_BASE_FEE = 20_000_000_000_000n;
+/** Honest endpoints differ by a block at most, and a base fee changes by an eighth from block to block. */
+const MAX_DIFFERENCE = 2n;
 
-interface FeeHistory {
+export interface FeeHistory {
   /** The base fee of the block after the requested ones. */
   readonly baseFee: bigint;
   readonly tips: readonly bigint[];
 }
 
-/** Enough for one of the next blocks: the base fee may more than double meanwhile, which takes seven full blocks. */
-export async function suggestFees({ rpc, network }: EvmContext): Promise<Fees> {
-  const { baseFee, tips } = await rpc.call(feeHistoryCall(rpc.sharedHead()));
-  const paid = tips.filter((tip) => tip > 0n).sort((left, right) => (left < right ? -1 : 1));
-  const usual = paid[Math.floor(paid.length / 2)] ?? 0n;
-  const tip = min(max(usual, network.minTip ?? DEFAULT_MIN_TIP), MAX_TIP);
+/**
+ * Enough for one of the next blocks: the base fee may more than double meanwhile, which takes seven full blocks. Two endpoints
+ * are asked, and the lower tip counts.
+ */
+export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Promise<Fees> {
+  const asked = feeHistoryCall(rpc.sharedHead());
+  const [first, second, ...others] = rpc.inOrder();
+  const askEach = async (endpoints: readonly (Endpoint | undefined)[]) => {
+    const present = endpoints.filter((endpoint) => endpoint !== undefined);
+    const answers = await Promise.all(present.map((endpoint) => orNone(rpc.callOne(endpoint, asked))));
+    return answers.filter((answer) => answer !== undefined);
+  };
+  let told = second === undefined ? [] : await askEach([first, second]);
+  // With one endpoint, or none that answers at once, the call goes through all of them, again and again.
+  if (told.length === 0) told = [await rpc.call(asked)];
+  else if (others.length > 0 && !isSimilar(told)) told = [...told, ...(await askEach(others))];
+  const baseFee = believable(told, feeMemory.baseFee);
+  if (isSimilar(told)) feeMemory.baseFee = baseFee;
+  const usual = told.map(usualTip).reduce(min);
+  const tip = min(max(usual, network.minTip ?? DEFAULT_MIN_TIP), network.maxTip ?? DEFAULT_MAX_TIP);
   return { max: (min(baseFee, MAX_BASE_FEE) * 9n) / 4n + tip, tip };
+}
+
+/**
+ * The base fee that two endpoints report. If only two answer and they contradict each other, it is the one nearer to the last
+ * base fee that was not disputed: too high a fee would exceed the operator's cap, and too low a fee would not be mined.
+ */
+export function believable(told: readonly Pick<FeeHistory, 'baseFee'>[], known: bigint | undefined): bigint {
+  const fees = told.map(({ baseFee }) => baseFee).sort((left, right) => (left < right ? -1 : 1));
+  const [lowest = 0n] = fees;
+  if (fees.length !== 2) return fees[Math.floor(fees.length / 2)] ?? lowest;
+  const highest = fees[1] ?? lowest;
+  if (isSimilar(told) || known === undefined) return highest;
+  return highest * lowest > known * known ? lowest : highest;
+}
+
+function isSimilar(told: readonly Pick<FeeHistory, 'baseFee'>[]): boolean {
+  const fees = told.map(({ baseFee }) => baseFee);
+  return fees.length > 0 && fees.reduce(max) <= fees.reduce(min) * MAX_DIFFERENCE;
+}
+
+function usualTip({ tips }: FeeHistory): bigint {
+  const paid = tips.filter((tip) => tip > 0n).sort((left, right) => (left < right ? -1 : 1));
+  return paid[Math.floor(paid.length / 2)] ?? 0n;
+}
+
+function orNone<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  });
 }
 
 /**
