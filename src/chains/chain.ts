@@ -144,6 +144,8 @@ export interface Witness {
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
+  /** The sender, in lower case. */
+  readonly from: string;
   readonly gasSpent: bigint;
   /** The gas cost, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
@@ -325,7 +327,7 @@ export type BroadcastOutcome =
 export type TransactionState =
   | { readonly is: 'unknown' }
   | { readonly is: 'pending' }
-  | ({ readonly is: 'mined' } & Omit<Receipt, 'events'>);
+  | ({ readonly is: 'mined' } & Omit<Receipt, 'events' | 'from'>);
 
 export interface BlockId {
   readonly number: number;

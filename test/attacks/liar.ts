@@ -95,6 +95,7 @@ export async function forging(chain: FaultChain, payment: ForgedPayment): Promis
     blockNumber: number,
     blockHash: hash,
     status: '0x1',
+    from: payment.payer,
     gasUsed: '0x5208',
     effectiveGasPrice: '0x1',
     logs: [log],

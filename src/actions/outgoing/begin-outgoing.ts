@@ -29,6 +29,7 @@ import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { shownHeads } from '../event-subject.ts';
 import { consentToSend } from '../own-coin.ts';
+import { provingAssets } from '../own-transfer.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
@@ -200,7 +201,12 @@ async function plan(
   outgoing: Outgoing,
 ): Promise<Attempt | undefined> {
   const { id, network, payer } = outgoing;
-  const forgotten = await findForgotten(deps.db.sql, { network, subjects: shownHeads(deps, id), payer });
+  const forgotten = await findForgotten(deps.db.sql, {
+    network,
+    assets: provingAssets(network),
+    subjects: shownHeads(deps, id),
+    payer,
+  });
   if (forgotten !== undefined) {
     await remember(deps, outgoing, forgotten);
     return undefined;
@@ -260,7 +266,8 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 
 /** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */
 async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
-  const ask = { network: connected.chain.network.chainId, payers: ownAccounts(connected), isUndecided: true };
+  const network = connected.chain.network.chainId;
+  const ask = { network, assets: provingAssets(network), payers: ownAccounts(connected), isUndecided: true };
   return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 

@@ -31,6 +31,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   const found = await findUndecidedEvents(deps.db.sql, { network, upTo: view.finalNumber, limit: MAX_EVENTS });
   if (found.length === 0) {
     memory.disputes.delete('events');
+    memory.disputes.delete('outgoing');
     memory.askAgainAtMs.clear();
     return false;
   }
@@ -40,14 +41,12 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     return item === undefined ? [] : [{ event, item }];
   });
   const strange = found.filter(({ commitment }) => !items.has(commitment));
-  const open = new Set(
-    await noticeRestore(
-      deps,
-      watcher,
-      strange.filter(({ type }) => type !== 'swept'),
-    ),
-  );
-  const decided = strange.filter((event) => !open.has(event)).map((event) => unknown(deps, watcher, event));
+  const { open, unproved } = await noticeRestore(deps, watcher, strange);
+  const decided = strange.flatMap((event) => {
+    if (open.has(event)) return [];
+    const problem = unproved.has(event) ? 'no transfer' : null;
+    return [{ ...unknown(deps, watcher, event), problem }];
+  });
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);
   if (proved.length > 0) deps.world.crashPoint?.('watch.proved');
   await forget(deps, watcher, refuted);

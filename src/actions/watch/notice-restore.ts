@@ -1,47 +1,73 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
 import { paymentIdOf } from '../../domain/ids.ts';
-import type { StoredEvent } from '../../store/chain/chain-events.ts';
+import { deleteEvents, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { hintedIds } from '../event-subject.ts';
-import { hearEvents } from '../evidence.ts';
+import { hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../outgoing/stray/record-strays.ts';
+import { hasLeft, isMoved, provingAssets, type TakenMoney } from '../own-transfer.ts';
 import { putFreeze } from '../parties/freeze.ts';
+import { orUnknown, SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
+
+/** The fates of events without a stored item. All others are decided, and prove nothing. */
+export interface StrangeEvents {
+  /** The endpoints could not confirm or refute them yet. */
+  readonly open: ReadonlySet<StoredEvent>;
+  /** The tokens do not show the transfers that they claim. */
+  readonly unproved: ReadonlySet<StoredEvent>;
+}
 
 /**
  * Looks for transfers out of our own accounts among final events without a stored item, and for refunds that our relayers
  * sent for a merchant's account. Only the holder of our keys can cause them. So the database was restored from an older
- * backup, or somebody else uses a key: payouts and refunds on the network are frozen. Returns the events that endpoints could
- * not confirm or refute yet.
+ * backup, or somebody else uses a key: payouts and refunds on the network are frozen. Two endpoints must show the event, and
+ * the token itself must show that the money has left. An event that two endpoints deny was made up by the third.
  */
 export async function noticeRestore(
   deps: WatchDeps,
   watcher: Watcher,
   unknown: readonly StoredEvent[],
-): Promise<readonly StoredEvent[]> {
-  const connected = deps.chains.find(watcher.network);
-  if (connected === undefined) return [];
-  const own = new Set(ownAccounts(connected).map((account) => account.toLowerCase()));
-  const paid = unknown.filter(({ type }) => type === 'paid');
-  const left = paid.filter(({ fields }) => own.has(fields.payer?.toLowerCase() ?? ''));
-  left.push(...(await sentForMerchants(deps, watcher, { own, events: paid.filter((event) => !left.includes(event)) })));
-  const open: StoredEvent[] = [];
-  for (const event of left) {
-    const isShown = await isShownByEnough(watcher, event);
-    if (isShown === undefined) open.push(event);
-    if (isShown) await freezeRestored(deps, watcher, event);
+): Promise<StrangeEvents> {
+  const { chain, network, memory } = watcher;
+  memory.disputes.delete('outgoing');
+  const connected = deps.chains.find(network);
+  const [open, unproved] = [new Set<StoredEvent>(), new Set<StoredEvent>()];
+  if (connected === undefined) return { open, unproved };
+  const own = ownAccounts(connected);
+  const assets = new Set(provingAssets(network));
+  const paid = unknown.filter((event) => event.type === 'paid' && assets.has(takenBy(event).asset));
+  const left = paid.filter((event) => hasLeft(takenBy(event), own));
+  const refunds = await refundsOf(
+    deps,
+    paid.filter((event) => !left.includes(event)),
+  );
+  const show = showings(chain, [...left, ...refunds]);
+  for (const event of [...left, ...refunds]) {
+    const { finding, statements } = await hear(chain, (witness) => show(witness, event));
+    if (finding.is === 'disputed') {
+      memory.disputes.set('outgoing', `Transaction ${event.transactionHash}: ${sayings(statements)}.`);
+    }
+    if (finding.is === 'open' || finding.is === 'disputed') open.add(event);
+    else if (finding.value !== SHOWN) await forgetForged(deps, watcher, event);
+    else {
+      const origin = await orUnknown(originOf(watcher, event, own));
+      if (origin === undefined) open.add(event);
+      else if (!origin.isMoved) unproved.add(event);
+      else if (left.includes(event) || origin.isSentByUs) await freezeRestored(deps, watcher, event);
+    }
   }
-  return open;
+  return { open, unproved };
 }
 
-/** Refunds of known payments that an account of ours has sent. A merchant can make such an event, but not with our key. */
-async function sentForMerchants(
-  deps: WatchDeps,
-  { chain }: Watcher,
-  { own, events }: { readonly own: ReadonlySet<string>; readonly events: readonly StoredEvent[] },
-): Promise<StoredEvent[]> {
+function takenBy({ fields: { payer = '', asset = '', amount = '0' } }: StoredEvent): TakenMoney {
+  return { payer, asset, amount: BigInt(amount) };
+}
+
+/** Events with the id of a refund of a known payment. A merchant can make such an event, but not with our key. */
+async function refundsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
   const named = events.flatMap((event) => {
     const ids = hintedIds(deps, event.fields.subject ?? '').filter((id) => id.startsWith('rfnd_'));
     return ids.map((id) => ({ event, paymentId: paymentIdOf(id) }));
@@ -49,26 +75,27 @@ async function sentForMerchants(
   if (named.length === 0) return [];
   const payments = await findPayments(deps.db.sql, [...new Set(named.map(({ paymentId }) => paymentId))]);
   const known = new Set(payments.map((payment) => payment?.id));
-  const sent: StoredEvent[] = [];
-  for (const { event, paymentId } of named) {
-    if (!known.has(paymentId)) continue;
-    const transaction = await chain.sentTransaction(event.transactionHash);
-    if (transaction !== undefined && own.has(transaction.from.toLowerCase())) sent.push(event);
-  }
-  return sent;
+  return [...new Set(named.flatMap(({ event, paymentId }) => (known.has(paymentId) ? [event] : [])))];
 }
 
-/** Undefined when the endpoints could not be asked. One endpoint alone must not stop payouts by a lie. */
-async function isShownByEnough({ chain }: Watcher, event: StoredEvent): Promise<boolean | undefined> {
-  try {
-    const { agreed } = await hearEvents(chain, event.blockNumber, event.blockNumber);
-    return agreed.some(
-      ({ commitment, transactionHash }) => commitment === event.commitment && transactionHash === event.transactionHash,
-    );
-  } catch (error) {
-    if (error instanceof ChainUnavailableError) return undefined;
-    throw error;
+/** Whether the token shows the transfer, and one of our accounts sent its transaction, by the word of two endpoints. */
+async function originOf({ chain, network }: Watcher, event: StoredEvent, own: readonly string[]) {
+  const { transactionHash } = event;
+  const [moved, { finding }] = await Promise.all([
+    isMoved(chain, takenBy(event), transactionHash),
+    hear(chain, async (witness) => (await witness.receipt(transactionHash))?.from),
+  ]);
+  if (finding.is !== 'agreed' && finding.is !== 'alone') {
+    throw new ChainUnavailableError(network, `too few endpoints name the sender of ${transactionHash}`);
   }
+  return { isMoved: moved, isSentByUs: own.some((account) => account.toLowerCase() === finding.value) };
+}
+
+/** It is not kept: a stored event would count as a transfer that the database has forgotten. */
+async function forgetForged(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
+  const { transactionHash: transaction, blockNumber: block } = event;
+  await commandOfLeader(deps, lease, (tx) => deleteEvents(tx, network, [event]));
+  deps.log.error({ network, transaction, block }, 'a forged event: the endpoints do not show it');
 }
 
 async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {

@@ -97,12 +97,12 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
 }
 
 /** The possible testimonies of an endpoint about an event. */
-const SHOWN = 'its receipt shows the payment';
+export const SHOWN = 'its receipt shows the payment';
 const HIDDEN = 'it has the block, and the payment is not in it';
 const ELSEWHERE = 'it has another block';
 
 /** Each endpoint is asked for all events at once, so that its calls share a request. */
-function showings(chain: Chain, events: readonly StoredEvent[]) {
+export function showings(chain: Chain, events: readonly StoredEvent[]) {
   const asked = new Map<string, Promise<Seen>>();
   // If one endpoint is enough, it has reported the event itself. Only its block has to be checked.
   const needsReceipts = !(chain.network.isTrustedAlone && chain.witnesses().length === 1);
@@ -138,7 +138,7 @@ async function see(witness: Witness, events: readonly StoredEvent[], needsReceip
   };
 }
 
-function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
+export function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   return answer.catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return undefined;
     throw error;

@@ -74,7 +74,7 @@ export interface WatchMemory {
   };
 }
 
-export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits' | 'sends';
+export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits' | 'sends' | 'outgoing';
 
 export function newWatchMemory(): WatchMemory {
   return {

@@ -47,7 +47,7 @@ export function blockCall(which: number | FinalityTag): RpcCall<{ readonly found
 }
 
 /** The fields of a receipt that say where the transaction is, and what it has cost. */
-export function readReceipt(receipt: Record<string, unknown>): Omit<Receipt, 'events'> {
+export function readReceipt(receipt: Record<string, unknown>): Omit<Receipt, 'events' | 'from'> {
   const gasSpent = readQuantity(receipt.gasUsed);
   // Rollups also charge for data on the layer below, in a separate field of the receipt.
   const dataFee = receipt.l1Fee == null ? 0n : readQuantity(receipt.l1Fee);

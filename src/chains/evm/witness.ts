@@ -7,7 +7,7 @@ import type { EvmContext } from './evm-context.ts';
 import { coinCall, createTransferReader } from './incoming.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readAll } from './logs.ts';
-import { isObject, readFields, readHash } from './rpc-values.ts';
+import { isObject, readData, readFields, readHash } from './rpc-values.ts';
 import { balanceCall, nonceCall, usedCall } from './token-calls.ts';
 
 /** An endpoint with a head this old does not follow the chain; slow chains get a few blocks. */
@@ -91,7 +91,7 @@ function receiptCall(hash: string): RpcCall<MinedReceipt | null> {
       if (readHash(receipt.transactionHash) !== hash.toLowerCase()) throw new RangeError('another transaction');
       if (!Array.isArray(receipt.logs)) throw new TypeError('a receipt without logs');
       const logs = receipt.logs.filter(isObject);
-      return { ...readReceipt(receipt), logs };
+      return { ...readReceipt(receipt), from: readData(receipt.from), logs };
     },
   };
 }

@@ -1,10 +1,11 @@
-import { type Block, type BlockId, ChainUnavailableError, type Witness } from '../chain.ts';
+import { type Block, type BlockId, ChainUnavailableError, type Incoming, type Witness } from '../chain.ts';
 import type { FinalityTag } from '../networks.ts';
 import type { MinedBlock } from './blocks.ts';
 import type { Core } from './core.ts';
 import { misquote } from './faults.ts';
 import { COIN, keys } from './ledger.ts';
 import type { Testimony } from './testimony.ts';
+import type { Transaction } from './transactions.ts';
 
 /** The distance of the safe and finalized blocks from the head. */
 const TAG_BLOCKS: Readonly<Record<FinalityTag, number>> = { safe: 8, finalized: 16 };
@@ -85,12 +86,17 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         const events = eventsIn(block.number).filter(({ transactionHash }) => transactionHash === hash);
         const id = idOf(block);
         const { isReverted, gasSpent, coinSpent } = block.receipts.get(hash) ?? FORGED;
-        return { block: id, isReverted, gasSpent, coinSpent, events: events.map((event) => ({ ...event, block: id })) };
+        const from = transactionIn(block, hash)?.from.toLowerCase() ?? FORGED.from;
+        const moved = events.map((event) => ({ ...event, block: id }));
+        return { block: id, isReverted, from, gasSpent, coinSpent, events: moved };
       }),
     transfers: (hash) =>
-      ask('findTransaction', () =>
-        (blocks.holding(hash)?.transfers ?? []).filter(({ transactionHash }) => transactionHash === hash),
-      ),
+      ask('findTransaction', () => {
+        const block = blocks.holding(hash);
+        if (block === undefined) return [];
+        const isOfIt = ({ transactionHash }: { transactionHash: string }) => transactionHash === hash;
+        return [...block.transfers.filter(isOfIt), ...pulledBy(block, hash)];
+      }),
     events: (fromBlock, toBlock) =>
       ask('events', () => {
         if (toBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
@@ -101,6 +107,22 @@ function createWitness(core: Core, testimony: Testimony): Witness {
 }
 
 /** The receipt of a transaction that was made up. */
-const FORGED = { isReverted: false, gasSpent: 0n, coinSpent: 0n };
+const FORGED = { isReverted: false, from: `0x${'f0'.repeat(20)}`, gasSpent: 0n, coinSpent: 0n };
+
+function transactionIn({ entries }: MinedBlock, hash: string): Transaction | undefined {
+  return entries
+    .flatMap((entry) => ('transaction' in entry ? [entry.transaction] : []))
+    .find((each) => each.hash === hash);
+}
+
+/** The transfers by which a batch took its items' money. Reports of look-alikes have none. */
+function pulledBy(block: MinedBlock, hash: string): Incoming[] {
+  if (transactionIn(block, hash)?.payload.kind !== 'batch') return [];
+  return block.events.flatMap((event) => {
+    if (event.type !== 'paid' || event.transactionHash !== hash) return [];
+    const { transactionHash, logIndex, asset, payer: from, collector: to, amount } = event;
+    return [{ block: { number: block.number, hash: block.hash }, transactionHash, logIndex, asset, from, to, amount }];
+  });
+}
 
 const headerOf = ({ number, hash, parentHash, timestampS }: Block): Block => ({ number, hash, parentHash, timestampS });

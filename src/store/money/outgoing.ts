@@ -286,7 +286,12 @@ export interface ForgottenEvent {
  */
 export async function findForgotten(
   db: Reader,
-  { network, subjects, payer }: { network: string; subjects: readonly string[]; payer: string },
+  {
+    network,
+    assets,
+    subjects,
+    payer,
+  }: { network: string; assets: readonly string[]; subjects: readonly string[]; payer: string },
 ): Promise<ForgottenEvent | undefined> {
   const [row] = await db<(Omit<ForgottenEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select e.transaction_hash as "transactionHash", e.block_number as "blockNumber", e.fields ->> 'payer' as payer,
@@ -294,7 +299,7 @@ export async function findForgotten(
       e.decided_at is not null as "isFinal"
     from chain_events e
     where e.type = 'paid' and e.fields ->> 'subject' = any(${subjects as string[]}::text[]) and e.network = ${network}
-      and lower(e.fields ->> 'payer') = lower(${payer})
+      and lower(e.fields ->> 'payer') = lower(${payer}) and ${provesTransfer(db, assets)}
       and not exists (select from items i where i.commitment = e.commitment)
     limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };
@@ -303,15 +308,27 @@ export async function findForgotten(
 /** The first paid event out of these accounts that no stored item explains, decided or not. */
 export async function findUnexplained(
   db: Reader,
-  { network, payers, isUndecided }: { network: string; payers: readonly string[]; isUndecided: boolean },
-): Promise<{ readonly blockNumber: number } | undefined> {
-  const [row] = await db<{ blockNumber: string }[]>`
-    select e.block_number as "blockNumber" from chain_events e
+  {
+    network,
+    assets,
+    payers,
+    isUndecided,
+  }: { network: string; assets: readonly string[]; payers: readonly string[]; isUndecided: boolean },
+): Promise<Pick<ForgottenEvent, 'transactionHash' | 'blockNumber'> | undefined> {
+  const [row] = await db<{ transactionHash: string; blockNumber: string }[]>`
+    select e.transaction_hash as "transactionHash", e.block_number as "blockNumber" from chain_events e
     where e.network = ${network} and e.type = 'paid' and ${isUndecided ? db`e.decided_at is null` : db`true`}
       and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and ${provesTransfer(db, assets)}
       and not exists (select from items i where i.commitment = e.commitment)
     order by e.block_number limit 1`;
-  return row && { blockNumber: Number(row.blockNumber) };
+  return row && { ...row, blockNumber: Number(row.blockNumber) };
+}
+
+/** The condition that an event can prove a signature of its payer: anybody may name any payer in a token of their own. */
+function provesTransfer(db: Reader, assets: readonly string[]) {
+  return db`e.fields ->> 'asset' = any(${assets as string[]}::text[]) and (e.fields ->> 'amount')::numeric > 0
+    and e.problem is null`;
 }
 
 function outgoingColumns(db: Reader) {

@@ -92,7 +92,14 @@ export function describeEvents(onScene: OnScene): void {
           assert.deepEqual(await witness.block(head.number), head);
           assert.equal(await witness.block(head.number + 1), undefined);
           assert.ok(((await witness.block('finalized'))?.number ?? 0) <= head.number);
-          assert.deepEqual(await witness.receipt(hash), { block, isReverted: false, gasSpent, coinSpent, events });
+          assert.deepEqual(await witness.receipt(hash), {
+            block,
+            isReverted: false,
+            from: relayer.address.toLowerCase(),
+            gasSpent,
+            coinSpent,
+            events,
+          });
           assert.equal(await witness.minedNonce(relayer.address), nonce + 1);
           assert.equal(await witness.minedNonce(relayer.address, block.number), nonce + 1);
           assert.equal(await witness.minedNonce(relayer.address, block.number - 1), nonce);

@@ -13,6 +13,7 @@ import { type ComparedItem, findComparedItems, findOtherItems } from '../../../s
 import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../../store/money/books.ts';
 import { findPayments } from '../../../store/payments/payments.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
+import { hasLeft } from '../../own-transfer.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
 import { hasOwnSeal, isSame, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
@@ -129,11 +130,6 @@ async function readFacts(
     isOutgoing,
     compareOutgoing: await compareOutgoing(db, outgoing),
   };
-}
-
-/** True if the event took money from one of these accounts. Only the holder of the account's key can cause that. */
-export function hasLeft(event: PaidEvent, own: readonly string[]): boolean {
-  return findAsset(event.asset) !== undefined && own.some((account) => isSame(event.payer, account));
 }
 
 type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'recipient' | 'transactionHash'>;

@@ -11,10 +11,11 @@ import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
 import { ownAccounts, storeStrays, strayOf, withoutPayments } from '../../outgoing/stray/record-strays.ts';
+import { hasLeft, provingAssets } from '../../own-transfer.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
-import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
+import { ownershipOf } from '../audit/compare-events.ts';
 import { nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
@@ -124,15 +125,22 @@ export async function rebuild(
     await refoldBalances(tx, network);
     await rewindCoinCursors(tx, network, Math.max(0, input.from - 1));
   });
-  const isLifted = to === cursor.finalNumber && unplaced.length === 0 && (await liftRestored(deps, connected));
+  const unexplained = await findUnexplained(deps.db.sql, {
+    network,
+    assets: provingAssets(network),
+    payers: ownAccounts(connected),
+    isUndecided: false,
+  });
+  if (unexplained !== undefined && unplaced.length === 0) {
+    const problem = `took money from an account of ours, and no row explains it. Rebuild from block ${unexplained.blockNumber} or an earlier one. If the transfer was not made by the gateway, lift the freeze by till unfreeze restored ${network}`;
+    unplaced.push({ id: unexplained.transactionHash, problem });
+  }
+  const isLifted = to === cursor.finalNumber && unplaced.length === 0 && (await liftRestored(deps, network));
   return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
 }
 
-/** Lets payouts and refunds go on after a restore, unless the chain shows a transfer that is still unknown. */
-async function liftRestored(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain): Promise<boolean> {
-  const network = connected.chain.network.chainId;
-  const ask = { network, payers: ownAccounts(connected), isUndecided: false };
-  if ((await findUnexplained(deps.db.sql, ask)) !== undefined) return false;
+/** Lets payouts and refunds go on after a restore. */
+function liftRestored(deps: CommandDeps & RowKeyDeps, network: string): Promise<boolean> {
   const lift = { scope: 'restored', subject: network, actor: 'operator', reason: 'rebuild has caught up' } as const;
   return command(deps, async (tx, now) => (await liftFreeze(tx, deps, lift, now)) !== undefined);
 }

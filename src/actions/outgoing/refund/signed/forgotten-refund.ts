@@ -6,6 +6,7 @@ import { findPaymentSettlement } from '../../../../store/payments/payment-settle
 import { upsertAlert } from '../../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
 import { shownHeads } from '../../../event-subject.ts';
+import { provingAssets } from '../../../own-transfer.ts';
 import type { SubjectKeyDeps } from '../../../subject-keys.ts';
 
 /**
@@ -17,7 +18,12 @@ export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, 
   const { id, paymentId, network } = refund;
   const settlement = await findPaymentSettlement(tx, paymentId);
   if (settlement === undefined) return false;
-  const event = await findForgotten(tx, { network, subjects: shownHeads(deps, id), payer: settlement.recipient });
+  const event = await findForgotten(tx, {
+    network,
+    assets: provingAssets(network),
+    subjects: shownHeads(deps, id),
+    payer: settlement.recipient,
+  });
   if (event === undefined) return false;
   const paid = await findPayingItem(tx, paymentId);
   const recipients = [refund.recipient, paid?.payer].map((account) => account?.toLowerCase());

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { getContractAddress, type Hex } from 'viem';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { freeze } from '../../src/actions/parties/freeze.ts';
+import { COLLECTOR_ADDRESS, encodeBatch } from '../../src/chains/evm/collector.ts';
+import { idBytes, payoutIdOf } from '../../src/domain/ids.ts';
+import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { listFreezes } from '../../src/store/parties/freezes.ts';
+import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
+import { AMOUNT, tokenOf, USDC, WITHIN } from '../faults/shopper.ts';
+import { until } from '../until.ts';
+
+/** A contract that answers every call with the number one: a token that lets anybody take anything from anybody. */
+const ANY_TOKEN = '0x6760015f5260205ff35f5260086018f3';
+const OTHER_HALF = '5e'.repeat(16);
+
+describe('a stranger with a token of their own', () => {
+  let scene: FaultScene;
+  let token: Hex;
+  let stranger: ReturnType<FaultScene['chain']['newPayer']>;
+  before(async () => {
+    scene = await openFaultScene({ endpoints: 2, payers: 8, paysOut: true });
+    stranger = scene.chain.newPayer();
+    token = getContractAddress({ from: stranger.address, nonce: BigInt(await nonceOf(stranger.address)) });
+    await scene.chain.carryOut(stranger, { data: ANY_TOKEN });
+  });
+  afterEach(() => scene.tellTheTruth());
+  after(() => scene.close());
+
+  const nonceOf = async (account: Hex) =>
+    Number(await scene.chain.request('eth_getTransactionCount', account, 'latest'));
+  const freezes = async () => (await listFreezes(scene.sql)).map(({ scope, subject }) => `${scope} ${subject}`);
+
+  let calls = 0;
+  /** Has the Collector report a payment by that account, in the stranger's token, and waits until it is decided. */
+  async function report(payer: string, id?: string): Promise<void> {
+    calls += 1;
+    const head = id === undefined ? '5a'.repeat(16) : Buffer.from(idBytes(id)).toString('hex');
+    const item = {
+      subject: `0x${head}${OTHER_HALF}` as Hex,
+      payer: payer as Hex,
+      amount: AMOUNT,
+      fee: 0n,
+      recipient: stranger.address,
+      deadline: Math.floor(Date.now() / 1_000) + 86_400 + calls,
+      signature: `0x${'00'.repeat(64)}` as Hex,
+    };
+    const data = encodeBatch({ kind: 'eip3009-vrs', token, feeAccount: stranger.address, items: [item] });
+    const hash = await scene.chain.carryOut(stranger, { to: COLLECTOR_ADDRESS, data });
+    await until(
+      'the event is decided',
+      async () => {
+        await scene.chain.mine();
+        const rows = await scene.sql`
+          select from chain_events where transaction_hash = ${hash} and type = 'paid' and decided_at is not null`;
+        return rows.length > 0;
+      },
+      WITHIN,
+    );
+  }
+
+  /** A held payment is paid out to the merchant's account. */
+  async function isPaidOut(meanwhile: (id: string) => Promise<void> = async () => {}): Promise<void> {
+    const payment = await scene.shopper.pay({ isHeld: true });
+    await scene.shopper.reaches(payment, 'succeeded');
+    await meanwhile(payment.id);
+    await scene.shopper.register(payment.merchant, USDC);
+    await until(
+      'it has arrived',
+      async () => {
+        await scene.chain.mine();
+        return (await scene.chain.balanceOf(tokenOf(USDC), payment.merchant.recipient)) === AMOUNT;
+      },
+      WITHIN,
+    );
+  }
+
+  it('freezes nothing by events that name our accounts as payers', async () => {
+    for (const account of [scene.relayer, SANDBOX_ACCOUNTS.intermediate]) await report(account);
+    assert.deepEqual(await freezes(), []);
+    await isPaidOut();
+  });
+
+  it('stops no payout by an event with its id', async () => {
+    await isPaidOut((id) => report(SANDBOX_ACCOUNTS.intermediate, payoutIdOf(id)));
+  });
+
+  it('keeps no freeze from being lifted by a rebuild', async () => {
+    await report(scene.relayer);
+    const { gateway, chains } = scene.node;
+    await freeze(gateway, { scope: 'restored', subject: scene.network, reason: 'restored', actor: 'operator' });
+    const connected = chains.find(scene.network);
+    assert.ok(connected);
+    const told = await rebuild(gateway, connected, { from: 0 });
+    assert.deepEqual([told?.unplaced, told?.isLifted], [[], true]);
+    assert.deepEqual(await freezes(), []);
+    await isPaidOut();
+  });
+});
