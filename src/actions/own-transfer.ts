@@ -1,6 +1,5 @@
 import { assetsOf, findAsset } from '../chains/assets.ts';
-import type { Chain } from '../chains/chain.ts';
-import { hearTransfers } from './evidence.ts';
+import type { Incoming } from '../chains/chain.ts';
 
 /** The part of a paid event that names whose money it took. */
 export interface TakenMoney {
@@ -27,13 +26,8 @@ function isProving(asset: string): boolean {
   return findAsset(asset)?.pay !== undefined;
 }
 
-/** True if the token itself, or the coin's own transfer, shows in that transaction that the money left the payer. */
-export async function isMoved(
-  chain: Chain,
-  { payer, asset, amount }: TakenMoney,
-  transactionHash: string,
-): Promise<boolean> {
-  const { transfers } = await hearTransfers(chain, transactionHash);
+/** True if the token itself, or the coin's own transfer, shows that the money left the payer. */
+export function isMoved({ payer, asset, amount }: TakenMoney, transfers: readonly Incoming[]): boolean {
   return transfers.some(
     (transfer) =>
       transfer.asset === asset && transfer.amount === amount && transfer.from.toLowerCase() === payer.toLowerCase(),

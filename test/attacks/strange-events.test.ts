@@ -4,7 +4,7 @@ import { getContractAddress, type Hex } from 'viem';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
 import { COLLECTOR_ADDRESS, encodeBatch } from '../../src/chains/evm/collector.ts';
-import { idBytes, payoutIdOf } from '../../src/domain/ids.ts';
+import { idBytes, payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
@@ -13,6 +13,9 @@ import { until } from '../until.ts';
 
 /** A contract that answers every call with the number one: a token that lets anybody take anything from anybody. */
 const ANY_TOKEN = '0x6760015f5260205ff35f5260086018f3';
+const FLOOD_GAS = 16_000_000n;
+/** Questions about single events and transactions. */
+const READS: readonly string[] = ['eth_getLogs', 'eth_getTransactionReceipt', 'eth_getTransactionByHash'];
 const OTHER_HALF = '5e'.repeat(16);
 
 describe('a stranger with a token of their own', () => {
@@ -32,22 +35,33 @@ describe('a stranger with a token of their own', () => {
     Number(await scene.chain.request('eth_getTransactionCount', account, 'latest'));
   const freezes = async () => (await listFreezes(scene.sql)).map(({ scope, subject }) => `${scope} ${subject}`);
 
-  let calls = 0;
-  /** Has the Collector report a payment by that account, in the stranger's token, and waits until it is decided. */
-  async function report(payer: string, id?: string): Promise<void> {
-    calls += 1;
+  let items = 0;
+  /** An item of that account in the stranger's token. */
+  function itemOf(payer: string, id?: string) {
+    items += 1;
     const head = id === undefined ? '5a'.repeat(16) : Buffer.from(idBytes(id)).toString('hex');
-    const item = {
+    return {
       subject: `0x${head}${OTHER_HALF}` as Hex,
       payer: payer as Hex,
       amount: AMOUNT,
       fee: 0n,
       recipient: stranger.address,
-      deadline: Math.floor(Date.now() / 1_000) + 86_400 + calls,
+      deadline: Math.floor(Date.now() / 1_000) + 86_400 + items,
       signature: `0x${'00'.repeat(64)}` as Hex,
     };
-    const data = encodeBatch({ kind: 'eip3009-vrs', token, feeAccount: stranger.address, items: [item] });
-    const hash = await scene.chain.carryOut(stranger, { to: COLLECTOR_ADDRESS, data });
+  }
+  /** Has the Collector report these items as paid, in one transaction, and returns its hash. */
+  function carryOut(batch: readonly ReturnType<typeof itemOf>[]): Promise<Hex> {
+    const how = { kind: 'eip3009-vrs', token, feeAccount: stranger.address, allowance: 40_000 } as const;
+    return scene.chain.carryOut(
+      stranger,
+      { to: COLLECTOR_ADDRESS, data: encodeBatch({ ...how, items: batch }) },
+      FLOOD_GAS,
+    );
+  }
+  /** The Collector reports a payment by that account, and the watcher decides about it. */
+  async function report(payer: string, id?: string): Promise<void> {
+    const hash = await carryOut([itemOf(payer, id)]);
     await until(
       'the event is decided',
       async () => {
@@ -84,6 +98,26 @@ describe('a stranger with a token of their own', () => {
 
   it('stops no payout by an event with its id', async () => {
     await isPaidOut((id) => report(SANDBOX_ACCOUNTS.intermediate, payoutIdOf(id)));
+  });
+
+  it('makes endpoints be asked no more often by 700 events in one transaction', async () => {
+    const paid = await scene.shopper.pay();
+    await scene.shopper.reaches(paid, 'succeeded');
+    const asked = () =>
+      scene.proxies.flatMap(({ calls }) => calls).filter(({ method }) => READS.includes(method)).length;
+    for (const name of [scene.relayer, stranger.address]) {
+      const before = asked();
+      const id = refundIdOf(paid.id, 1);
+      await carryOut(Array.from({ length: 700 }, () => itemOf(name, id)));
+      const payment = await scene.shopper.pay();
+      await scene.shopper.reaches(payment, 'succeeded');
+      await until(
+        'all are decided',
+        async () => (await scene.sql`select from chain_events where decided_at is null limit 1`).length === 0,
+        WITHIN,
+      );
+      assert.ok(asked() - before < 100, `${asked() - before} questions`);
+    }
   });
 
   it('keeps no freeze from being lifted by a rebuild', async () => {

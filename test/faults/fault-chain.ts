@@ -48,17 +48,17 @@ export async function startFaultChain(
   const minter = privateKeyToAccount(SANDBOX_KEYS.minter);
 
   /** It stays pending until the next block. */
-  async function send(from: Payer, call: Call, fees = FEES): Promise<Hex> {
+  async function send(from: Payer, call: Call, fees = FEES, gas = GAS): Promise<Hex> {
     const nonce = Number(await request('eth_getTransactionCount', from.address, 'pending'));
     return request(
       'eth_sendRawTransaction',
-      await from.signTransaction({ type: 'eip1559', chainId, nonce, gas: GAS, ...fees, ...call }),
+      await from.signTransaction({ type: 'eip1559', chainId, nonce, gas, ...fees, ...call }),
     );
   }
 
   /** Mined and successful. */
-  async function carryOut(from: Payer, call: Call): Promise<Hex> {
-    const hash = await send(from, call);
+  async function carryOut(from: Payer, call: Call, gas = GAS): Promise<Hex> {
+    const hash = await send(from, call, FEES, gas);
     await evm.mine();
     const receipt = await request<{ status: Hex } | null>('eth_getTransactionReceipt', hash);
     if (receipt?.status !== '0x1') throw new Error('A transaction of the test failed.');

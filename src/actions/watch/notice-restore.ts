@@ -4,13 +4,16 @@ import { deleteEvents, type StoredEvent } from '../../store/chain/chain-events.t
 import { lockFreezes } from '../../store/parties/freezes.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { hintedIds } from '../event-subject.ts';
-import { hear, sayings } from '../evidence.ts';
+import { hear, hearTransfers, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../outgoing/stray/record-strays.ts';
 import { hasLeft, isMoved, provingAssets, type TakenMoney } from '../own-transfer.ts';
 import { putFreeze } from '../parties/freeze.ts';
 import { orUnknown, SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
+
+/** The events that are proved in a round. The others wait for the next one: strangers can make any number of them. */
+const MAX_PROVED = 50;
 
 /** The fates of events without a stored item. All others are decided, and prove nothing. */
 export interface StrangeEvents {
@@ -44,20 +47,32 @@ export async function noticeRestore(
     deps,
     paid.filter((event) => !left.includes(event)),
   );
-  const show = showings(chain, [...left, ...refunds]);
-  for (const event of [...left, ...refunds]) {
+  const claims = [...left, ...refunds];
+  const proved = claims.slice(0, MAX_PROVED);
+  for (const event of claims.slice(MAX_PROVED)) open.add(event);
+  const show = showings(chain, proved);
+  const origins = new Map<string, ReturnType<typeof originOf>>();
+  const isOurs = (event: StoredEvent, from: string) => left.includes(event) || isAmong(own, from);
+  for (const event of proved) {
+    const { transactionHash } = event;
     const { finding, statements } = await hear(chain, (witness) => show(witness, event));
     if (finding.is === 'disputed') {
-      memory.disputes.set('outgoing', `Transaction ${event.transactionHash}: ${sayings(statements)}.`);
+      memory.disputes.set('outgoing', `Transaction ${transactionHash}: ${sayings(statements)}.`);
     }
-    if (finding.is === 'open' || finding.is === 'disputed') open.add(event);
-    else if (finding.value !== SHOWN) await forgetForged(deps, watcher, event);
-    else {
-      const origin = await orUnknown(originOf(watcher, event, own));
-      if (origin === undefined) open.add(event);
-      else if (!origin.isMoved) unproved.add(event);
-      else if (left.includes(event) || origin.isSentByUs) await freezeRestored(deps, watcher, event);
+    if (finding.is === 'open' || finding.is === 'disputed') {
+      open.add(event);
+      continue;
     }
+    if (finding.value !== SHOWN) {
+      await forgetForged(deps, watcher, event);
+      continue;
+    }
+    const asked = origins.get(transactionHash) ?? originOf(watcher, transactionHash);
+    origins.set(transactionHash, asked);
+    const origin = await orUnknown(asked);
+    if (origin === undefined) open.add(event);
+    else if (!isMoved(takenBy(event), origin.transfers)) unproved.add(event);
+    else if (isOurs(event, origin.from)) await freezeRestored(deps, watcher, event);
   }
   return { open, unproved };
 }
@@ -78,18 +93,20 @@ async function refundsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promi
   return [...new Set(named.flatMap(({ event, paymentId }) => (known.has(paymentId) ? [event] : [])))];
 }
 
-/** Whether the token shows the transfer, and one of our accounts sent its transaction, by the word of two endpoints. */
-async function originOf({ chain, network }: Watcher, event: StoredEvent, own: readonly string[]) {
-  const { transactionHash } = event;
-  const [moved, { finding }] = await Promise.all([
-    isMoved(chain, takenBy(event), transactionHash),
+/** The sender and the transfers of a transaction, by the word of two endpoints. */
+async function originOf({ chain, network }: Watcher, transactionHash: string) {
+  const [{ transfers }, { finding }] = await Promise.all([
+    hearTransfers(chain, transactionHash),
     hear(chain, async (witness) => (await witness.receipt(transactionHash))?.from),
   ]);
   if (finding.is !== 'agreed' && finding.is !== 'alone') {
     throw new ChainUnavailableError(network, `too few endpoints name the sender of ${transactionHash}`);
   }
-  return { isMoved: moved, isSentByUs: own.some((account) => account.toLowerCase() === finding.value) };
+  return { transfers, from: finding.value };
 }
+
+const isAmong = (own: readonly string[], account: string) =>
+  own.some((each) => each.toLowerCase() === account.toLowerCase());
 
 /** It is not kept: a stored event would count as a transfer that the database has forgotten. */
 async function forgetForged(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {

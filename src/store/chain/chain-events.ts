@@ -44,7 +44,10 @@ function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[],
         fields jsonb)`;
 }
 
-/** Undecided events up to a block. Payments come first, because they outweigh every refusal. */
+/**
+ * Undecided events up to a block. Those of our items come first, because strangers can cause any number of others. Payments come
+ * before refusals, because they outweigh them.
+ */
 export async function findUndecidedEvents(
   db: Reader,
   { network, upTo, limit }: { network: string; upTo: number; limit: number },
@@ -52,7 +55,8 @@ export async function findUndecidedEvents(
   const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select ${eventColumns(db)} from chain_events
     where network = ${network} and decided_at is null and block_number <= ${upTo}
-    order by type, block_number, log_index limit ${limit}`;
+    order by not exists (select from items i where i.commitment = chain_events.commitment), type, block_number, log_index
+    limit ${limit}`;
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
