@@ -8,7 +8,7 @@ const COIN_DECIMALS = 18;
 
 const list = databaseCommand({
   name: 'relayers list',
-  summary: 'Show the accounts that send transactions: balance, next nonce and transactions in flight.',
+  summary: 'Show the accounts that send transactions, former ones too: balance, next nonce and transactions in flight.',
   positionals: {},
   options: {},
   examples: ['relayers list', 'relayers list --json'],
@@ -28,7 +28,10 @@ const list = databaseCommand({
           { title: 'balance', cell: ({ balance }) => balance ?? 'unknown' },
           { title: 'next nonce', cell: ({ nextNonce }) => (nextNonce === null ? 'unknown' : String(nextNonce)) },
           { title: 'in flight', cell: ({ inFlight }) => String(inFlight) },
-          { title: 'at work', cell: ({ isLed }) => (isLed ? 'yes' : 'no') },
+          {
+            title: 'at work',
+            cell: ({ isLed, isFormer }) => (isFormer ? 'no, its key is gone' : isLed ? 'yes' : 'no'),
+          },
         ],
         empty: 'No relayers are configured: see RELAYER_KEYS.',
       });

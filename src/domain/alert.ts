@@ -38,6 +38,7 @@ export const ALERT_NAMES = [
   'refund_awaiting_funds',
   'refund_failed',
   'relayer_balance_low',
+  'relayer_gone',
   'relayer_out_of_funds',
   'return_failed',
   'screened_payer',

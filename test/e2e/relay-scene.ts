@@ -120,7 +120,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   control.mine();
   const connected = {
     chain,
-    relayers: signers,
+    relayers: signers as readonly Signer[],
     feeAccount: FEE_ACCOUNT,
     intermediateAccount: intermediate.address,
     intermediateSigner: intermediate,
@@ -168,8 +168,9 @@ export async function openRelayScene(input: SceneInput = {}) {
   const counts = new Map<string, number>();
   const count = (...words: string[]) => counts.set(words.join(' '), (counts.get(words.join(' ')) ?? 0) + 1);
 
-  /** A node that has just started and leads everything. */
-  async function newNode() {
+  /** A node that has just started and leads everything, with its own relayers if the operator has replaced them. */
+  async function newNode(signers: readonly Signer[] = connected.relayers) {
+    connected.relayers = signers;
     const leaseDeps = { ...base, holder: 'test' };
     const relayDeps: RelayDeps = {
       ...leaseDeps,

@@ -8,6 +8,7 @@ import { findOldestSent, findOldOutgoingItems, type SentItem } from '../../store
 import { findOldestUnplaced } from '../../store/events/placing.ts';
 import { findStuckMails } from '../../store/mail/mails.ts';
 import { findUnbegun } from '../../store/money/outgoing.ts';
+import { listAlerts } from '../../store/plumbing/alerts.ts';
 import { listLeases } from '../../store/plumbing/leases.ts';
 import { createAlarms } from '../alarms.ts';
 import { auditLeaseName } from '../books/audit/audit-books.ts';
@@ -15,6 +16,8 @@ import { sealLeaseName } from '../books/seal-entries.ts';
 import type { CommandDeps } from '../command.ts';
 import { createLasting } from '../lasting.ts';
 import { PLACING_LEASE } from '../place-events.ts';
+import { alarmSubject } from '../relay/check-relayer.ts';
+import { findFormerRelayers } from '../relay/former-relayers.ts';
 import { limitsOf, type RelaySettings, relayLeaseName } from '../relay/relayer.ts';
 import { watchLeaseName } from '../watch/watcher.ts';
 
@@ -56,6 +59,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     unplaced: createAlarms(deps, 'events_unplaced'),
     unled: createAlarms(deps, 'work_unled'),
     mails: createAlarms(deps, 'mails_stuck'),
+    gone: createAlarms(deps, 'relayer_gone'),
   };
   const neverTaken = createLasting(deps.world.clock, UNLED_AFTER_MS);
 
@@ -94,6 +98,19 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     }
   }
 
+  /** Payments in transactions of relayers whose keys were taken out of the settings. */
+  async function checkFormerRelayers(): Promise<void> {
+    const former = await findFormerRelayers({ ...deps, clock: deps.world.clock });
+    const waiting = new Map(former.filter(({ items }) => items > 0).map((each) => [alarmSubject(each), each]));
+    for (const [subject, { signer, items, since }] of waiting) {
+      const message = `The key of ${signer} is configured no more, and ${items} payments, transfers or sweeps are in transactions of it that have not been mined since ${isoText(since.getTime())}. They are broadcast again, and after three minutes sent by other relayers.`;
+      await alarms.gone.set(subject, message);
+    }
+    for (const { name, subject } of await listAlerts(db.sql)) {
+      if (name === 'relayer_gone' && !waiting.has(subject)) await alarms.gone.set(subject, undefined);
+    }
+  }
+
   async function checkMails(nowMs: number): Promise<void> {
     const stuck = await findStuckMails(db.sql, new Date(nowMs - MAIL_AFTER_MS));
     const why = stuck?.problem === null ? 'No node has tried to send them.' : `The last problem: ${stuck?.problem}`;
@@ -109,6 +126,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     const isLate = unplaced !== undefined && nowMs - unplaced.getTime() >= UNPLACED_AFTER_MS;
     const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
+    await checkFormerRelayers();
     await checkLeases(unshifted(deps.world.clock).nowMs());
     await checkMails(unshifted(deps.world.clock).nowMs());
     return false;

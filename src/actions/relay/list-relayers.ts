@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/world.ts';
 import { countOpenSends, lastNonce } from '../../store/chain/sends.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import { isHeld, listLeases } from '../../store/plumbing/leases.ts';
+import { findFormerRelayers } from './former-relayers.ts';
 import { relayLeaseName } from './relayer.ts';
 
 /** The state of a relayer, for the operator. */
@@ -18,23 +19,39 @@ export interface RelayerState {
   readonly inFlight: number;
   /** True if a node holds its lease. */
   readonly isLed: boolean;
+  /** True if its key is configured no more, and transactions of it are not mined. */
+  readonly isFormer: boolean;
 }
 
-export function listRelayers(deps: { chains: Chains; db: Database; clock: Clock }): Promise<RelayerState[]> {
-  const asks = deps.chains.list().flatMap(({ chain, relayers }) => relayers.map(({ address }) => ({ chain, address })));
+export async function listRelayers(deps: { chains: Chains; db: Database; clock: Clock }): Promise<RelayerState[]> {
+  const former = await findFormerRelayers(deps);
+  const asks = [
+    ...deps.chains
+      .list()
+      .flatMap(({ chain, relayers }) =>
+        relayers.map(({ address }) => ({
+          chain,
+          id: { network: chain.network.chainId, signer: address },
+          isFormer: false,
+        })),
+      ),
+    ...former.map(({ network, signer }) => {
+      return { chain: deps.chains.find(network)?.chain, id: { network, signer }, isFormer: true };
+    }),
+  ];
   return Promise.all(
-    asks.map(async ({ chain, address }) => {
-      const id = { network: chain.network.chainId, signer: address };
+    asks.map(async ({ chain, id, isFormer }) => {
+      const { signer: address } = id;
       const [balance, mined, last, inFlight, leases] = await Promise.all([
-        unlessUnavailable(chain.balance(address)),
-        unlessUnavailable(chain.minedNonce(address)),
+        chain && unlessUnavailable(chain.balance(address)),
+        chain && unlessUnavailable(chain.minedNonce(address)),
         lastNonce(deps.db.sql, id),
         countOpenSends(deps.db.sql, id),
         listLeases(deps.db.sql),
       ]);
       const nextNonce = last === undefined ? mined : Math.max(mined ?? 0, last + 1);
       const isLed = isHeld(leases, relayLeaseName(id), unshifted(deps.clock).nowMs());
-      return { network: id.network, address, balance, nextNonce, inFlight, isLed };
+      return { network: id.network, address, balance, nextNonce, inFlight, isLed, isFormer };
     }),
   );
 }

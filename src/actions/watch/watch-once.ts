@@ -10,6 +10,7 @@ import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import { noticeCoin } from './notice-coin.ts';
+import { tendFormerSends } from './tend-former-sends.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 /** Items that depend on time alone are checked this often while the chain stands still. */
@@ -46,6 +47,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     await decideDeposits(deps, watcher, view);
     await judgeOverdue(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
+    await tendFormerSends(deps, watcher);
     watcher.memory.judgedAtMs = nowMs;
   }
   await raiseUndetermined(deps, watcher, view);

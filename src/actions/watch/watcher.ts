@@ -56,6 +56,7 @@ export interface WatchMemory {
   readAtMs: number;
   judgedAtMs: number;
   checkedAtMs: number;
+  formerTendedAtMs: number;
   /** Nonces that were used by none of our transactions, with the height that had been read then. */
   readonly foreign: Map<string, number>;
   /** The height of the chain at the last question to the endpoints, and its time. */
@@ -81,6 +82,7 @@ export function newWatchMemory(): WatchMemory {
     readAtMs: 0,
     judgedAtMs: 0,
     checkedAtMs: 0,
+    formerTendedAtMs: 0,
     foreign: new Map(),
     heights: { agreed: undefined, alone: undefined },
     heardAtMs: 0,

@@ -1,0 +1,61 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+import type { SenderId } from './sends.ts';
+
+/** The open sends of one signer. */
+export interface OpenSender extends SenderId {
+  readonly sends: number;
+  /** Items that only this signer's open sends carry. */
+  readonly items: number;
+  readonly since: Date;
+}
+
+/** Every signer with open sends, whether or not it is configured. */
+export function listOpenSenders(db: Reader): Promise<OpenSender[]> {
+  return db<OpenSender[]>`
+    select s.network, s.signer, count(distinct s.nonce)::int as sends, min(s.created_at) as since,
+      count(distinct i.commitment) filter (where i.state = 'sent')::int as items
+    from sends s
+    left join send_items c on c.network = s.network and c.signer = s.signer and c.nonce = s.nonce
+    left join items i on i.commitment = c.commitment
+    where s.state = 'open'
+    group by s.network, s.signer order by s.network, s.signer`;
+}
+
+/** The best version of the lowest open nonces of these signers, in the order of nonces. */
+export function listFormerVersions(
+  db: Reader,
+  { network, signers, limit }: { network: string; signers: readonly string[]; limit: number },
+): Promise<{ hash: string }[]> {
+  return db<{ hash: string }[]>`
+    select v.hash from sends s, lateral (
+      select hash from send_versions v
+      where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
+      order by v.max_fee desc, v.tip desc limit 1
+    ) v
+    where s.network = ${network} and s.signer = any(${signers as string[]}::text[]) and s.state = 'open'
+    order by row_number() over (partition by s.signer order by s.nonce), s.signer limit ${limit}`;
+}
+
+/**
+ * Items in transactions of these signers that were stored before that time, and in no open transaction of others, are due
+ * again. A commitment can be used once, so a late transaction of a former signer pays nothing twice. Coin leaves only by its own
+ * account's transaction.
+ */
+export async function releaseStranded(
+  tx: Tx,
+  { network, signers, before }: { network: string; signers: readonly string[]; before: Date },
+): Promise<number> {
+  const { count } = await tx`
+    update items i set state = 'due', retry_at = null
+    where i.network = ${network} and i.state = 'sent' and i.method <> 'native'
+      and exists (${carrying(tx)} and s.signer = any(${signers as string[]}::text[]) and s.created_at <= ${before})
+      and not exists (${carrying(tx)} and (s.signer <> all(${signers as string[]}::text[]) or s.created_at > ${before}))
+      and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')`;
+  return count;
+}
+
+/** The open sends that carry the item \`i\`. */
+function carrying(db: Reader) {
+  return db`select from send_items c join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
+    where c.commitment = i.commitment and s.state = 'open'`;
+}
