@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { knowsNewestSecret } from '../actions/open-receipt-key.ts';
+import { findMissingNetworks } from '../actions/oversight/missing-networks.ts';
 import type { ConnectedChain } from '../chains/chains.ts';
 import { loneCeilingOf } from '../chains/finality.ts';
 import type { Network } from '../chains/networks.ts';
@@ -24,7 +25,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   };
   const risks = productionRisks(deps.config).map(({ message }) => message);
   return async () => {
-    const { database, secret } = await look();
+    const { database, secret, missing } = await look();
     const stopping = deps.drain.hasBegun;
     const clockOffMs = deps.clockOffMs();
     return {
@@ -34,7 +35,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
       secret,
       clockOffMs,
       chains: deps.chains.list().map(chainState),
-      remarks: [...risks, clockRemark(clockOffMs) ?? [], secret === 'ok' ? [] : OUTDATED].flat(),
+      remarks: [...risks, ...missing, clockRemark(clockOffMs) ?? [], secret === 'ok' ? [] : OUTDATED].flat(),
     };
   };
 }
@@ -45,17 +46,24 @@ interface LookedAt {
   readonly database: DatabaseState;
   /** `outdated`: the master secret was rotated, and this node has the older one alone. */
   readonly secret: 'ok' | 'outdated';
+  /** Networks with open work that are not configured, in sentences. */
+  readonly missing: readonly string[];
 }
 
 const OUTDATED =
   'The master secret was rotated, and this node does not have the new one: it refuses valid keys. Set TILL_SECRET, and restart it.';
 
-async function databaseState({ db, secrets }: ReadinessDeps): Promise<LookedAt> {
+async function databaseState({ db, secrets, chains }: ReadinessDeps): Promise<LookedAt> {
   try {
-    if (!(await isMigrated(db.sql))) return { database: 'not_migrated', secret: 'ok' };
-    return { database: 'ok', secret: (await knowsNewestSecret(db.sql, secrets)) ? 'ok' : 'outdated' };
+    if (!(await isMigrated(db.sql))) return { database: 'not_migrated', secret: 'ok', missing: [] };
+    const [isNewest, missing] = await Promise.all([
+      knowsNewestSecret(db.sql, secrets),
+      findMissingNetworks(db.sql, chains),
+    ]);
+    const secret = isNewest ? 'ok' : 'outdated';
+    return { database: 'ok', secret, missing: missing.map(({ message }) => message) };
   } catch {
-    return { database: 'unreachable', secret: 'ok' };
+    return { database: 'unreachable', secret: 'ok', missing: [] };
   }
 }
 
@@ -112,5 +120,8 @@ export const Readiness = Type.Object({
       "Milliseconds by which the machine's clock is ahead of the database. The node goes by the time of the database.",
   }),
   chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
-  remarks: Type.Array(Type.String(), { description: 'Risks of the configuration and a wrong clock, in sentences.' }),
+  remarks: Type.Array(Type.String(), {
+    description:
+      'Risks of the configuration, networks with open work that are not configured, and a wrong clock, in sentences.',
+  }),
 });

@@ -20,6 +20,8 @@ import { alarmSubject } from '../relay/check-relayer.ts';
 import { findFormerRelayers } from '../relay/former-relayers.ts';
 import { limitsOf, type RelaySettings, relayLeaseName } from '../relay/relayer.ts';
 import { watchLeaseName } from '../watch/watcher.ts';
+import { clearStaleAlerts } from './clear-stale-alerts.ts';
+import { findMissingNetworks } from './missing-networks.ts';
 
 export interface WorkCheckDeps extends CommandDeps {
   readonly log: Log;
@@ -60,6 +62,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     unled: createAlarms(deps, 'work_unled'),
     mails: createAlarms(deps, 'mails_stuck'),
     gone: createAlarms(deps, 'relayer_gone'),
+    missing: createAlarms(deps, 'network_missing'),
   };
   const neverTaken = createLasting(deps.world.clock, UNLED_AFTER_MS);
 
@@ -106,8 +109,21 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       const message = `The key of ${signer} is configured no more, and ${items} payments, transfers or sweeps are in transactions of it that have not been mined since ${isoText(since.getTime())}. They are broadcast again, and after three minutes sent by other relayers.`;
       await alarms.gone.set(subject, message);
     }
-    for (const { name, subject } of await listAlerts(db.sql)) {
-      if (name === 'relayer_gone' && !waiting.has(subject)) await alarms.gone.set(subject, undefined);
+    await clearOthers('relayer_gone', new Set(waiting.keys()));
+  }
+
+  /** Networks that were taken out of the settings while work was open. */
+  async function checkMissingNetworks(): Promise<void> {
+    const missing = await findMissingNetworks(db.sql, chains);
+    for (const { network, message } of missing) await alarms.missing.set(network, message);
+    await clearOthers('network_missing', new Set(missing.map(({ network }) => network)));
+  }
+
+  /** The subjects of these alerts come from rows, so an alert is over when its rows are gone. */
+  async function clearOthers(name: 'relayer_gone' | 'network_missing', raised: ReadonlySet<string>): Promise<void> {
+    const alarm = name === 'relayer_gone' ? alarms.gone : alarms.missing;
+    for (const alert of await listAlerts(db.sql)) {
+      if (alert.name === name && !raised.has(alert.subject)) await alarm.set(alert.subject, undefined);
     }
   }
 
@@ -127,6 +143,8 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
     await checkFormerRelayers();
+    await checkMissingNetworks();
+    await clearStaleAlerts(deps);
     await checkLeases(unshifted(deps.world.clock).nowMs());
     await checkMails(unshifted(deps.world.clock).nowMs());
     return false;

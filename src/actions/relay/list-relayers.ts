@@ -26,15 +26,13 @@ export interface RelayerState {
 export async function listRelayers(deps: { chains: Chains; db: Database; clock: Clock }): Promise<RelayerState[]> {
   const former = await findFormerRelayers(deps);
   const asks = [
-    ...deps.chains
-      .list()
-      .flatMap(({ chain, relayers }) =>
-        relayers.map(({ address }) => ({
-          chain,
-          id: { network: chain.network.chainId, signer: address },
-          isFormer: false,
-        })),
-      ),
+    ...deps.chains.list().flatMap(({ chain, relayers }) =>
+      relayers.map(({ address }) => ({
+        chain,
+        id: { network: chain.network.chainId, signer: address },
+        isFormer: false,
+      })),
+    ),
     ...former.map(({ network, signer }) => {
       return { chain: deps.chains.find(network)?.chain, id: { network, signer }, isFormer: true };
     }),

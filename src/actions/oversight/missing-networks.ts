@@ -1,0 +1,27 @@
+import type { Chains } from '../../chains/chains.ts';
+import { findNetwork } from '../../chains/networks.ts';
+import { findOpenNetworks } from '../../store/money/open-networks.ts';
+import type { Reader } from '../../store/plumbing/database.ts';
+
+/** A network with open work that the settings of this node do not have. */
+export interface MissingNetwork {
+  readonly network: string;
+  readonly message: string;
+}
+
+export async function findMissingNetworks(db: Reader, chains: Chains): Promise<MissingNetwork[]> {
+  const served = chains.list().map(({ chain }) => chain.network.chainId);
+  const open = await findOpenNetworks(db, served);
+  return open.map(({ network, hasItems, hasSends, hasOutgoing }) => {
+    const work = [
+      hasItems ? ['payments'] : [],
+      hasSends ? ['transactions that are not mined'] : [],
+      hasOutgoing ? ['payouts, refunds or returns'] : [],
+    ].flat();
+    const name = findNetwork(network)?.name ?? network;
+    return {
+      network,
+      message: `${name} (${network}) is not configured, and has open work: ${work.join('; ')}. Put it back into RPC_URLS until all of it has ended.`,
+    };
+  });
+}
