@@ -11,6 +11,7 @@ import { readConfig } from '../src/settings/read-config.ts';
 import type { Setting } from '../src/settings/setting.ts';
 import { authorisationPage } from './authorisation-page.ts';
 import { conformancePage } from './conformance-page.ts';
+import { withEndpointWords } from './endpoint-words.ts';
 import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
 import { sdkTypes } from './sdk-types.ts';
@@ -36,6 +37,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
     ['docs/conformance.md', conformancePage()],
+    ['docs/security.md', withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8'))],
     ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];
 }

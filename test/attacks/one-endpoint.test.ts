@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { ENDPOINT_WORDS } from '../../scripts/endpoint-words.ts';
 import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
 import { WITHIN } from '../faults/shopper.ts';
 import type { RpcProxy } from '../rpc-proxy.ts';
 import { until } from '../until.ts';
 import { type Answer, lieWith } from './liar.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const DEPTH = 3;
 const GWEI = 1_000_000_000n;
 
@@ -34,6 +38,19 @@ const feeHistory = ({ tip, baseFee }: { tip?: bigint; baseFee?: bigint }) =>
     const reward = tip === undefined ? history.reward : bases.slice(1).map(() => [toHex(tip)]);
     return { ...history, baseFeePerGas: bases, reward };
   });
+
+describe('the words of endpoints in docs/security.md', () => {
+  for (const { value, test } of ENDPOINT_WORDS) {
+    it(`has a test with a liar: ${value}`, async () => {
+      const source = await readFile(join(ROOT, test.file), 'utf8');
+      assert.ok(source.includes(`'${test.title}'`) || source.includes(`\`${test.title}\``), test.title);
+    });
+  }
+
+  it('names each value once', () => {
+    assert.equal(new Set(ENDPOINT_WORDS.map(({ value }) => value)).size, ENDPOINT_WORDS.length);
+  });
+});
 
 describe('the word of one endpoint of two', () => {
   let scene: FaultScene;
@@ -112,6 +129,65 @@ describe('the word of one endpoint of two', () => {
     assert.equal(scene.broadcasts(), broadcasts + 1);
   });
 
+  it('cost of a transaction: one that two endpoints do not show is not booked', async () => {
+    lieWith(
+      liar,
+      saying('eth_getTransactionReceipt', (truth) => truth && { ...truth, gasUsed: '0xffffffff' }),
+    );
+    await isPaid();
+    const costs = async () =>
+      (await journal())
+        .map(({ state, cost }) => (state === 'final' ? BigInt(cost ?? 0) : 0n))
+        .filter((cost) => cost > 0n);
+    await until(
+      'the operator is told',
+      async () => (await scene.alerts()).includes(`endpoints_disagree ${scene.network}`),
+      WITHIN,
+    );
+    assert.ok((await costs()).every((cost) => cost < 10n ** 16n));
+    scene.tellTheTruth();
+    await isAllFinal();
+    assert.ok((await costs()).every((cost) => cost < 10n ** 16n));
+  });
+
+  it('block time: a later one neither ends a payment nor keeps it from being sent', async () => {
+    const later = (truth: unknown) => {
+      const { timestamp, ...block } = truth as { timestamp: string };
+      return { ...block, timestamp: toHex(Number(timestamp) + 86_400) };
+    };
+    lieWith(
+      liar,
+      saying('eth_getBlockByNumber', (truth) => truth && later(truth)),
+    );
+    const payment = await scene.shopper.pay();
+    await until('it is sent', async () => (await scene.item(payment.id))?.state === 'sent', WITHIN);
+    await isAskedAgain();
+    assert.notEqual(await scene.shopper.status(payment), 'expired');
+    scene.tellTheTruth();
+    await scene.shopper.reaches(payment, 'succeeded');
+    await scene.shopper.isPaidOnce(payment);
+  });
+
+  it('simulation: a refusal that one endpoint makes up ends nothing', async () => {
+    const payment = await scene.shopper.sign();
+    liar.lie({ as: 'error', code: 3, message: 'execution reverted' }, { methods: ['eth_call'] });
+    await payment.confirm().catch(() => undefined);
+    await isAskedAgain();
+    assert.notEqual(await scene.shopper.status(payment), 'failed');
+    scene.tellTheTruth();
+    await payment.confirm();
+    await scene.shopper.reaches(payment, 'succeeded');
+    await scene.shopper.isPaidOnce(payment);
+  });
+
+  it('chain id: an endpoint of another chain is not asked', async () => {
+    lieWith(
+      liar,
+      saying('eth_chainId', () => '0x1'),
+    );
+    await isPaid();
+  });
+
   const offers = (payment: { id: string }) =>
     scene.sql<{ tip: string; max: string }[]>`
       select v.tip::text, v.max_fee::text as max from items i join send_items si on si.commitment = i.commitment
@@ -125,11 +201,11 @@ describe('the word of one endpoint of two', () => {
     for (const { tip } of await offers(payment)) assert.ok(BigInt(tip) < 10n * GWEI, tip);
   });
 
-  for (const [name, baseFee] of [
-    ['too high', 15_000n * GWEI],
-    ['too low', 1n],
+  for (const [title, baseFee] of [
+    ['base fee: one that is too high stops no payment', 15_000n * GWEI],
+    ['base fee: one that is too low stops no payment', 1n],
   ] as const) {
-    it(`base fee: one that is ${name} stops no payment`, async () => {
+    it(title, async () => {
       await isPaid();
       lieWith(liar, feeHistory({ baseFee }));
       const payment = await scene.shopper.pay();

@@ -12,6 +12,9 @@ const MAX_IN_FLIGHT = 16;
 /** Items that may fail in any way have a quarter of it. */
 const MAX_APART_IN_FLIGHT = 4;
 
+/** An endpoint that claims a later time would make every item look too late to be sent. */
+const MAX_CHAIN_AHEAD_MS = 60_000;
+
 /**
  * One round of one signer: tend the transactions in flight, then send the due items.
  *
@@ -48,7 +51,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
     nextNonce: journal.nextNonce,
     inFlight,
     places: { room, apartRoom: MAX_APART_IN_FLIGHT - apartInFlight, isApartUnderWay: apartInFlight > 0 },
-    chainTimeMs: head.timestampS * 1000,
+    chainTimeMs: Math.min(head.timestampS * 1000, nowMs + MAX_CHAIN_AHEAD_MS),
   });
 }
 

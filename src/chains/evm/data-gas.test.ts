@@ -37,6 +37,14 @@ describe('gas where it also pays for data', () => {
     chain.close();
   });
 
+  it('is bounded, whatever the node says', async () => {
+    const endpoints = [node(`0x${word(2 ** 50)}${word(1)}${word(2)}`)];
+    const chain = createEvmChain({ world: systemWorld, network, endpoints });
+    const { gasLimit } = await chain.signNothing(signer, slot);
+    assert.equal(gasLimit, 21_000n + 50_000_000n);
+    chain.close();
+  });
+
   it('is not guessed when the node gives no answer', async () => {
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [node('0x')] });
     await assert.rejects(chain.signNothing(signer, slot), ChainUnavailableError);

@@ -6,6 +6,8 @@ import type { Hex } from './rpc-values.ts';
 
 /** A precompile of Arbitrum's nodes. */
 const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8';
+/** More than the largest batch needs. An endpoint that asks for more would make every relayer too poor to send. */
+const MAX_DATA_GAS = 50_000_000n;
 const NODE_INTERFACE_ABI = parseAbi([
   'function gasEstimateL1Component(address to, bool contractCreation, bytes data) returns (uint64 gas, uint256 baseFee, uint256 dataFee)',
 ]);
@@ -20,7 +22,8 @@ export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex):
   const call = encodeFunctionData({ abi: NODE_INTERFACE_ABI, functionName: 'gasEstimateL1Component', args });
   const read = ethRead({ to: NODE_INTERFACE, data: call }, (returned) => {
     const [gas] = decodeAbiParameters([{ type: 'uint64' }], returned);
-    return (gas * 3n) / 2n;
+    const withMargin = (gas * 3n) / 2n;
+    return withMargin < MAX_DATA_GAS ? withMargin : MAX_DATA_GAS;
   });
   return rpc.call(read).catch((error: unknown) => {
     // It is no contract: a node without an answer is not a node of this network.

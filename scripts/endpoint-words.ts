@@ -1,0 +1,160 @@
+/** A value that a chain's endpoints report, and that decides something. */
+export interface EndpointWord {
+  readonly value: string;
+  readonly decides: string;
+  /** How many endpoints must say it. */
+  readonly agree: string;
+  /** The bound by facts of our own. */
+  readonly bound: string;
+  /** What happens beyond. */
+  readonly beyond: string;
+  /** A test in which one endpoint lies about it. */
+  readonly test: { readonly file: string; readonly title: string };
+}
+
+const HERE = 'test/attacks/one-endpoint.test.ts';
+const LYING = 'test/attacks/lying-endpoints.test.ts';
+
+/** Every such value. The table of `docs/security.md` is made of these rows, and a test looks for the test of each. */
+export const ENDPOINT_WORDS: readonly EndpointWord[] = [
+  {
+    value: 'nonce',
+    decides: 'the nonce of a new transaction, and whether a final one is sent again',
+    agree: 'two. The only configured one twice: about its newest block and a final one',
+    bound: 'one answer counts within the nonces of the journal. A plan reaches 64 nonces ahead',
+    beyond: 'no nonce is taken and nothing is reopened; alert `endpoints_disagree`',
+    test: { file: HERE, title: 'nonce: a count of zero reopens nothing, and erases no cost' },
+  },
+  {
+    value: 'head',
+    decides: 'which blocks are final',
+    agree: 'two: the second highest counts',
+    bound: 'never above the blocks that were read; alone only at three times the depth',
+    beyond: 'payments wait',
+    test: { file: LYING, title: 'makes no block final by claiming a longer chain' },
+  },
+  {
+    value: 'block time',
+    decides: 'whether a deadline has passed',
+    agree: 'two, with the hash of the block',
+    bound: 'for sending, at most a minute ahead of our clock',
+    beyond: 'no payment ends; items are sent',
+    test: { file: HERE, title: 'block time: a later one neither ends a payment nor keeps it from being sent' },
+  },
+  {
+    value: 'receipt and event',
+    decides: 'that a payment, payout, refund or sweep was made',
+    agree: 'two',
+    bound: 'the terms of the stored item, under its commitment',
+    beyond: 'the payment waits; alert `endpoints_disagree`',
+    test: { file: LYING, title: 'forges no success: the event must be in the receipt that the honest endpoint has' },
+  },
+  {
+    value: 'missing event',
+    decides: 'that a payment was not made',
+    agree: 'two',
+    bound: 'the authorization must be unused as well',
+    beyond: 'the payment waits; alert `endpoints_disagree`',
+    test: {
+      file: LYING,
+      title: 'cannot hide a payment: a paid one neither fails nor expires, and succeeds when the lies stop',
+    },
+  },
+  {
+    value: 'event without a stored item',
+    decides: 'that the database has forgotten a transfer, and payouts and refunds are frozen',
+    agree: 'two',
+    bound: 'a token that payments are made in, an amount, and the transfer of the token itself in the same transaction',
+    beyond: 'an event that two endpoints deny is deleted; while one of two shows it, payouts wait, with an alert',
+    test: {
+      file: 'test/attacks/forged-outgoing.test.ts',
+      title: 'is forgotten when one endpoint alone made it up: nothing is frozen, and the payout is sent',
+    },
+  },
+  {
+    value: 'authorization state',
+    decides: 'that an attempt can never be carried out, and another one may be signed',
+    agree: 'two, at a final block',
+    bound: 'the deadline, and the stored events',
+    beyond: 'it waits; alert `endpoints_disagree`',
+    test: { file: LYING, title: 'does not have a payout sent twice by calling its authorization unused' },
+  },
+  {
+    value: 'balance of a deposit address',
+    decides: 'that money has arrived there',
+    agree: 'two, at a final block',
+    bound: 'the proved sweeps',
+    beyond: 'the payment waits; alert `endpoints_disagree`',
+    test: {
+      file: 'test/e2e/deposits.test.ts',
+      title: 'is not paid while endpoints contradict each other about its balance',
+    },
+  },
+  {
+    value: 'cost of a transaction',
+    decides: 'the gas in the books, and in the budgets of payers and networks',
+    agree: 'two',
+    bound: 'while it is not final, a transaction counts with the most it can cost',
+    beyond: 'the transaction stays open; alert `endpoints_disagree`',
+    test: { file: HERE, title: 'cost of a transaction: one that two endpoints do not show is not booked' },
+  },
+  {
+    value: 'tip',
+    decides: 'a price that is paid whole',
+    agree: 'two are asked, and the lower one counts',
+    bound: '`maxTip` of the network, else 20 gwei; `GAS_PRICE_CAP`; `GAS_COST_PER_HOUR`',
+    beyond: 'the cap is offered',
+    test: { file: HERE, title: 'tip: the lower of two is paid' },
+  },
+  {
+    value: 'base fee',
+    decides: 'the most that a unit of gas may cost',
+    agree:
+      'two are asked; of two that contradict each other, the one nearer to the last known fee counts, of three the middle one',
+    bound: '20,000 gwei; `GAS_PRICE_CAP`',
+    beyond: 'nothing new is sent; alert `gas_price_above_cap`',
+    test: { file: HERE, title: 'base fee: one that is too high stops no payment' },
+  },
+  {
+    value: 'gas for data',
+    decides: 'the gas limit on Arbitrum. All other limits are our own',
+    agree: 'one',
+    bound: '50 million; unused gas is not paid',
+    beyond: 'the bound is used',
+    test: { file: 'src/chains/evm/data-gas.test.ts', title: 'is bounded, whatever the node says' },
+  },
+  {
+    value: 'simulation, code, balance and allowance of a payer',
+    decides: 'which options are shown, and when an item is sent. The token decides in the block',
+    agree: 'one',
+    bound: 'an item that fails on the chain is sent three times at most, within the gas budgets',
+    beyond: 'the item is tried again until its deadline; it never fails by it',
+    test: { file: HERE, title: 'simulation: a refusal that one endpoint makes up ends nothing' },
+  },
+  {
+    value: 'chain id',
+    decides: 'whether an endpoint belongs to the network',
+    agree: 'each for itself',
+    bound: 'the number in the record of the network',
+    beyond: 'the endpoint is not asked; alert `endpoints_missing`',
+    test: { file: HERE, title: 'chain id: an endpoint of another chain is not asked' },
+  },
+];
+
+const BEGIN = '<!-- The table is generated from scripts/endpoint-words.ts. -->';
+const END = '<!-- End of the table. -->';
+
+/** The page with its table made anew. */
+export function withEndpointWords(page: string): string {
+  const [before, after] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (before < 0 || after < before) throw new Error('docs/security.md has no place for the words of endpoints.');
+  const rows = ENDPOINT_WORDS.map(
+    ({ value, decides, agree, bound, beyond, test }) =>
+      `| ${value} | ${decides} | ${agree} | ${bound} | ${beyond} | \`${test.file}\` |`,
+  );
+  const head = [
+    '| value | decides | endpoints that must say it | bound | beyond it | test |',
+    '|---|---|---|---|---|---|',
+  ];
+  return `${page.slice(0, before)}${BEGIN}\n\n${[...head, ...rows].join('\n')}\n\n${page.slice(after)}`;
+}
