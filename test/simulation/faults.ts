@@ -87,6 +87,8 @@ export const FAULTS: readonly Fault[] = [
         { silentForMs: 60_000 },
         { headAhead: 3 },
         { addsToHoldings: 10n ** 8n },
+        { addsToNonces: 300 },
+        { addsToNonces: -1_000_000_000 },
       ]);
       control.testify(LIAR, { ...lie, invented: [...forged] });
     },
@@ -115,6 +117,7 @@ export const FAULTS: readonly Fault[] = [
   { label: 'stranger sweeps', cause: sweepAsStranger },
   { label: 'payer cancels', cause: cancelAsPayer },
   { label: 'endpoint forges a transfer', cause: forgeTransfer },
+  { label: 'stranger names our account', cause: nameOurAccount },
   {
     // The next node that comes to this line dies there.
     label: 'crash at a point',
@@ -191,6 +194,18 @@ async function cancelAsPayer({ sql, control, scheduler }: Stage, random: Seeded)
   const signed = signedItemOf({ ...item, signature: '0x' });
   if (random.chance(0.5)) control.cancelAuthorization(signed.item);
   else control.useAuthorizationElsewhere(signed.item);
+}
+
+/** A stranger has the Collector report that our own account has paid them. No token has moved anything. */
+async function nameOurAccount({ sql, control, connected, scheduler }: Stage, random: Seeded): Promise<void> {
+  const rows = await sql<{ commitment: string }[]>`
+    select commitment from items where purpose = 'payment' and method <> 'native' order by commitment`;
+  if (rows.length === 0) return;
+  const [item] = await findItems(sql, [random.pick(rows).commitment]);
+  if (item === undefined) return;
+  scheduler.note('a stranger names our account as the payer of a report');
+  const { item: named } = signedItemOf({ ...item, signature: '0x' });
+  control.emitLookAlike({ ...named, payer: connected.intermediateAccount, amount: named.amount + 1n });
 }
 
 function upsetMailServer({ mailServer, scheduler, newClient }: Stage, random: Seeded): void {

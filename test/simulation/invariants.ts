@@ -221,6 +221,14 @@ export const INVARIANTS: readonly Invariant[] = [
     },
   },
   {
+    name: 'strangers freeze nothing',
+    promise: 'The database was never restored and our keys are our own: no event makes the gateway think otherwise.',
+    when: 'always',
+    about: ['chain_cursors'],
+    check: async ({ sql }) =>
+      (await sql<{ reason: string }[]>`select reason from freezes where scope = 'restored'`)[0]?.reason,
+  },
+  {
     name: 'one payment per key',
     promise: 'Requests with the same Idempotency-Key make one payment.',
     when: 'always',

@@ -146,6 +146,28 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   {
+    name: 'a report of the Collector proves a transfer of our account',
+    plan: { clients: 6, ways: ['wallet'], hasOperator: true, faults: ['stranger names our account'] },
+    alterChain: (connected) => ({
+      ...connected,
+      chain: {
+        ...methodsOf(connected.chain),
+        witnesses: () =>
+          connected.chain.witnesses().map((witness) => ({
+            ...methodsOf(witness),
+            transfers: async (hash) => {
+              const receipt = await witness.receipt(hash);
+              return (receipt?.events ?? []).flatMap((event) => {
+                if (event.type !== 'paid') return [];
+                const { block, transactionHash, logIndex, asset, payer: from, recipient: to, amount } = event;
+                return [{ block, transactionHash, logIndex, asset, from, to, amount }];
+              });
+            },
+          })),
+      },
+    }),
+  },
+  {
     name: 'payments count before their blocks are final',
     plan: { clients: 6, ways: ['wallet'], faults: ['reorg'], troubleMs: 60_000 },
     alterChain: (connected) => {
