@@ -2,6 +2,7 @@ import type { Chain } from '../../chains/chain.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
 import { isAuthorized } from '../../domain/item.ts';
+import { isFinal } from '../../domain/payment.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { type ChainCursor, findCursors, listSeenBlocks } from '../../store/chain/chain-cursors.ts';
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
@@ -91,13 +92,15 @@ async function judge(
   const { subject: paymentId, paymentStatus, paymentExpiresAt } = first;
   const conclusion = conclude(paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
-  if (conclusion === 'over_anyway') await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, ended, now));
+  const isInTime = deps.world.clock.nowMs() < paymentExpiresAt.getTime();
+  const isMoving = conclusion === 'over' && !(paymentStatus === 'requires_action' && isInTime);
+  const alone = isMoving ? [] : endingAlone(items, fates);
+  if (alone.length > 0) await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, alone, now));
   const isOpen = conclusion === 'wait' || conclusion === 'over';
   if (isOpen && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
   if (conclusion === 'wait') return void (await lapseAuthorization(deps, watcher, items, { fates, views }));
-  if (conclusion !== 'over') return;
+  if (!isMoving) return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
-  const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
   // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is
   // checked again later.
   await deps.movePayment({
@@ -108,6 +111,29 @@ async function judge(
     items: { ended },
     lease: watcher.lease,
   });
+}
+
+/**
+ * Items that end without a move of their payment. An item of a payment that has ended waits for no other one. A coin action
+ * ends alone while an item with a later deadline is open, so that nobody can pile them up: the payment is judged by the last
+ * one. While the payment is `processing`, that must be an attempt that can still be carried out.
+ */
+function endingAlone(items: readonly OpenItem[], fates: readonly ItemFate[]): readonly ItemEnd[] {
+  return items.flatMap((item, index) => {
+    const { paymentStatus, method, commitment } = item;
+    if (fates[index]?.is !== 'over') return [];
+    const isOutlived = items.some(
+      (other, at) =>
+        isLater(other, item) &&
+        (paymentStatus === 'requires_action' || (other.method !== 'deposit' && fates[at]?.is !== 'over')),
+    );
+    return isFinal(paymentStatus) || (method === 'native' && isOutlived) ? [endOf(commitment, fates[index])] : [];
+  });
+}
+
+function isLater(one: OpenItem, other: OpenItem): boolean {
+  const byMs = one.deadline.getTime() - other.deadline.getTime();
+  return byMs > 0 || (byMs === 0 && one.commitment > other.commitment);
 }
 
 /**

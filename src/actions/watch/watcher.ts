@@ -27,6 +27,12 @@ export interface WatchSettings {
   sweepFrom?(network: string): bigint | undefined;
   /** How much less than asked still pays after the deadline, in hundredths of a percent. */
   toleranceBasisPoints?(): number;
+  /** How many payments, outgoing items and deposit addresses a round takes; 500 if undefined. */
+  readonly mostPerRound?: number;
+}
+
+export function mostPerRound({ settings }: WatchDeps): number {
+  return settings.mostPerRound ?? 500;
 }
 
 /** Metrics of watching. */
@@ -72,6 +78,17 @@ export interface WatchMemory {
     readonly byAddress: Map<string, WatchedDeposit>;
     settledNumber: number;
   };
+  /** The rows that had their turn last. Rows that have to wait are asked again after all others. */
+  readonly turns: {
+    /** Payments, by merchant. */
+    readonly payments: Map<string, string>;
+    /** The commitment of an item of a payout, refund or return. */
+    outgoing: string;
+    /** The number of a deposit address. */
+    deposits: number;
+    /** The commitment and the asset of stray money. */
+    strays: readonly [string, string];
+  };
 }
 
 export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits';
@@ -88,6 +105,7 @@ export function newWatchMemory(): WatchMemory {
     askAgainAtMs: new Map(),
     unread: new Set(),
     deposits: { byAddress: new Map(), settledNumber: 0 },
+    turns: { payments: new Map(), outgoing: '', deposits: 0, strays: ['', ''] },
   };
 }
 
