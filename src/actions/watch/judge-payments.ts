@@ -11,7 +11,7 @@ import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.t
 import { closeItems } from '../books/record.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { fateOfDeposit, isEmptyAddress } from './deposits/fate-of-deposit.ts';
+import { fateOfDeposit, isShortAddress } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -96,10 +96,8 @@ async function judge(
   const isMoving = conclusion === 'over' && !(paymentStatus === 'requires_action' && isInTime);
   const alone = isMoving ? [] : endingAlone(items, fates);
   if (alone.length > 0) await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, alone, now));
-  const isOpen = conclusion === 'wait' || conclusion === 'over';
-  if (isOpen && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
-  if (conclusion === 'wait') return void (await lapseAuthorization(deps, watcher, items, { fates, views }));
-  if (!isMoving) return;
+  if (!isFinal(paymentStatus) && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
+  if (!isMoving) return lapseBesideAddresses(deps, watcher, items, { fates, views });
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is
   // checked again later.
@@ -170,10 +168,10 @@ interface Judged {
 }
 
 /**
- * Brings a payment back whose authorization can never be carried out, while its deposit addresses are open. It is proved that
- * nothing has arrived at any of them, so nobody has paid.
+ * Brings a payment back whose attempts can never be carried out, while its deposit addresses are open. They were open before
+ * the attempts, and anybody can open them, so they keep no attempt alive. Only enough money at one of them does: it pays.
  */
-async function lapseAuthorization(
+async function lapseBesideAddresses(
   deps: WatchDeps,
   { lease }: Watcher,
   items: readonly OpenItem[],
@@ -181,15 +179,13 @@ async function lapseAuthorization(
 ): Promise<void> {
   const [first] = items;
   const addresses = items.filter(({ method }) => method === 'deposit');
-  const isOver = items.every(({ method }, index) =>
-    method === 'deposit' ? fates[index]?.is === 'open' : isAuthorized(method) && fates[index]?.is === 'over',
-  );
+  const isOver = items.every(({ method }, index) => method === 'deposit' || fates[index]?.is === 'over');
   if (first === undefined || addresses.length === items.length || !isOver) return;
   if (first.paymentStatus !== 'processing' || deps.world.clock.nowMs() >= first.paymentExpiresAt.getTime()) return;
-  const areEmpty = await Promise.all(addresses.map((item) => isEmptyAddress(deps, item, views.get(item.network))));
-  if (!areEmpty.every(Boolean)) return;
+  const areShort = await Promise.all(addresses.map((item) => isShortAddress(deps, item, views.get(item.network))));
+  if (!areShort.every(Boolean)) return;
   const ended = items.flatMap(({ commitment, method }, index) =>
-    isAuthorized(method) ? [endOf(commitment, fates[index])] : [],
+    method === 'deposit' ? [] : [endOf(commitment, fates[index])],
   );
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   await deps.movePayment({
