@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { command } from '../../src/actions/command.ts';
 import { headerText } from '../../src/domain/x402.ts';
 import { shiftClock } from '../../src/runtime/shifted-clock.ts';
+import { putDepositCursor, putDepositTransfers } from '../../src/store/chain/deposit-transfers.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { until } from '../until.ts';
@@ -297,4 +299,33 @@ describe('GET /x402/{paymentId}', () => {
     assert.equal(answer.statusCode, 503, answer.body);
     assert.equal((await get(id)).statusCode, 503);
   }
+
+  /** The watcher has read the chain up to its head, with these transfers. */
+  async function readChain(transfers: readonly { commitment: string; sender: string; amount: bigint }[] = []) {
+    const { number, hash, timestampS } = await paying.network().chain.head();
+    const rows = transfers.map(({ amount, ...transfer }, logIndex) => ({
+      ...{ ...transfer, amount: amount.toString(), asset: USDC, logIndex, isScreened: false },
+      ...{ transactionHash: `0x${keys}${logIndex}`, blockNumber: number, blockHash: hash },
+      at: new Date(timestampS * 1000),
+    }));
+    keys += 1;
+    await command(paying.gateway, async (tx, now) => {
+      await putDepositTransfers(tx, SANDBOX, rows, now);
+      await putDepositCursor(tx, SANDBOX, { readNumber: number, finalNumber: number });
+    });
+  }
+
+  it('asks to pay beside dust, and not beside enough money', async () => {
+    const id = await paying.created();
+    await ask(id);
+    const [deposit] = await paying.items(id);
+    const { commitment = '' } = deposit ?? {};
+    const { address: sender } = newAgent();
+    await readChain([{ commitment, sender, amount: 1n }]);
+    assert.equal((await get(id)).statusCode, 402);
+    await readChain([{ commitment, sender, amount: AMOUNT - 2n }]);
+    assert.equal((await get(id)).statusCode, 402);
+    await readChain([{ commitment, sender, amount: 1n }]);
+    assert.equal((await get(id)).statusCode, 503);
+  });
 });

@@ -230,3 +230,14 @@ export async function findPaidInto(db: Reader, paymentId: string): Promise<strin
     order by d.number desc limit 1`;
   return row?.asset;
 }
+
+/** True if the transfers to a deposit address of the payment are enough to pay it, in blocks of any depth. */
+export async function isPaidInto(db: Reader, paymentId: string): Promise<boolean> {
+  const rows = await db`
+    select from deposits d join items i on i.commitment = d.commitment
+    where d.payment_id = ${paymentId} and i.amount <= (
+      select sum(t.amount) from deposit_transfers t
+      where t.commitment = d.commitment and t.network = d.network and t.asset = d.asset and not t.is_screened
+        and t.at <= i.deadline)`;
+  return rows.length > 0;
+}
