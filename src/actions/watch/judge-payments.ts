@@ -141,18 +141,20 @@ function isLater(one: OpenItem, other: OpenItem): boolean {
  */
 async function isSweptUnseen(
   deps: WatchDeps,
-  { lease }: Watcher,
+  { lease, memory }: Watcher,
   items: readonly OpenItem[],
   { fates, views }: Judged,
 ): Promise<boolean> {
-  const isUsed = items.some(({ method }, index) => isAuthorized(method) && isOverBy(fates[index], 'used'));
-  if (!isUsed) return false;
-  for (const stored of items.filter(({ method }) => method === 'deposit')) {
+  const used = items.filter(({ method }, index) => isAuthorized(method) && isOverBy(fates[index], 'used'));
+  const isPayee = ({ method, network, asset }: OpenItem) =>
+    method === 'deposit' && used.some((item) => item.network === network && item.asset === asset);
+  for (const stored of items.filter(isPayee)) {
     const view = views.get(stored.network);
     if (view === undefined) return true;
-    const { isNew, isAlone } = await findMissedEvent(deps, { ...view, stored, lease, type: 'swept' });
+    const ask = { ...view, stored, lease, searches: memory.searches, type: 'swept' } as const;
+    const { isNew, isAlone, isDone } = await findMissedEvent(deps, ask);
     const isInTime = deps.world.clock.nowMs() < stored.paymentExpiresAt.getTime();
-    if (isNew || (isAlone && isInTime)) return true;
+    if (isNew || !isDone || (isAlone && isInTime)) return true;
   }
   return false;
 }
@@ -218,7 +220,9 @@ export async function fateOfItem(
     // The event came before the item was stored, so it was taken for a forgery.
     await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed && !isAuthorized(item.method)) {
-    const search = await findMissedEvent(deps, { chain, cursor, stored, lease: watcher.lease });
+    const { lease, memory } = watcher;
+    const search = await findMissedEvent(deps, { chain, cursor, stored, lease, searches: memory.searches });
+    if (!search.isDone) return { is: 'unclear' };
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;
   }

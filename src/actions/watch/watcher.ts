@@ -71,6 +71,8 @@ export interface WatchMemory {
   readonly disputes: Map<Question, string>;
   /** The time of the next question about disputed events. */
   readonly askAgainAtMs: Map<string, number>;
+  /** Searches for events that no list of logs contained. */
+  readonly searches: Map<string, Search>;
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
   /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
@@ -91,6 +93,13 @@ export interface WatchMemory {
   };
 }
 
+/** The progress of a search for an event: all blocks below `next` were read, and are final. */
+export interface Search {
+  readonly next: number;
+  /** True if a single endpoint showed some of them. */
+  readonly isAlone: boolean;
+}
+
 export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits';
 
 export function newWatchMemory(): WatchMemory {
@@ -103,6 +112,7 @@ export function newWatchMemory(): WatchMemory {
     heardAtMs: 0,
     disputes: new Map(),
     askAgainAtMs: new Map(),
+    searches: new Map(),
     unread: new Set(),
     deposits: { byAddress: new Map(), settledNumber: 0 },
     turns: { payments: new Map(), outgoing: '', deposits: 0, strays: ['', ''] },

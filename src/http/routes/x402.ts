@@ -61,6 +61,7 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
       if (!read.ok) throw wrongHeader(read.problem);
       const acceptance = await acceptAuthorization(deps, { payment, paying: read.value });
       if (acceptance.is === 'unfit') return askToPay(deps, visit, { payment, error: acceptance.reason });
+      if (acceptance.is === 'unclear') return comeBack(deps, visit, payment);
       if (acceptance.is === 'settled') return answerByStatus(deps, visit, await findPayment(deps, request));
       return answerAuthorized(deps, visit, acceptance.authorized);
     },

@@ -106,6 +106,19 @@ export async function listDepositTransfers(
   return rows.map(readTransfer);
 }
 
+/** The last transfer of that sender and amount to a deposit address, in a block of any depth. */
+export async function findTransferOf(
+  db: Reader,
+  ask: { network: string; commitment: string; asset: string; sender: string; amount: bigint },
+): Promise<DepositTransfer | undefined> {
+  const [row] = await db<TransferRow[]>`
+    select ${transferColumns(db)} from deposit_transfers
+    where network = ${ask.network} and commitment = ${ask.commitment} and asset = ${ask.asset} and sender = ${ask.sender}
+      and amount = ${ask.amount.toString()} and not is_screened
+    order by block_number desc, log_index desc limit 1`;
+  return row && readTransfer(row);
+}
+
 /** The largest final transfers that count for the payment, in the order of the chain. */
 export async function listLargestTransfers(
   db: Reader,
