@@ -14,6 +14,7 @@ import { conformancePage } from './conformance-page.ts';
 import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
 import { sdkTypes } from './sdk-types.ts';
+import { withSecurityTables } from './security-tables.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const settings = Object.values(SETTINGS) as Setting<unknown>[];
@@ -36,6 +37,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
     ['docs/conformance.md', conformancePage()],
+    ['docs/security.md', withSecurityTables(await readFile(join(ROOT, 'docs/security.md'), 'utf8'))],
     ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];
 }
