@@ -15,6 +15,7 @@ import { withEndpointWords } from './endpoint-words.ts';
 import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
 import { sdkTypes } from './sdk-types.ts';
+import { withSecurityTables } from './security-tables.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const settings = Object.values(SETTINGS) as Setting<unknown>[];
@@ -37,7 +38,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
     ['docs/conformance.md', conformancePage()],
-    ['docs/security.md', withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8'))],
+    ['docs/security.md', withSecurityTables(withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8')))],
     ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];
 }

@@ -39,7 +39,7 @@ export const CATALOGUE = {
   },
   rate_limited: {
     statuses: [429],
-    when: 'Too many requests, or the paying account has too many payments under way: wait for the seconds in `Retry-After`.',
+    when: 'Too many requests, the paying account has too many payments under way, or too many transactions were prepared for a payment: wait for the seconds in `Retry-After`.',
   },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415, 417],

@@ -48,7 +48,7 @@ describe('explain', () => {
     );
     assert.match(
       fresh.stdout,
-      /\n\nWhy it waits: It waits for the payer, until 2026-11-15T12:05:00Z\. Then it expires\.\n$/,
+      /\n\nWhy it waits: It waits for the payer, until 2026-11-15T12:05:00Z\. Then it expires\.\nEnded by a payment, a cancellation, or its expiry\. At the latest: its `expiresAt`;.*\n$/,
     );
 
     await time.advance(1_000);

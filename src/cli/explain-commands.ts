@@ -2,6 +2,7 @@ import { type Explanation, explainPayment } from '../actions/oversight/explain-p
 import type { Chains } from '../chains/chains.ts';
 import { storedUnit, tokenUnitId } from '../chains/units.ts';
 import { formatForPeople } from '../domain/money.ts';
+import { limitOfWait } from '../domain/waiting-states.ts';
 import { ApiError } from '../errors.ts';
 import { gasBudgets } from '../settings/chains.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
@@ -60,7 +61,7 @@ export async function describeExplanation(
         ...internals,
       })),
       omitted,
-      waiting: wait ? waitJson(wait) : null,
+      waiting: wait ? { ...waitJson(wait), limit: limitOfWait(status) ?? null } : null,
     },
     text: parts.join('\n\n'),
   };
@@ -117,7 +118,8 @@ function history({ entries, omitted }: Explanation): string {
 
 function waitText({ status, wait }: Explanation): string {
   if (wait === undefined) return `Nothing more is to come: it is ${status}.`;
-  return `Why it waits: ${printable(wait.text)}`;
+  const limit = limitOfWait(status);
+  return `Why it waits: ${printable(wait.text)}${limit === undefined ? '' : `\n${limit}`}`;
 }
 
 function waitJson({ cause, reason, text, sinceMs, untilMs }: NonNullable<Explanation['wait']>) {

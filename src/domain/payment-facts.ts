@@ -53,8 +53,11 @@ export function factsAfter(
   event: PaymentEvent,
   { to, at }: { readonly to: PaymentStatus; readonly at: Date },
 ): PaymentFacts {
-  // The payer is cleared: the payment waits like a new one.
-  if (event.type === 'lapsed') return { ...firstFacts(payment), updatedAt: at };
+  // The payer is cleared: the payment waits like a new one. Money may still come to an address that stays open.
+  if (event.type === 'lapsed') {
+    const nativeDeadline = event.keepsAddresses ? payment.nativeDeadline : null;
+    return { ...firstFacts(payment), nativeDeadline, updatedAt: at };
+  }
   // A payment that the clock has ended was over at its expiry, whenever the sweeper came by.
   const updatedAt = event.type === 'expired' && event.proof === 'clock' ? payment.expiresAt : at;
   return { ...factsOf(payment), ...madeKnown(event), status: to, updatedAt };

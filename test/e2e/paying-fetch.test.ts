@@ -124,6 +124,36 @@ describe('fetching the actions of an option', () => {
       assert.equal((await paying.payment(id)).native_deadline?.getTime(), (later.expiresAt ?? 0) * 1000);
     });
 
+    it('hands out so many to an account and for a payment, and more when those have run out', async () => {
+      const { id, option, payer } = await chosen(ETH, { expiresAt: nowS() + 900 });
+      const fetchAs = async ({ account }: { account: string }, times: number) => {
+        const codes: number[] = [];
+        for (let asked = 0; asked < times; asked += 1) {
+          await paying.time.advance(1_000);
+          const { id: optionId } = await paying.wallet.option(id, account, ETH);
+          codes.push((await paying.wallet.fetch(id, optionId)).statusCode);
+        }
+        return codes;
+      };
+      assert.equal((await paying.wallet.fetch(id, option.id)).statusCode, 200);
+      assert.deepEqual(new Set(await fetchAs(payer, 11)), new Set([200]));
+      assert.deepEqual(await fetchAs(payer, 1), [429]);
+      assert.equal((await paying.wallet.fetch(id, option.id)).statusCode, 200, 'one that was handed out before');
+      for (let others = 0; others < 3; others += 1) {
+        assert.deepEqual(new Set(await fetchAs(paying.newPayer(FUNDS), 12)), new Set([200]));
+      }
+      const late = paying.newPayer(FUNDS);
+      const { id: optionId } = await paying.wallet.option(id, late.account, ETH);
+      const refused = await paying.wallet.fetch(id, optionId);
+      assert.deepEqual([refused.statusCode, refused.json().code], [429, 'rate_limited']);
+      const waitS = Number(refused.headers['retry-after']);
+      assert.ok(waitS > 0 && waitS <= 345, String(waitS));
+      assert.equal((await paying.items(id)).length, 48);
+      // The watcher ends them when a final block is later than their deadline.
+      await paying.gateway.db.sql`update items set state = 'unpaid' where subject = ${id} and payer = ${payer.address}`;
+      assert.equal((await paying.wallet.fetch(id, optionId)).statusCode, 200);
+    });
+
     it('keeps the payment from expiring by the clock alone: past its time it reads processing', async () => {
       const { id, option } = await chosen(ETH);
       await paying.wallet.fetch(id, option.id);

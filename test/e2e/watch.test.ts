@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
-import { findMissedEvent } from '../../src/actions/watch/find-missed-event.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { findMissedEvent, MOST_RANGES, RANGE } from '../../src/actions/watch/find-missed-event.ts';
+import { ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
 import { findRefusedAttempt } from '../../src/store/chain/due-items.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
@@ -433,7 +433,47 @@ describe('the watcher', () => {
     const { lease } = (await scene.newNode()).watcher;
     const finalAt = new Date(scene.nowMs());
     const cursor = { network: scene.network, blockNumber: 9, blockHash: '0x', finalNumber: 9, finalAt };
-    await assert.rejects(findMissedEvent({} as never, { chain, cursor, stored, lease }), ChainUnavailableError);
+    await assert.rejects(
+      findMissedEvent({} as never, { chain, cursor, stored, lease, searches: new Map() }),
+      ChainUnavailableError,
+    );
+  });
+
+  it('reads blocks once for an event that is missing, and so many in a round', async () => {
+    await open({ witnesses: 2 });
+    const { commitment, item } = await scene.accept();
+    const stored = await scene.item(commitment);
+    assert.ok(stored);
+    const node = await scene.newNode();
+    await node.watch();
+    scene.control.useAuthorizationElsewhere(item);
+    scene.control.mine(RANGE * (MOST_RANGES + 2));
+    let asked = 0;
+    const counted = (witness: Witness): Witness => ({
+      ...witness,
+      events: (from, to) => {
+        asked += 1;
+        return witness.events(from, to);
+      },
+    });
+    const chain = { ...scene.chain, witnesses: () => scene.chain.witnesses().map(counted) };
+    const { number, hash, timestampS } = await scene.chain.head();
+    const final = { finalNumber: number, finalAt: new Date(timestampS * 1_000) };
+    const cursor = { network: scene.network, blockNumber: number, blockHash: hash, ...final };
+    const { lease } = node.watcher;
+    const ask = { chain, cursor, stored, lease, searches: new Map() };
+    const rounds = [];
+    for (let round = 0; round < 3; round += 1) {
+      asked = 0;
+      const { isDone, isFound } = await findMissedEvent(scene, ask);
+      assert.equal(isFound, false);
+      rounds.push([isDone, asked]);
+    }
+    assert.deepEqual(rounds, [
+      [false, 2 * MOST_RANGES],
+      [true, 6],
+      [true, 0],
+    ]);
   });
 
   for (const [reason, refuse, relent] of [

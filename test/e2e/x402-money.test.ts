@@ -131,7 +131,7 @@ describe('an accepted x402 authorization', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('does not bring the payment back while money is at its address', async () => {
+  it('that ran out brings the payment back beside too little money at its address, which still counts', async () => {
     const node = await open();
     const deposit = await scene.deposit();
     const { payer } = await scene.authorize(deposit);
@@ -140,8 +140,24 @@ describe('an accepted x402 authorization', () => {
     await node.turn(3);
     scene.pass(180_000);
     await node.turn(4);
-    assert.equal(await scene.status(deposit.id), 'processing');
+    assert.equal(await scene.status(deposit.id), 'requires_action');
     deposit.send(600n);
+    await node.turn(5);
+    assert.equal(await scene.status(deposit.id), 'succeeded');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('does not bring the payment back while enough money is at its address', async () => {
+    const node = await open({ ...EVERYTHING, depth: 6 });
+    const deposit = await scene.deposit();
+    const { payer } = await scene.authorize(deposit);
+    scene.control.setBalance(payer, DOLLAR, 0n);
+    await node.turn(3);
+    scene.pass(180_000);
+    await node.turn(4);
+    deposit.send(1_000n);
+    await node.turn(3);
+    assert.equal(await scene.status(deposit.id), 'processing', 'the deadline is final, the money is not');
     await node.turn(5);
     assert.equal(await scene.status(deposit.id), 'succeeded');
     assert.deepEqual(await scene.differences(), []);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { command } from '../../src/actions/command.ts';
 import { headerText } from '../../src/domain/x402.ts';
 import { shiftClock } from '../../src/runtime/shifted-clock.ts';
+import { putDepositCursor, putDepositTransfers } from '../../src/store/chain/deposit-transfers.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { until } from '../until.ts';
@@ -103,8 +105,8 @@ describe('GET /x402/{paymentId}', () => {
   }
 
   /** The error of a payment that is asked for again. */
-  async function misfit(id: string, text: string): Promise<string> {
-    const answer = await pay(id, text);
+  async function misfit(id: string, text: string, answered = pay(id, text)): Promise<string> {
+    const answer = await answered;
     assert.equal(answer.statusCode, 402, answer.body);
     const { error } = answer.json();
     assert.equal((await paying.payment(id)).status, 'requires_action');
@@ -264,11 +266,44 @@ describe('GET /x402/{paymentId}', () => {
     if (yen !== undefined) assert.deepEqual(await refusal(get(yen)), [409, 'executor_not_found']);
   });
 
+  /** The item of an authorization, as a stranger reads it from the header. */
+  async function itemIn(id: string, text: string) {
+    const { authorization, signature } = JSON.parse(Buffer.from(text, 'base64').toString()).payload;
+    const [stored] = await paying.items(id);
+    assert.ok(stored?.seal);
+    const { network, collector, asset, subject, seal, recipient, feeAccount } = stored;
+    const item = {
+      ...{ network, collector, asset, subject, seal, recipient, feeAccount, method: 'deposit-vrs' as const },
+      payer: authorization.from,
+      amount: AMOUNT,
+      fee: BigInt(stored.fee),
+      deadlineS: Number(authorization.validBefore),
+      authorization: { nonce: authorization.nonce, validAfterS: 0 },
+    };
+    const commitment = paying.network().chain.commitmentOf(item);
+    return { deposit: stored, signed: { item, commitment, signature, hasCode: false } };
+  }
+
+  /** The watcher has read the chain up to its head, with these transfers. */
+  async function readChain(transfers: readonly { commitment: string; sender: string; amount: bigint }[] = []) {
+    const { number, hash, timestampS } = await paying.network().chain.head();
+    const rows = transfers.map(({ amount, ...transfer }, logIndex) => ({
+      ...{ ...transfer, amount: amount.toString(), asset: USDC, logIndex, isScreened: false },
+      ...{ transactionHash: `0x${keys}${logIndex}`, blockNumber: number, blockHash: hash },
+      at: new Date(timestampS * 1000),
+    }));
+    keys += 1;
+    await command(paying.gateway, async (tx, now) => {
+      await putDepositTransfers(tx, SANDBOX, rows, now);
+      await putDepositCursor(tx, SANDBOX, { readNumber: number, finalNumber: number });
+    });
+  }
+
   for (const [when, lifeS] of [
     ['', 60],
     [' and that has almost run out', 5],
   ] as const)
-    it(`takes an authorization that a stranger has carried out${when}, and asks for none beside it`, () =>
+    it(`takes an authorization that a stranger has carried out${when} as soon as its transfer is seen`, () =>
       takesPresented(lifeS));
 
   async function takesPresented(lifeS: number): Promise<void> {
@@ -277,24 +312,62 @@ describe('GET /x402/{paymentId}', () => {
     const agent = newAgent();
     const validBefore = String(Math.floor(paying.time.clock.nowMs() / 1000) + lifeS);
     const text = await header(agent, accepted, { told: { validBefore } });
-    const { authorization, signature } = JSON.parse(Buffer.from(text, 'base64').toString()).payload;
-    const { chain, control } = paying.network();
-    const [stored] = await paying.items(id);
-    assert.ok(stored);
-    const { network, collector, asset, subject, seal, recipient, feeAccount } = stored;
-    assert.ok(seal);
-    const item = {
-      ...{ network, collector, asset, subject, seal, recipient, feeAccount, method: 'deposit-vrs' as const },
-      payer: agent.address,
-      amount: AMOUNT,
-      fee: BigInt(stored.fee),
-      deadlineS: Number(authorization.validBefore),
-      authorization: { nonce: authorization.nonce, validAfterS: 0 },
-    };
-    control.authorizeAsStranger({ item, commitment: chain.commitmentOf(item), signature, hasCode: false });
-    control.mine();
+    const { deposit, signed } = await itemIn(id, text);
+    await readChain();
+    paying.network().control.authorizeAsStranger(signed);
+    paying.network().control.mine();
+    const early = await overdue(pay(id, text));
+    assert.deepEqual(
+      [early.statusCode, early.json().status],
+      [503, 'requires_action'],
+      'no watcher has read the block',
+    );
+    await readChain([{ commitment: deposit.commitment, sender: agent.address, amount: AMOUNT }]);
     const answer = await overdue(pay(id, text));
-    assert.equal(answer.statusCode, 503, answer.body);
+    assert.equal((await paying.payment(id)).status, 'processing');
+    assert.ok([200, 503].includes(answer.statusCode), answer.body);
     assert.equal((await get(id)).statusCode, 503);
   }
+
+  it('takes no authorization whose nonce was used before, although somebody has sent dust', async () => {
+    const id = await paying.created();
+    const thief = newAgent(0n);
+    const text = await header(thief, await ask(id));
+    const { deposit, signed } = await itemIn(id, text);
+    const { control } = paying.network();
+    control.useAuthorizationElsewhere(signed.item);
+    control.setBalance(deposit.payer, USDC, AMOUNT - 1n);
+    control.mine();
+    await readChain([{ commitment: deposit.commitment, sender: thief.address, amount: AMOUNT - 1n }]);
+    assert.equal(await misfit(id, text, overdue(pay(id, text))), 'invalid_exact_evm_nonce_already_used');
+    assert.equal((await paying.items(id)).length, 1);
+  });
+
+  it('takes no authorization of an account with code that another key has signed', async () => {
+    const id = await paying.created();
+    const [wallet, owner, stranger] = [newAgent(), newAgent(), newAgent()];
+    const { control } = paying.network();
+    control.setCode(wallet.address, { is: 'wallet', owner: owner.address });
+    const text = await header(stranger, await ask(id), { told: { from: wallet.address } });
+    const { signed } = await itemIn(id, text);
+    control.useAuthorizationElsewhere(signed.item);
+    control.mine();
+    await readChain();
+    assert.equal(await misfit(id, text, overdue(pay(id, text))), 'invalid_exact_evm_signature');
+    assert.equal((await paying.items(id)).length, 1);
+  });
+
+  it('asks to pay beside dust, and not beside enough money', async () => {
+    const id = await paying.created();
+    await ask(id);
+    const [deposit] = await paying.items(id);
+    const { commitment = '' } = deposit ?? {};
+    const { address: sender } = newAgent();
+    await readChain([{ commitment, sender, amount: 1n }]);
+    assert.equal((await get(id)).statusCode, 402);
+    await readChain([{ commitment, sender, amount: AMOUNT - 2n }]);
+    assert.equal((await get(id)).statusCode, 402);
+    await readChain([{ commitment, sender, amount: 1n }]);
+    assert.equal((await get(id)).statusCode, 503);
+  });
 });

@@ -1,7 +1,8 @@
+import type { Item } from '../../domain/item.ts';
 import { openOption } from '../../domain/option.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
-import { insertItems, raiseNativeDeadline } from '../../store/chain/items.ts';
+import { insertItems, listCoinActions, type OpenCoinAction, raiseNativeDeadline } from '../../store/chain/items.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
@@ -18,6 +19,7 @@ import {
   paymentExpired,
   quoteExpired,
   refuseScreened,
+  tooManyActions,
 } from './option-refusals.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
 import { buildData, type WalletRpc, walletRequests } from './wallet-requests.ts';
@@ -76,12 +78,36 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     if ((await findStockFor(tx, payment)) !== undefined) throw quoteExpired();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
+    refusePile(await listCoinActions(tx, payment.id), offered, now);
     await insertItems(tx, [offered], now);
     return true;
   });
   if (!isPayable) throw new ApiError('invalid_state', 'The payment cannot be paid any more.');
   await script.onFetched?.();
   return requests;
+}
+
+/**
+ * The most coin actions of an account, and of a payment, that are open at once. An action can be sent until its deadline, so
+ * none can be withdrawn for a newer one: each is evidence until the chain has proved that it is over. A payer who looks at the
+ * price again every half minute needs ten.
+ */
+const MOST_OPEN = { ofAccount: 12, ofPayment: 48 };
+/** The time of a block and its finality, after which the watcher has ended an action. */
+const ENDED_AFTER_S = 45;
+
+function refusePile(
+  open: readonly OpenCoinAction[],
+  { commitment, item }: { readonly commitment: string; readonly item: Item },
+  now: Date,
+): void {
+  if (open.some((each) => each.commitment === commitment)) return;
+  const own = open.filter(({ network, payer }) => network === item.network && payer === item.payer);
+  const full = own.length >= MOST_OPEN.ofAccount ? own : open;
+  const [first] = full;
+  if (first === undefined || (full === open && open.length < MOST_OPEN.ofPayment)) return;
+  const leftS = Math.ceil((first.deadline.getTime() - now.getTime()) / 1000);
+  throw tooManyActions(Math.max(0, leftS) + ENDED_AFTER_S);
 }
 
 function refuseUnpayable(payment: Payment, nowMs: number): void {

@@ -60,3 +60,9 @@ export function payerBusy(): ApiError {
   const message = 'This account has too many payments under way. Wait until one of them has ended.';
   return new ApiError('rate_limited', message, { retryAfterS: 5 });
 }
+
+export function tooManyActions(retryAfterS: number): ApiError {
+  const message =
+    'Too many transactions were prepared for this payment. Send one of them, or wait until they have run out.';
+  return new ApiError('rate_limited', message, { retryAfterS });
+}

@@ -7,21 +7,37 @@ import type { CommandDeps } from '../command.ts';
 import { hearBlock, hearEvents } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { storedEvent } from './read-events.ts';
+import type { Search } from './watcher.ts';
 
-const RANGE = 500;
+export const RANGE = 500;
 /**
  * A margin before the item was accepted: a payer may have used the signature before it reached us, and this node's
  * clock may be ahead of the chain's. Nobody knows a deposit address before it was handed out.
  */
 const BEFORE_MS = { paid: 24 * 60 * 60_000, swept: 10 * 60_000 };
 
+/** The most ranges of one search in a round. The next round continues: an old item must not hold up the watcher. */
+export const MOST_RANGES = 40;
+/** Searches that are remembered. */
+const MOST_SEARCHES = 10_000;
+
 interface MissedEventInput {
   readonly chain: Chain;
   readonly cursor: ChainCursor;
   readonly stored: StoredItem;
   readonly lease: Lease;
+  /** Searches by commitment and type. Blocks that were read for one are not read again in the next round. */
+  readonly searches: Map<string, Search>;
   /** Sweeps are events of a deposit address. */
   readonly type?: 'paid' | 'swept';
+}
+
+interface Found {
+  readonly isFound: boolean;
+  readonly isNew: boolean;
+  readonly isAlone: boolean;
+  /** False if there are more blocks than a round reads. Then nothing is known yet. */
+  readonly isDone: boolean;
 }
 
 /**
@@ -31,25 +47,42 @@ interface MissedEventInput {
  */
 export async function findMissedEvent(
   deps: CommandDeps,
-  { chain, cursor, stored, lease, type = 'paid' }: MissedEventInput,
-): Promise<{ readonly isFound: boolean; readonly isNew: boolean; readonly isAlone: boolean }> {
+  { chain, cursor, stored, lease, searches, type = 'paid' }: MissedEventInput,
+): Promise<Found> {
   const { network, commitment, acceptedAt } = stored;
+  const key = `${type} ${commitment}`;
+  const known = searches.get(key);
   const earliestMs = Math.min(acceptedAt.getTime(), cursor.finalAt.getTime()) - BEFORE_MS[type];
-  const start = await firstBlockAfter(chain, earliestMs, cursor.blockNumber);
+  // After a reorg below the final block everything is read again.
+  const start =
+    known !== undefined && known.next <= cursor.finalNumber + 1
+      ? known
+      : await firstBlockAfter(chain, earliestMs, cursor.blockNumber);
+  const last = Math.min(cursor.blockNumber, start.next + MOST_RANGES * RANGE - 1);
   let isAlone = start.isAlone;
-  for (let from = start.number; from <= cursor.blockNumber; from += RANGE) {
-    const heard = await hearEvents(chain, from, Math.min(from + RANGE - 1, cursor.blockNumber));
+  for (let from = start.next; from <= last; from += RANGE) {
+    const heard = await hearEvents(chain, from, Math.min(from + RANGE - 1, last));
     isAlone ||= heard.isAlone;
     const missed = heard.events.filter((event) => event.commitment === commitment && event.type === type);
     if (missed.length === 0) continue;
+    searches.delete(key);
     const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, missed.map(storedEvent), at));
-    return { isFound: true, isNew: added > 0, isAlone };
+    return { isFound: true, isNew: added > 0, isAlone, isDone: true };
   }
-  return { isFound: false, isNew: false, isAlone };
+  const isDone = last >= cursor.blockNumber;
+  // A single endpoint may have hidden the event: its blocks are read again, in case a second one answers.
+  if (isDone && isAlone) searches.delete(key);
+  else remember(searches, key, { next: Math.min(last, cursor.finalNumber) + 1, isAlone });
+  return { isFound: false, isNew: false, isAlone, isDone };
+}
+
+function remember(searches: Map<string, Search>, key: string, search: Search): void {
+  if (searches.size >= MOST_SEARCHES) searches.clear();
+  searches.set(key, search);
 }
 
 /** By bisection: the block time is not constant. */
-async function firstBlockAfter(chain: Chain, atMs: number, highest: number) {
+async function firstBlockAfter(chain: Chain, atMs: number, highest: number): Promise<Search> {
   let low = 0;
   let high = highest;
   let isAlone = false;
@@ -60,5 +93,5 @@ async function firstBlockAfter(chain: Chain, atMs: number, highest: number) {
     if (heard.block.timestampS * 1000 >= atMs) high = middle;
     else low = middle + 1;
   }
-  return { number: low, isAlone };
+  return { next: low, isAlone };
 }

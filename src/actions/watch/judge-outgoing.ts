@@ -12,9 +12,11 @@ export async function judgeOutgoing(
   watcher: Watcher,
   { finalAt, limit }: { finalAt: Date; limit: number },
 ): Promise<void> {
-  const items = await findOutgoingToJudge(deps.db.sql, { network: watcher.network, finalAt, limit });
+  const { network, memory } = watcher;
+  const items = await findOutgoingToJudge(deps.db.sql, { network, finalAt, after: memory.turns.outgoing, limit });
   if (items.length === 0) return;
-  const view = (await finalViews(deps, items)).get(watcher.network);
+  memory.turns.outgoing = items.at(-1)?.commitment ?? '';
+  const view = (await finalViews(deps, items)).get(network);
   await Promise.all(
     items.map((item) =>
       judge(deps, watcher, item, view).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import type { Chain } from '../../chains/chain.ts';
 import { isSmall } from '../../chains/finality.ts';
 import { conclude, fateOf, type ItemFate } from '../../domain/evidence.ts';
 import { isAuthorized } from '../../domain/item.ts';
+import { isFinal } from '../../domain/payment.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { type ChainCursor, findCursors, listSeenBlocks } from '../../store/chain/chain-cursors.ts';
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
@@ -10,7 +11,7 @@ import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.t
 import { closeItems } from '../books/record.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { fateOfDeposit, isEmptyAddress } from './deposits/fate-of-deposit.ts';
+import { fateOfDeposit, isShortAddress } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
 import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
 
@@ -91,13 +92,13 @@ async function judge(
   const { subject: paymentId, paymentStatus, paymentExpiresAt } = first;
   const conclusion = conclude(paymentStatus, fates);
   const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
-  if (conclusion === 'over_anyway') await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, ended, now));
-  const isOpen = conclusion === 'wait' || conclusion === 'over';
-  if (isOpen && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
-  if (conclusion === 'wait') return void (await lapseAuthorization(deps, watcher, items, { fates, views }));
-  if (conclusion !== 'over') return;
+  const isInTime = deps.world.clock.nowMs() < paymentExpiresAt.getTime();
+  const isMoving = conclusion === 'over' && !(paymentStatus === 'requires_action' && isInTime);
+  const alone = isMoving ? [] : endingAlone(items, fates);
+  if (alone.length > 0) await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, alone, now));
+  if (!isFinal(paymentStatus) && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
+  if (!isMoving) return lapseBesideAddresses(deps, watcher, items, { fates, views });
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
-  const isInTime = paymentStatus === 'processing' && deps.world.clock.nowMs() < paymentExpiresAt.getTime();
   // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is
   // checked again later.
   await deps.movePayment({
@@ -111,24 +112,49 @@ async function judge(
 }
 
 /**
+ * Items that end without a move of their payment. An item of a payment that has ended waits for no other one. A coin action
+ * ends alone while an item with a later deadline is open, so that nobody can pile them up: the payment is judged by the last
+ * one. While the payment is `processing`, that must be an attempt that can still be carried out.
+ */
+function endingAlone(items: readonly OpenItem[], fates: readonly ItemFate[]): readonly ItemEnd[] {
+  return items.flatMap((item, index) => {
+    const { paymentStatus, method, commitment } = item;
+    if (fates[index]?.is !== 'over') return [];
+    const isOutlived = items.some(
+      (other, at) =>
+        isLater(other, item) &&
+        (paymentStatus === 'requires_action' || (other.method !== 'deposit' && fates[at]?.is !== 'over')),
+    );
+    return isFinal(paymentStatus) || (method === 'native' && isOutlived) ? [endOf(commitment, fates[index])] : [];
+  });
+}
+
+function isLater(one: OpenItem, other: OpenItem): boolean {
+  const byMs = one.deadline.getTime() - other.deadline.getTime();
+  return byMs > 0 || (byMs === 0 && one.commitment > other.commitment);
+}
+
+/**
  * True if an authorization is used, and its money may have been swept from its deposit address without an event that we know.
  * The state of the address is the same then as if nothing had come. So all blocks are read once more, and a new event is
  * decided in the next round. A single endpoint that has hidden the event may hide it again: it ends nothing in time.
  */
 async function isSweptUnseen(
   deps: WatchDeps,
-  { lease }: Watcher,
+  { lease, memory }: Watcher,
   items: readonly OpenItem[],
   { fates, views }: Judged,
 ): Promise<boolean> {
-  const isUsed = items.some(({ method }, index) => isAuthorized(method) && isOverBy(fates[index], 'used'));
-  if (!isUsed) return false;
-  for (const stored of items.filter(({ method }) => method === 'deposit')) {
+  const used = items.filter(({ method }, index) => isAuthorized(method) && isOverBy(fates[index], 'used'));
+  const isPayee = ({ method, network, asset }: OpenItem) =>
+    method === 'deposit' && used.some((item) => item.network === network && item.asset === asset);
+  for (const stored of items.filter(isPayee)) {
     const view = views.get(stored.network);
     if (view === undefined) return true;
-    const { isNew, isAlone } = await findMissedEvent(deps, { ...view, stored, lease, type: 'swept' });
+    const ask = { ...view, stored, lease, searches: memory.searches, type: 'swept' } as const;
+    const { isNew, isAlone, isDone } = await findMissedEvent(deps, ask);
     const isInTime = deps.world.clock.nowMs() < stored.paymentExpiresAt.getTime();
-    if (isNew || (isAlone && isInTime)) return true;
+    if (isNew || !isDone || (isAlone && isInTime)) return true;
   }
   return false;
 }
@@ -144,10 +170,10 @@ interface Judged {
 }
 
 /**
- * Brings a payment back whose authorization can never be carried out, while its deposit addresses are open. It is proved that
- * nothing has arrived at any of them, so nobody has paid.
+ * Brings a payment back whose attempts can never be carried out, while its deposit addresses are open. They were open before
+ * the attempts, and anybody can open them, so they keep no attempt alive. Only enough money at one of them does: it pays.
  */
-async function lapseAuthorization(
+async function lapseBesideAddresses(
   deps: WatchDeps,
   { lease }: Watcher,
   items: readonly OpenItem[],
@@ -155,15 +181,13 @@ async function lapseAuthorization(
 ): Promise<void> {
   const [first] = items;
   const addresses = items.filter(({ method }) => method === 'deposit');
-  const isOver = items.every(({ method }, index) =>
-    method === 'deposit' ? fates[index]?.is === 'open' : isAuthorized(method) && fates[index]?.is === 'over',
-  );
+  const isOver = items.every(({ method }, index) => method === 'deposit' || fates[index]?.is === 'over');
   if (first === undefined || addresses.length === items.length || !isOver) return;
   if (first.paymentStatus !== 'processing' || deps.world.clock.nowMs() >= first.paymentExpiresAt.getTime()) return;
-  const areEmpty = await Promise.all(addresses.map((item) => isEmptyAddress(deps, item, views.get(item.network))));
-  if (!areEmpty.every(Boolean)) return;
+  const areShort = await Promise.all(addresses.map((item) => isShortAddress(deps, item, views.get(item.network))));
+  if (!areShort.every(Boolean)) return;
   const ended = items.flatMap(({ commitment, method }, index) =>
-    isAuthorized(method) ? [endOf(commitment, fates[index])] : [],
+    method === 'deposit' ? [] : [endOf(commitment, fates[index])],
   );
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   await deps.movePayment({
@@ -196,7 +220,9 @@ export async function fateOfItem(
     // The event came before the item was stored, so it was taken for a forgery.
     await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed && !isAuthorized(item.method)) {
-    const search = await findMissedEvent(deps, { chain, cursor, stored, lease: watcher.lease });
+    const { lease, memory } = watcher;
+    const search = await findMissedEvent(deps, { chain, cursor, stored, lease, searches: memory.searches });
+    if (!search.isDone) return { is: 'unclear' };
     isReportedPaid = search.isFound;
     isAlone ||= search.isAlone;
   }

@@ -11,11 +11,10 @@ import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import { noticeCoin } from './notice-coin.ts';
 import { tendFormerSends } from './tend-former-sends.ts';
-import type { View, WatchDeps, Watcher } from './watcher.ts';
+import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /** Items that depend on time alone are checked this often while the chain stands still. */
 const JUDGE_EVERY_MS = 2_000;
-const MAX_JUDGED = 500;
 const CHECK_EVERY_MS = 30_000;
 /** An item without an outcome this long after it should have one raises an alert. */
 const UNDETERMINED_AFTER_MS = 10 * 60_000;
@@ -57,14 +56,19 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
 /** These steps need blocks without a gap: the final block is never above the cursor, however long the node was away. */
 async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('endings');
-  const subjects = await findPaymentsToJudge(deps.db.sql, {
-    network: watcher.network,
-    finalAt: new Date(view.finalAtMs),
-    now: new Date(deps.world.clock.nowMs()),
-    limit: MAX_JUDGED,
-  });
-  await judgePayments(deps, watcher, subjects);
-  await judgeOutgoing(deps, watcher, { finalAt: new Date(view.finalAtMs), limit: MAX_JUDGED });
+  const { payments: judged } = watcher.memory.turns;
+  const ask = { finalAt: new Date(view.finalAtMs), limit: mostPerRound(deps) };
+  const now = new Date(deps.world.clock.nowMs());
+  const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
+  // Everybody had a turn if the round was not full.
+  if (payments.length < ask.limit) judged.clear();
+  else for (const { id, merchantId } of payments) judged.set(merchantId, id);
+  await judgePayments(
+    deps,
+    watcher,
+    payments.map(({ id }) => id),
+  );
+  await judgeOutgoing(deps, watcher, ask);
 }
 
 /** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */

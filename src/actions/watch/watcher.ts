@@ -27,6 +27,12 @@ export interface WatchSettings {
   sweepFrom?(network: string): bigint | undefined;
   /** How much less than asked still pays after the deadline, in hundredths of a percent. */
   toleranceBasisPoints?(): number;
+  /** How many payments, outgoing items and deposit addresses a round takes; 500 if undefined. */
+  readonly mostPerRound?: number;
+}
+
+export function mostPerRound({ settings }: WatchDeps): number {
+  return settings.mostPerRound ?? 500;
 }
 
 /** Metrics of watching. */
@@ -66,6 +72,8 @@ export interface WatchMemory {
   readonly disputes: Map<Question, string>;
   /** The time of the next question about disputed events. */
   readonly askAgainAtMs: Map<string, number>;
+  /** Searches for events that no list of logs contained. */
+  readonly searches: Map<string, Search>;
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
   /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
@@ -73,6 +81,24 @@ export interface WatchMemory {
     readonly byAddress: Map<string, WatchedDeposit>;
     settledNumber: number;
   };
+  /** The rows that had their turn last. Rows that have to wait are asked again after all others. */
+  readonly turns: {
+    /** Payments, by merchant. */
+    readonly payments: Map<string, string>;
+    /** The commitment of an item of a payout, refund or return. */
+    outgoing: string;
+    /** The number of a deposit address. */
+    deposits: number;
+    /** The commitment and the asset of stray money. */
+    strays: readonly [string, string];
+  };
+}
+
+/** The progress of a search for an event: all blocks below `next` were read, and are final. */
+export interface Search {
+  readonly next: number;
+  /** True if a single endpoint showed some of them. */
+  readonly isAlone: boolean;
 }
 
 export type Question = 'events' | 'endings' | 'reorganisation' | 'deposits' | 'sends' | 'outgoing';
@@ -88,8 +114,10 @@ export function newWatchMemory(): WatchMemory {
     heardAtMs: 0,
     disputes: new Map(),
     askAgainAtMs: new Map(),
+    searches: new Map(),
     unread: new Set(),
     deposits: { byAddress: new Map(), settledNumber: 0 },
+    turns: { payments: new Map(), outgoing: '', deposits: 0, strays: ['', ''] },
   };
 }
 

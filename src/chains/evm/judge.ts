@@ -1,13 +1,15 @@
 import { type Item, isAuthorized, type SignedItem } from '../../domain/item.ts';
 import { ChainUnavailableError, type ItemOutcome, SenderShortError, type Verdict } from '../chain.ts';
 import { simulate } from './batches.ts';
-import { unlessFaulty } from './eth-call.ts';
+import { ethCall, unlessFaulty } from './eth-call.ts';
 import type { AssetTerms, EvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { depositAddressOf } from './item-terms.ts';
+import type { RpcError } from './json-rpc.ts';
 import { isContractSignature, readKeySignature, recoverAddress } from './key-signature.ts';
 import { allowanceCall, balanceCall, canReceive, hasCodeCall, refusedCall, usedCall } from './token-calls.ts';
 import { digestOf } from './typed-data.ts';
+import { functionCall, uint } from './words.ts';
 
 /**
  * The outcome of the item if it were carried out now. The payer's state is read in one round trip. Meanwhile the
@@ -41,8 +43,12 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
 
   if (hasCode) {
     // This form of EIP-3009 takes the signature of a key only.
-    const isReadable = item.method.endsWith('-vrs') ? byKey !== 'malformed_signature' : isContractSignature(signature);
-    return isReadable ? tryOut() : { is: 'malformed_signature' };
+    if (item.method.endsWith('-vrs')) return byKey === 'good' ? tryOut() : { is: byKey };
+    if (!isContractSignature(signature)) return { is: 'malformed_signature' };
+    const verdict = await tryOut();
+    // Tokens and Permit2 look at the nonce first. So anybody could present a used nonce in the name of the account.
+    const isSigned = verdict.is !== 'used' || (await isSignedByCode(context, item, { terms, commitment, signature }));
+    return isSigned ? verdict : { is: 'wrong_signature' };
   }
   if (byKey !== 'good') return { is: byKey };
   if (isUsed) return { is: 'used' };
@@ -92,6 +98,32 @@ function judgeKey(
   if (read === undefined || domainSeparator === undefined) return 'malformed_signature';
   const signer = recoverAddress(digestOf(item, token, domainSeparator, commitment), read);
   return signer === item.payer.toLowerCase() ? 'good' : 'wrong_signature';
+}
+
+const isValidSignature = functionCall('isValidSignature(bytes32,bytes)');
+const VALID = isValidSignature().padEnd(66, '0');
+/** Far more than the code of a wallet needs. */
+const SIGNATURE_GAS = 1_000_000;
+
+/** True if the code of the account calls the signature its own (ERC-1271). */
+function isSignedByCode(
+  { rpc }: EvmContext,
+  item: Item,
+  { terms, commitment, signature }: { terms: AssetTerms; commitment: string; signature: string },
+): Promise<boolean> {
+  const { token, domainSeparator } = terms;
+  if (domainSeparator === undefined) return Promise.resolve(false);
+  const digest = digestOf(item, token, domainSeparator, commitment).toString('hex');
+  const bytes = signature.slice(2).toLowerCase();
+  const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, '0');
+  const data = isValidSignature(digest, uint(64), uint(bytes.length / 2), padded);
+  const asked = ethCall({ to: item.payer, data, gas: SIGNATURE_GAS }, (returned) =>
+    'data' in returned ? returned.data.slice(0, 66) === VALID : false,
+  );
+  // Code that uses up its gas has not said yes.
+  const readError = (error: RpcError) =>
+    asked.readError?.(error) ?? (/out ?of ?gas/.test(error.message) ? { value: false } : undefined);
+  return rpc.call({ ...asked, readError });
 }
 
 function verdictOf(outcome: ItemOutcome, hasCode: boolean): Verdict {

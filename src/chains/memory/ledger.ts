@@ -184,7 +184,8 @@ function pullByPermit(ledger: Ledger, item: Item, commitment: string, signature:
   transfer(ledger, item.asset, item.payer, collector, item.amount);
 }
 
-function checkSignature(ledger: Ledger, item: Item, signature: string): void {
+/** Refuses a signature that the account, or its code, would not call its own. */
+export function checkSignature(ledger: Ledger, item: Item, signature: string): void {
   const code = ledger.codeOf(item.payer);
   if (code?.is === 'gas_burner') throw new Refusal('out_of_gas');
   const signer = ledger.signerOf(item, signature);

@@ -25,7 +25,7 @@ import type { MinedBlock } from './blocks.ts';
 import { createControl, type MemoryChainControl } from './control.ts';
 import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions, ownPayment } from './core.ts';
 import { misquote } from './faults.ts';
-import { COIN, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
+import { COIN, checkSignature, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { sweep } from './sweep.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
 import { listWitnesses } from './witness.ts';
@@ -227,6 +227,10 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
   const [outcome] = simulate(ledger, [{ item, commitment, signature, hasCode }]);
   if (outcome === undefined || outcome.is === 'paid') return { is: 'good', hasCode };
   const { reason } = outcome;
+  // Tokens and Permit2 look at the nonce of an account with code first.
+  if (reason === 'used' && tryOut(() => checkSignature(ledger, item, signature)).is === 'refused') {
+    return { is: 'wrong_signature' };
+  }
   if (reason === 'wrong_signature' || reason === 'used') return { is: reason };
   if (reason === 'short_balance' || reason === 'short_allowance') return { is: reason };
   return { is: 'refused', reason };

@@ -9,7 +9,7 @@ import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { EXTENSIONS, headerText, readPaymentHeader, X402_VERSION } from '../../domain/x402.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { shiftOf } from '../../runtime/shifted-clock.ts';
-import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
+import { isPaidInto } from '../../store/chain/deposit-transfers.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { PREFLIGHT } from '../entry/cross-origin.ts';
@@ -61,6 +61,7 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
       if (!read.ok) throw wrongHeader(read.problem);
       const acceptance = await acceptAuthorization(deps, { payment, paying: read.value });
       if (acceptance.is === 'unfit') return askToPay(deps, visit, { payment, error: acceptance.reason });
+      if (acceptance.is === 'unclear') return comeBack(deps, visit, payment);
       if (acceptance.is === 'settled') return answerByStatus(deps, visit, await findPayment(deps, request));
       return answerAuthorized(deps, visit, acceptance.authorized);
     },
@@ -98,13 +99,13 @@ async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
     : comeBack(deps, visit, payment);
 }
 
-/** Money that has come to an address of the payment is taken into account first. */
+/** Enough money that has come to an address of the payment is taken into account first. Anybody can send less. */
 async function askToPay(
   deps: HttpDeps,
   visit: Visit,
   { payment, error }: { readonly payment: Payment; readonly error: string },
 ) {
-  if ((await findPaidInto(deps.db.sql, payment.id)) !== undefined) return comeBack(deps, visit, payment);
+  if (await isPaidInto(deps.db.sql, payment.id)) return comeBack(deps, visit, payment);
   const url = `${deps.config.publicUrl}/x402/${payment.id}`;
   const required = {
     x402Version: X402_VERSION,

@@ -106,6 +106,19 @@ export async function listDepositTransfers(
   return rows.map(readTransfer);
 }
 
+/** The last transfer of that sender and amount to a deposit address, in a block of any depth. */
+export async function findTransferOf(
+  db: Reader,
+  ask: { network: string; commitment: string; asset: string; sender: string; amount: bigint },
+): Promise<DepositTransfer | undefined> {
+  const [row] = await db<TransferRow[]>`
+    select ${transferColumns(db)} from deposit_transfers
+    where network = ${ask.network} and commitment = ${ask.commitment} and asset = ${ask.asset} and sender = ${ask.sender}
+      and amount = ${ask.amount.toString()} and not is_screened
+    order by block_number desc, log_index desc limit 1`;
+  return row && readTransfer(row);
+}
+
 /** The largest final transfers that count for the payment, in the order of the chain. */
 export async function listLargestTransfers(
   db: Reader,
@@ -229,4 +242,15 @@ export async function findPaidInto(db: Reader, paymentId: string): Promise<strin
       select from deposit_transfers t where t.commitment = d.commitment and t.asset = d.asset and not t.is_screened)
     order by d.number desc limit 1`;
   return row?.asset;
+}
+
+/** True if the transfers to a deposit address of the payment are enough to pay it, in blocks of any depth. */
+export async function isPaidInto(db: Reader, paymentId: string): Promise<boolean> {
+  const rows = await db`
+    select from deposits d join items i on i.commitment = d.commitment
+    where d.payment_id = ${paymentId} and i.amount <= (
+      select sum(t.amount) from deposit_transfers t
+      where t.commitment = d.commitment and t.network = d.network and t.asset = d.asset and not t.is_screened
+        and t.at <= i.deadline)`;
+  return rows.length > 0;
 }

@@ -117,36 +117,41 @@ export function listUnsweptDeposits(db: Reader, { network, limit }: { network: s
       order by s.found_at desc limit ${limit})`;
 }
 
-/** Deposit addresses whose money has moved since the last look, whose look was cut off, or whose sweep would find nothing. */
+/**
+ * Deposit addresses whose money has moved since the last look, whose look was cut off, or whose sweep would find nothing.
+ * Anybody can send dust to some of them in every block, so they take turns: those after the number come first.
+ */
 export async function listStaleDeposits(
   db: Reader,
-  { network, limit }: { network: string; limit: number },
-): Promise<OpenDeposit[]> {
-  const rows = await db<{ commitment: string }[]>`
-    (select commitment from deposits where network = ${network} and (is_stale or is_unfinished)
-      order by number limit ${limit})
-    union
-    (select d.commitment from items s join deposits d on d.network = s.network and d.address = s.payer
-      where ${isVainSweep(db, network)} and s.asked is null limit ${limit})`;
-  return readDeposits(
+  { network, after, limit }: { network: string; after: number; limit: number },
+): Promise<{ readonly deposits: readonly OpenDeposit[]; readonly last: number }> {
+  const rows = await db<{ commitment: string; number: string }[]>`
+    select commitment, number from (
+      select commitment, number from deposits where network = ${network} and (is_stale or is_unfinished)
+      union
+      select d.commitment, d.number from items s join deposits d on d.network = s.network and d.address = s.payer
+      where ${isVainSweep(db, network)} and s.asked is null
+    ) stale order by number <= ${after}, number limit ${limit}`;
+  const deposits = await readDeposits(
     db,
     rows.map(({ commitment }) => commitment),
   );
+  return { deposits, last: Number(rows.at(-1)?.number ?? 0) };
 }
 
-/** The same for stray money on the network. */
+/** The same for stray money on the network, after that commitment and asset. */
 export async function listStaleStrays(
   db: Reader,
-  { network, limit }: { network: string; limit: number },
+  { network, after: [commitment, asset], limit }: { network: string; after: readonly [string, string]; limit: number },
 ): Promise<OpenDeposit[]> {
   const rows = await db<(MoneyFields & { commitment: string; asset: string; checkedAt: string | null })[]>`
     select commitment, asset, arrived, swept, told, checked_block as "checkedAt" from deposit_strays
     where network = ${network} and (commitment, asset) in (
-      (select commitment, asset from deposit_strays where network = ${network} and (is_stale or is_unfinished)
-        order by found_at limit ${limit})
+      select commitment, asset from deposit_strays where network = ${network} and (is_stale or is_unfinished)
       union
-      (select d.commitment, s.asset from items s join deposits d on d.payment_id = s.subject and d.asset = s.asked
-        where ${isVainSweep(db, network)} limit ${limit}))`;
+      select d.commitment, s.asset from items s join deposits d on d.payment_id = s.subject and d.asset = s.asked
+      where ${isVainSweep(db, network)})
+    order by (commitment, asset) <= (${commitment}, ${asset}), commitment, asset limit ${limit}`;
   const deposits = await readDeposits(db, [...new Set(rows.map(({ commitment }) => commitment))]);
   return rows.flatMap(({ commitment, checkedAt, ...stray }) => {
     const deposit = deposits.find((each) => each.commitment === commitment);

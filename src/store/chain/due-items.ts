@@ -179,22 +179,52 @@ export async function postponeItems(tx: Tx, postponements: readonly Postponement
     where i.commitment = p.commitment and i.state = 'due'`;
 }
 
+/** A payment whose turn it is to be judged. */
+export interface PaymentToJudge {
+  readonly id: string;
+  readonly merchantId: string;
+}
+
+/** The last payment of each merchant that was judged. */
+export type JudgedPayments = ReadonlyMap<string, string>;
+
 /**
- * Payments with an item on this network whose deadline passed before that time, or that a simulation reported as used.
+ * Payments with an item on this network whose deadline passed before that time, or that a simulation reported as used. Many
+ * of them may have to wait, so none is in the way of another: partners take turns, then the merchants of a partner, and a
+ * merchant's payments follow the one that was judged last.
  */
 export async function findPaymentsToJudge(
   db: Reader,
-  { network, finalAt, now, limit }: { network: string; finalAt: Date; now: Date; limit: number },
-): Promise<string[]> {
-  const rows = await db<{ subject: string }[]>`
-    (select i.subject from items i join payments p on p.id = i.subject
-      where i.network = ${network} and i.state in ('offered', 'due', 'sent') and i.deadline < ${finalAt}
-        and (p.expires_at <= ${now} or p.status <> 'requires_action')
-      order by i.deadline limit ${limit})
-    union
-    (select subject from items
-      where network = ${network} and state = 'due' and refusal = 'used' and purpose = 'payment' limit ${limit})`;
-  return rows.map(({ subject }) => subject);
+  ask: { network: string; finalAt: Date; now: Date; judged: JudgedPayments; limit: number },
+): Promise<PaymentToJudge[]> {
+  const rows = await db<PaymentToJudge[]>`
+    with found as (
+      select i.subject from items i join payments p on p.id = i.subject
+      where i.network = ${ask.network} and i.state in ('offered', 'due', 'sent') and i.deadline < ${ask.finalAt}
+        and i.purpose = 'payment'
+        and (p.expires_at <= ${ask.now} or p.status <> 'requires_action' or ${isOutlived(db)})
+      union
+      select subject from items
+      where network = ${ask.network} and state = 'due' and refusal = 'used' and purpose = 'payment'
+    ), own as (
+      select p.id, p.merchant_id as "merchantId", p.partner_id, row_number() over (
+        partition by p.merchant_id
+        order by p.id <= coalesce(${db.json(Object.fromEntries(ask.judged))}::jsonb ->> p.merchant_id, ''), p.id) as turn
+      from found join payments p on p.id = found.subject
+    )
+    select id, "merchantId" from own
+    order by row_number() over (partition by partner_id order by turn, "merchantId"), partner_id limit ${ask.limit}`;
+  return rows;
+}
+
+/**
+ * The condition that the coin action `i` is open beside another item of its payment with a later deadline. Such an action can
+ * end alone, before its payment does.
+ */
+function isOutlived(db: Reader) {
+  return db`i.method = 'native' and i.state = 'offered' and exists (
+    select from items o where o.subject = i.subject and o.purpose = 'payment' and o.state in ('offered', 'due', 'sent')
+      and (o.deadline, o.commitment) > (i.deadline, i.commitment))`;
 }
 
 /** An open item of ours, and the reason of its last refusal. */
@@ -202,20 +232,21 @@ export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
  * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
- * refund that its merchant was asked to sign has an offered item.
+ * refund that its merchant was asked to sign has an offered item. They take turns: those after the commitment come first.
  */
 export function findOutgoingToJudge(
   db: Reader,
-  { network, finalAt, limit }: { network: string; finalAt: Date; limit: number },
+  { network, finalAt, after, limit }: { network: string; finalAt: Date; after: string; limit: number },
 ): Promise<OutgoingItem[]> {
   return db<OutgoingItem[]>`
-    select ${itemColumns(db)}, refusal from items
-    where network = ${network} and purpose <> 'payment' and purpose <> 'sweep' and state in ('due', 'sent')
-      and (deadline < ${finalAt} or refusal = 'used')
-    union all
-    select ${itemColumns(db)}, refusal from items
-    where network = ${network} and purpose <> 'payment' and state = 'offered' and deadline < ${finalAt}
-    order by deadline limit ${limit}`;
+    select * from (
+      select ${itemColumns(db)}, refusal from items
+      where network = ${network} and purpose <> 'payment' and purpose <> 'sweep' and state in ('due', 'sent')
+        and (deadline < ${finalAt} or refusal = 'used')
+      union all
+      select ${itemColumns(db)}, refusal from items
+      where network = ${network} and purpose <> 'payment' and state = 'offered' and deadline < ${finalAt}
+    ) items order by commitment <= ${after}, commitment limit ${limit}`;
 }
 
 /** An open item, with the status and the expiry of its payment. */

@@ -147,6 +147,16 @@ export async function raiseNativeDeadline(
   return count === 1;
 }
 
+/** A coin action that was handed out and has not ended. */
+export type OpenCoinAction = Pick<StoredItem, 'commitment' | 'network' | 'payer' | 'deadline'>;
+
+/** The open coin actions of a payment, the first deadline first. */
+export function listCoinActions(tx: Tx, paymentId: string): Promise<OpenCoinAction[]> {
+  return tx<OpenCoinAction[]>`
+    select commitment, network, payer, deadline from items
+    where subject = ${paymentId} and method = 'native' and state = 'offered' and purpose = 'payment' order by deadline`;
+}
+
 /** Stores the transaction hash that a wallet named for a handed-out action. An ended item needs none. */
 export async function hintTransaction(
   tx: Tx,

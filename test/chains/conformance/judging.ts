@@ -163,6 +163,22 @@ export function describeJudging(onScene: OnScene): void {
           assert.deepEqual(await chain.judge(item, await sign(owner, item)), { is: 'refused', reason });
         }),
       );
+
+      it(
+        `calls an authorization of an account with code used only if the account has signed it (${method})`,
+        onScene(async ({ chain, payable, sign, newPayer, giveCode, cancelAuthorization }) => {
+          const owner = newPayer();
+          const { payer, item } = await payable(method);
+          await cancelAuthorization(payer, item);
+          await giveCode(item.payer, { owner: owner.address });
+          assert.deepEqual(await chain.judge(item, await sign(owner, item)), { is: 'used' });
+          for (const stranger of [payer, newPayer()]) {
+            assert.deepEqual(await chain.judge(item, await sign(stranger, item)), { is: 'wrong_signature' });
+          }
+          await giveCode(item.payer, 'gas_burner');
+          assert.notEqual((await chain.judge(item, await sign(owner, item))).is, 'used');
+        }),
+      );
     }
   });
 }

@@ -7,7 +7,7 @@ import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
 import { sumSweeps } from '../../../store/chain/deposit-money.ts';
-import { findDepositCursor } from '../../../store/chain/deposit-transfers.ts';
+import { findDepositCursor, findTransferOf } from '../../../store/chain/deposit-transfers.ts';
 import { findItemsOf, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import { type Payment, stateOf } from '../../../store/payments/payments.ts';
 import { hear } from '../../evidence.ts';
@@ -33,7 +33,9 @@ export type Acceptance =
   /** Not stored, and never carried out by us. The reason is in the words of x402. */
   | { readonly is: 'unfit'; readonly reason: string }
   /** The payment is being paid, or over. Nothing was stored. */
-  | { readonly is: 'settled' };
+  | { readonly is: 'settled' }
+  /** The token calls it used, and it is not known yet for what. Nothing was stored. */
+  | { readonly is: 'unclear' };
 
 /**
  * Takes a payer's authorization for a payment. A payment takes one at a time; the same one again is the one that was taken.
@@ -75,8 +77,10 @@ export async function acceptAuthorization(
   await script.onConfirm?.();
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${payer}`]);
   const verdict = await chain.judge(item, paying.signature, relayer);
-  // A stranger may have presented it to the token. Then the money is at the address, and it is taken like any other one.
-  const isTaken = verdict.is === 'used' && !(await isSpentElsewhere(deps, chain, { deposit, item, commitment }));
+  // A stranger may have presented it to the token. Then its transfer is seen, and it is taken like any other one.
+  const use = verdict.is === 'used' ? await useOf(deps, chain, { deposit, item, commitment }) : undefined;
+  if (use === 'unclear') return { is: 'unclear' };
+  const isTaken = use === 'arrived';
   if (!isTaken && isShortLived(paying, nowMs)) return { is: 'unfit', reason: WRONG_END };
   if (verdict.is !== 'good' && !isTaken) return { is: 'unfit', reason: wordFor(verdict) };
 
@@ -181,29 +185,33 @@ async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string
 }
 
 /**
- * True if it is proved at a final block that the nonce was used for something else: the address has received nothing. Until
- * then the authorization may have been carried out by a stranger, and is never refused.
+ * What a used nonce was used for. Only a transfer of exactly this payer, amount and address shows that the authorization was
+ * carried out: its payer may have used the nonce before, and anybody can send other money to the address. It was used for
+ * something else if that is proved at a final block: less than the amount has ever come to the address. Until then nobody is
+ * asked for another one.
  */
-async function isSpentElsewhere(
+async function useOf(
   { db }: AcceptDeps,
   chain: Chain,
   { deposit, item, commitment }: { deposit: OpenedDeposit; item: Item; commitment: string },
-): Promise<boolean> {
+): Promise<'arrived' | 'elsewhere' | 'unclear'> {
   const { network, asset, address } = deposit;
-  const cursor = await findDepositCursor(db.sql, network);
-  if (cursor === undefined || cursor.finalNumber < 0) return false;
-  const { finalNumber: upTo } = cursor;
+  const { payer: sender, amount } = item;
+  const place = { network, commitment: deposit.commitment, asset };
+  // The cursor is read first: it is stored together with the transfers that came before it.
+  const upTo = (await findDepositCursor(db.sql, network))?.finalNumber ?? -1;
+  if ((await findTransferOf(db.sql, { ...place, sender, amount })) !== undefined) return 'arrived';
+  if (upTo < 0) return 'unclear';
   const { finding } = await hear(chain, async (witness) => {
     const [isUsed, held] = await Promise.all([
       witness.isUsed(item, commitment, upTo),
       witness.holding(address, asset, upTo),
     ]);
-    return isUsed && held === 0n;
+    return isUsed ? held : undefined;
   });
-  const isProved = finding.is === 'agreed' && finding.value;
-  if (!isProved) return false;
-  const sweeps = await sumSweeps(db.sql, { network, commitment: deposit.commitment, asset, upTo });
-  return sweeps.total === 0n;
+  if (finding.is !== 'agreed') return 'unclear';
+  const sweeps = await sumSweeps(db.sql, { ...place, upTo });
+  return finding.value + sweeps.total < amount ? 'elsewhere' : 'unclear';
 }
 
 /** The finding of the chain in the words of x402. */

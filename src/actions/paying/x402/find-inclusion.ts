@@ -1,13 +1,10 @@
 import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
-import { listDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
+import { findTransferOf } from '../../../store/chain/deposit-transfers.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 import { hearTransfers } from '../../evidence.ts';
 import type { Authorized } from './accept-authorization.ts';
-
-/** More transfers to one address than these are not looked at. */
-const MAX_TRANSFERS = 50;
 
 /**
  * The transaction that brought the money of an accepted authorization to its address, in a block that two endpoints show. A
@@ -19,8 +16,8 @@ export async function findInclusion(
 ): Promise<string | undefined> {
   const { commitment, network, asset, address, item } = deposit;
   const chain = chains.find(network)?.chain;
-  const transfers = await listDepositTransfers(db.sql, { commitment, asset, limit: MAX_TRANSFERS });
-  const seen = transfers.findLast((each) => each.sender === payer && each.amount === item.amount && !each.isScreened);
+  const amount = BigInt(item.amount);
+  const seen = await findTransferOf(db.sql, { network, commitment, asset, sender: payer, amount });
   if (chain === undefined || seen === undefined) return undefined;
   const { transactionHash: hash } = seen;
   const shown = await hearTransfers(chain, hash).catch((error: unknown) => {
@@ -28,8 +25,7 @@ export async function findInclusion(
     throw error;
   });
   const isShown = shown?.transfers.some(
-    ({ to, from, asset: of, amount }) =>
-      to === address && from === payer && of === asset && amount === BigInt(item.amount),
+    (each) => each.to === address && each.from === payer && each.asset === asset && each.amount === amount,
   );
   if (shown === undefined || !isShown) return undefined;
   const isEnough = !shown.isAlone || (shown.isFinal && isSmall(chain.network, item));

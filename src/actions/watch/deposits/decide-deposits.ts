@@ -21,12 +21,11 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { commandOfLeader } from '../../lease.ts';
 import { notePayments } from '../../paying/move-payment.ts';
-import { isItsOwnFault, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { isItsOwnFault, mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Assessment, assessDeposit } from './assess-deposit.ts';
 import { orderSweep } from './order-sweep.ts';
 import { settleDeposit } from './settle-swept.ts';
 
-const MAX_DEPOSITS = 500;
 /** The evidence names the largest transfers. */
 const MAX_NAMED = 50;
 
@@ -37,10 +36,16 @@ const MAX_NAMED = 50;
  */
 export async function decideDeposits(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
-  const ask = { network: watcher.network, limit: MAX_DEPOSITS };
-  const [asked, strays] = await Promise.all([listStaleDeposits(deps.db.sql, ask), listStaleStrays(deps.db.sql, ask)]);
+  const { turns } = watcher.memory;
+  const ask = { network: watcher.network, limit: mostPerRound(deps) };
+  const [asked, strays] = await Promise.all([
+    listStaleDeposits(deps.db.sql, { ...ask, after: turns.deposits }),
+    listStaleStrays(deps.db.sql, { ...ask, after: turns.strays }),
+  ]);
+  turns.deposits = asked.last;
+  turns.strays = [strays.at(-1)?.commitment ?? '', strays.at(-1)?.asset ?? ''];
   await Promise.all(
-    [...asked, ...strays].map((deposit) =>
+    [...asked.deposits, ...strays].map((deposit) =>
       decideDeposit(deps, watcher, view, deposit).catch((error: unknown) => {
         if (!isItsOwnFault(error)) throw error;
         deps.log.error({ payment: deposit.paymentId, err: error }, 'a deposit address cannot be judged');

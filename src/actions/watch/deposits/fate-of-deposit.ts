@@ -4,7 +4,7 @@ import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { markStale } from '../../../store/chain/deposit-money.ts';
-import { listDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
+import { sumDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
 import { readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import type { HeardBlock } from '../../evidence.ts';
@@ -43,24 +43,24 @@ export async function fateOfDeposit(
 }
 
 /**
- * True if nothing has ever arrived at the deposit address by a final block, and no transfer to it is known in later blocks. For
- * a larger amount two endpoints must say so.
+ * True if less than the asked amount has arrived at the deposit address by a final block, and by the transfers that are known
+ * in later blocks. For a larger amount two endpoints must say so. On a network that cannot be read, the known transfers
+ * decide: the payment was open beside that address before its attempt, too.
  */
-export async function isEmptyAddress(
+export async function isShortAddress(
   deps: WatchDeps,
   stored: StoredItem,
   view: (HeardBlock & { readonly chain: Chain }) | undefined,
 ): Promise<boolean> {
-  const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
-  if (deposit === undefined || view === undefined) return false;
+  const { commitment, asset, deadline } = stored;
+  const [deposit] = await readDeposits(deps.db.sql, [commitment]);
+  if (deposit === undefined) return false;
+  const asked = BigInt(stored.amount);
+  const known = { commitment, asset, deadline, upTo: Number.MAX_SAFE_INTEGER };
+  if ((await sumDepositTransfers(deps.db.sql, known)).counted >= asked) return false;
+  if (view === undefined) return true;
   const { chain, block, isAlone } = view;
-  const known = await listDepositTransfers(deps.db.sql, {
-    commitment: stored.commitment,
-    asset: stored.asset,
-    limit: 1,
-  });
-  if (known.length > 0) return false;
   const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
-  if (assessed.is !== 'known' || assessed.arrived > 0n) return false;
+  if (assessed.is !== 'known' || assessed.counted >= asked) return false;
   return !(isAlone || assessed.isAlone) || isSmall(chain.network, stored);
 }
