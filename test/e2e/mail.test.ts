@@ -9,6 +9,7 @@ import { sendDueMails } from '../../src/actions/mail/send-mails.ts';
 import { createMailCheck, tendMails } from '../../src/actions/mail/tend-mails.ts';
 import { eraseAccount, eraseEmail } from '../../src/actions/paying/erase-payer.ts';
 import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts';
+import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { createMailer, type Mailer } from '../../src/mail/smtp.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
@@ -163,7 +164,7 @@ describe('mail', () => {
     const [mail] = server.received;
     assert.match(headerText(mail?.headers.get('subject')), /^Votre reçu de Test shop$/);
     const transaction = (await paying.items(id))[0]?.commitment ?? '';
-    const page = `/c/${id.slice(4)}/receipt`;
+    const page = receiptUrl(paying.gateway, id);
     for (const part of [
       page,
       '10,00 USD',
