@@ -37,6 +37,7 @@ import type { PageBundle } from './checkout/page-bundle.ts';
 import type { Drain } from './drain.ts';
 import type { CountLimit } from './entry/count-limit.ts';
 import type { ListReads } from './entry/list-reads.ts';
+import type { SurveyLimit } from './entry/survey-limit.ts';
 import type { Turns } from './entry/turns.ts';
 import type { SubjectReader } from './event-bodies.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
@@ -78,6 +79,8 @@ export interface HttpDeps {
   readonly openings: Uses;
   readonly optionAsks: Uses;
   readonly signInFailures: CountLimit;
+  /** Accounts that are looked up for options. */
+  readonly surveyLimit: SurveyLimit;
   /** Payments by payment links, for each link and address. */
   readonly linkOrders: CountLimit;
   /** Receipts as PDF, for each address. */
