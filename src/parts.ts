@@ -21,7 +21,7 @@ import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
-import { createCountLimit, LINK_ORDERS, PRINTS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
+import { createCountLimit, LINK_ORDERS, MAILED_RECEIPTS, PRINTS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
 import { createListReads } from './http/entry/list-reads.ts';
 import { createSurveyLimit } from './http/entry/survey-limit.ts';
 import { createTurns } from './http/entry/turns.ts';
@@ -155,6 +155,7 @@ export async function createParts(input: PartsInput) {
     }),
     linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
     prints: createCountLimit(steady.clock, PRINTS),
+    mailedReceipts: createCountLimit(steady.clock, MAILED_RECEIPTS),
     press,
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),

@@ -83,6 +83,8 @@ export interface HttpDeps {
   readonly surveyLimit: SurveyLimit;
   /** Payments by payment links, for each link and address. */
   readonly linkOrders: CountLimit;
+  /** Receipts by mail that apps ask for, for each address. */
+  readonly mailedReceipts: CountLimit;
   /** Receipts as PDF, for each address. */
   readonly prints: CountLimit;
   readonly press: Press;

@@ -4,6 +4,7 @@ import { findShownById, RECEIPT_BY_ID_HOURS } from '../../actions/paying/shown-b
 import { ApiError } from '../../errors.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findPayable, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
+import { addressGroup } from '../entry/rate-limit.ts';
 import { receiptUrl } from '../receipts/receipt-url.ts';
 import { EmailAddress, MailLanguage } from '../schemas.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
@@ -23,6 +24,9 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
       const { leadsToReceipt } = await findShownById(deps.db.sql, payment, deps.world.clock.nowMs());
       if (!leadsToReceipt) throw new ApiError('invalid_state', BY_MERCHANT);
       const { email: recipient, language = 'en' } = request.body;
+      // The server of a partner asks for many payers at one address.
+      const asked = request.caller?.via === 'app' ? [addressGroup(request.ip)] : [];
+      deps.mailedReceipts.check(asked);
       const { merchant, transaction } = await viewWithTransaction(deps, payment);
       await mailReceipt(deps, {
         payment,
@@ -32,6 +36,7 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
         pageUrl: receiptUrl(deps, payment.id),
         explorerUrl: transaction?.explorerUrl ?? null,
       });
+      deps.mailedReceipts.note(asked);
       return reply.code(202).send({ status: 'queued' as const });
     },
   );
@@ -42,7 +47,7 @@ const BY_MERCHANT = 'The receipt of this payment is mailed no more. The merchant
 const MAIL = {
   tags: ['Gateway'],
   summary: 'Mail a receipt to the payer',
-  description: `Of a succeeded payment, for ${RECEIPT_BY_ID_HOURS} hours, if the gateway has a server for mail. The mail is sent within seconds, or tried for a day. A second request for the same address within ten minutes sends no second mail. A payment has five receipts a day, and an address twenty.`,
+  description: `Of a succeeded payment, for ${RECEIPT_BY_ID_HOURS} hours, if the gateway has a server for mail. The mail is sent within seconds, or tried for a day. A second request for the same address within ten minutes sends no second mail. A payment has five receipts a day, an inbox twenty and a merchant 2,000. An address without a key sends twenty in ten minutes.`,
   params: PaymentParams,
   body: Type.Object(
     {
