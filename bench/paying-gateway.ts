@@ -49,6 +49,8 @@ export async function startPayingGateway(input: PayingGatewayInput): Promise<Pay
     METRICS_PORT: '0',
     RATE_LIMIT_KEY_PER_SECOND: '1000000',
     RATE_LIMIT_ADDRESS_PER_SECOND: '1000000',
+    SURVEY_ACCOUNTS_PER_KEY: '1000000',
+    SURVEY_ACCOUNTS_PER_ADDRESS: '1000000',
     LONG_POLLS_PER_KEY: '20000',
     RPC_URLS: Object.entries(input.rpcUrls)
       .map(([network, urls]) => `${network}=${urls.join(',')}`)

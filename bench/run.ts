@@ -15,6 +15,7 @@ import { longPollMeasurement } from './longpoll.ts';
 import { manyPaymentsMeasurement } from './many-payments.ts';
 import { noisyNeighbourMeasurement } from './noisy-neighbour.ts';
 import { optionsMeasurement } from './options.ts';
+import { optionsFloodMeasurement } from './options-flood.ts';
 import { stopAllProcesses } from './processes.ts';
 import { settleMeasurement } from './settle.ts';
 import { settleOnceMeasurement } from './settle-once.ts';
@@ -35,6 +36,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   gasMeasurement,
   depositsMeasurement,
   optionsMeasurement,
+  optionsFloodMeasurement,
   faultsMeasurement,
   checkoutMeasurement,
   noisyNeighbourMeasurement,

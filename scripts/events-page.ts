@@ -14,7 +14,7 @@ Each change of a payment, refund, payment link, merchant or settlement destinati
 GET /v1/events?after=<cursor>&types=payment.*&merchantId=…&limit=50&maxPollMs=25000
 \`\`\`
 
-answers \`{ events, nextCursor }\` with the events of all merchants that the key may act for, in the order in which they were
+answers \`{ events, nextCursor, hasMore }\` with the events of all merchants that the key may act for, in the order in which they were
 committed, without a gap. The key needs the scope \`events:read\`.
 
 1. Begin without \`after\` for all events, or with \`after=latest\` for those to come.
@@ -22,7 +22,11 @@ committed, without a gap. The key needs the scope \`events:read\`.
 3. Ask again with \`after=<nextCursor>\`. With \`maxPollMs\` the request is held until there is an event.
 
 A program that was away continues from its stored cursor. Cursors stay valid. Filters may change between two requests. An answer
-without events can have a new \`nextCursor\`: the gateway has looked through events that the filter leaves out.
+without events can have a new \`nextCursor\`: the gateway has looked through events that the filter leaves out. While
+\`hasMore\` is true, ask again at once. An empty answer is not the end: \`hasMore: false\` is.
+
+\`before=latest\` answers the past instead, the newest event first; then \`before=<nextCursor>\`. The past is over when
+\`hasMore\` is false.
 
 \`\`\`json
 {

@@ -21,8 +21,9 @@ import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
 import { createDrain } from './http/drain.ts';
-import { createCountLimit, LINK_ORDERS, PRINTS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
+import { createCountLimit, LINK_ORDERS, MAILED_RECEIPTS, PRINTS, SIGN_IN_FAILURES } from './http/entry/count-limit.ts';
 import { createListReads } from './http/entry/list-reads.ts';
+import { createSurveyLimit } from './http/entry/survey-limit.ts';
 import { createTurns } from './http/entry/turns.ts';
 import { createSubjectReader, eventBodies } from './http/event-bodies.ts';
 import { createHoldPlaces } from './http/status/hold-places.ts';
@@ -147,8 +148,14 @@ export async function createParts(input: PartsInput) {
     openings: createUseRecorder(world.clock, recordOpenings),
     optionAsks: createUseRecorder(world.clock, recordOptions),
     signInFailures: createCountLimit(steady.clock, SIGN_IN_FAILURES),
+    surveyLimit: createSurveyLimit(steady.clock, {
+      perKey: config.surveyAccountsPerKey,
+      perAddress: config.surveyAccountsPerAddress,
+      onRefusal,
+    }),
     linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
     prints: createCountLimit(steady.clock, PRINTS),
+    mailedReceipts: createCountLimit(steady.clock, MAILED_RECEIPTS),
     press,
     challengeKeys: secrets.deriveEach('passkey challenge'),
     site: siteOf(config.publicUrl),

@@ -148,7 +148,12 @@ export async function createTestMerchant(gateway: TestGateway, headers: Record<s
 
 /** The defaults, with limits above the load of a test. */
 function testConfig(): Config {
-  const read = readConfig({ RATE_LIMIT_KEY_PER_SECOND: '100000', RATE_LIMIT_ADDRESS_PER_SECOND: '100000' });
+  const read = readConfig({
+    RATE_LIMIT_KEY_PER_SECOND: '100000',
+    RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
+    SURVEY_ACCOUNTS_PER_KEY: '100000',
+    SURVEY_ACCOUNTS_PER_ADDRESS: '100000',
+  });
   if ('problems' in read) throw new Error(read.problems.join('; '));
   return { ...read.config, maxEventLoopDelayMs: 0, listTimeoutMs: 15_000, listCostMsPerSecond: 1_000_000 };
 }

@@ -690,6 +690,8 @@ export interface SignedReceipt {
     /** Base64url. */
     value: string;
   };
+  /** The page of the receipt, for people. It has a secret of its own, which is the right to see the receipt: give it to the payer alone. */
+  pageUrl: string;
 }
 
 /** A JSON Web Key Set. */

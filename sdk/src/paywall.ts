@@ -2,8 +2,9 @@ import type { NewPayment, PaymentState } from './api-types.ts';
 import type { CallOptions, Connection } from './connection.ts';
 import { ApiError } from './errors.ts';
 import { paymentsOf } from './payments.ts';
+import { bodyOf, hashOf, type NodeRequest, newTicket, readTicket, type Ticket, type Visit } from './paywall-ticket.ts';
+import { createUses } from './paywall-uses.ts';
 import { sleep } from './retry.ts';
-import { hexOf, webCrypto } from './web-crypto.ts';
 
 export interface PaywallOptions {
   /** The price of one request. */
@@ -18,19 +19,21 @@ export interface PaywallOptions {
   /** The resource in words, for the programs that pay. */
   readonly description?: string;
   readonly merchantId?: string;
+  /**
+   * How many times a paid request is served. A payer whose answer was lost repeats the request, so a limit of 1 makes that payer pay
+   * again. Default: without a limit, for an hour.
+   */
+  readonly uses?: number;
+  /**
+   * Counts a use of a payment, and returns the number of its uses. Pass one if several processes serve the route: by default each
+   * process counts on its own, and forgets with its end.
+   */
+  readonly countUse?: (paymentId: string) => number | Promise<number>;
 }
 
 /** A request that was paid. */
 export interface PaidRequest {
   readonly paymentId: string;
-}
-
-/** The parts of a request of Node's `http`, or of Express. */
-export interface NodeRequest {
-  readonly method?: string | undefined;
-  readonly url?: string | undefined;
-  readonly originalUrl?: string | undefined;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 export interface NodeResponse {
@@ -58,21 +61,13 @@ type Verdict =
   | { readonly is: 'paid'; readonly paid: PaidRequest; readonly response: string | null }
   | { readonly is: 'unpaid'; readonly status: number; readonly headers: Record<string, string>; readonly body: string };
 
-/** A request, whichever server it came to. */
-interface Visit {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  readonly url: string;
-  readonly signature: string | null;
-}
-
 export function paywallOf(connection: Connection) {
   const payments = paymentsOf(connection);
 
   /**
    * Puts routes of your own behind a payment by x402, version 2. A request without payment gets 402 with the ways to pay; each
-   * such answer creates a payment. A paid request may be repeated for an hour by its payer. While a payment is under way the
+   * such answer creates a payment. A paid request, with
+   * the same method, URL and body, may be repeated for an hour by its payer. While a payment is under way the
    * answer is 503 with `Retry-After`, and never another 402. `protect` wraps a handler of `Request` and `Response`;
    * `middleware` is for Express and for `http` of Node.
    *
@@ -84,7 +79,8 @@ export function paywallOf(connection: Connection) {
    * console.log(answer.status); // 402: nobody has paid yet
    */
   return function paywall(options: PaywallOptions) {
-    const { amount, until = 'included', referenceId = 'x402', description, merchantId } = options;
+    const { amount, until = 'included', referenceId = 'x402', description, merchantId, uses } = options;
+    const { countUse = createUses(REPEATABLE_MS) } = options;
     const own: CallOptions = merchantId === undefined ? {} : { merchantId };
 
     async function judge(visit: Visit): Promise<Verdict> {
@@ -100,6 +96,7 @@ export function paywallOf(connection: Connection) {
       if (status >= 400) return { is: 'unpaid', status, headers: JSON_TYPE, body: text };
       const isFinal = (JSON.parse(text) as PaymentState).status === 'succeeded';
       if (until === 'final' && !isFinal && !(await hasSucceeded(paymentId))) return comeBack();
+      if (uses !== undefined && (await countUse(paymentId)) > uses) return ask(visit);
       return { is: 'paid', paid: { paymentId }, response };
     }
 
@@ -120,7 +117,7 @@ export function paywallOf(connection: Connection) {
 
     /** Creates a payment for this request. The gateway keeps the hash of its ticket. */
     async function ask(visit: Visit): Promise<Verdict> {
-      const ticket = hexOf((await webCrypto()).getRandomValues(new Uint8Array(16)));
+      const ticket = await newTicket();
       const metadata = { x402: await hashOf(visit, ticket) };
       const { paymentId } = await payments.create({ amount, referenceId, metadata }, own);
       const answer = await connection.visit(`/x402/${paymentId}`, {});
@@ -159,10 +156,10 @@ export function paywallOf(connection: Connection) {
         handle: (request: Request, paid: PaidRequest, ...rest: Rest) => Response | Promise<Response>,
       ) {
         return async (request: Request, ...rest: Rest): Promise<Response> => {
-          const { pathname, search } = new URL(request.url);
           const signature = request.headers.get('payment-signature');
-          const visit = { method: request.method, target: pathname + search, url: request.url, signature };
-          const verdict = await judge(visit);
+          // The handler reads the body of the request itself.
+          const body = new Uint8Array(await request.clone().arrayBuffer());
+          const verdict = await judge({ method: request.method, url: request.url, body, signature });
           if (verdict.is === 'unpaid') return new Response(verdict.body, verdict);
           const answer = await handle(request, verdict.paid, ...rest);
           const headers = new Headers(answer.headers);
@@ -172,13 +169,16 @@ export function paywallOf(connection: Connection) {
         };
       },
 
-      /** Lets paid requests through to the next handler. */
+      /**
+       * Lets paid requests through to the next handler. A request with a body needs a parser before: the payment is for that body,
+       * which is `rawBody` or `body` of the request.
+       */
       async middleware(request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void): Promise<void> {
         try {
           const target = request.originalUrl ?? request.url ?? '/';
           const [signature = null] = [request.headers['payment-signature'] ?? null].flat();
           const url = `https://${request.headers.host ?? 'localhost'}${target}`;
-          const verdict = await judge({ method: request.method ?? 'GET', target, url, signature });
+          const verdict = await judge({ method: request.method ?? 'GET', url, body: bodyOf(request), signature });
           if (verdict.is === 'paid') {
             if (verdict.response !== null) response.setHeader('PAYMENT-RESPONSE', verdict.response);
             response.setHeader('Cache-Control', 'private');
@@ -201,29 +201,6 @@ const JSON_TYPE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-sto
 function comeBack(): Verdict {
   const headers = { ...JSON_TYPE, 'Retry-After': String(RETRY_AFTER_S) };
   return { is: 'unpaid', status: 503, headers, body: '{"message":"The payment is under way. Ask again."}' };
-}
-
-interface Ticket {
-  readonly paymentId: string;
-  /** Random, in hex. */
-  readonly ticket: string;
-}
-
-/** The payment and the ticket that the client has sent back. */
-function readTicket(signature: string): Ticket | undefined {
-  try {
-    const { paymentId, ticket } = JSON.parse(atob(signature)).accepted.extra;
-    return /^pay_[0-9A-Z]{26}$/.test(paymentId) && /^[0-9a-f]{32}$/.test(ticket) ? { paymentId, ticket } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The hash of a ticket with the request that it is for. */
-async function hashOf({ method, target }: Visit, ticket: string): Promise<string> {
-  const { subtle } = await webCrypto();
-  const bytes = new TextEncoder().encode([ticket, method, target].join('\n'));
-  return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes)));
 }
 
 function toBase64(text: string): string {

@@ -4,11 +4,12 @@ import { type CallOptions, type Connection, segment } from './connection.ts';
 export function receiptsOf(connection: Connection) {
   return {
     /**
-     * The receipt of a succeeded payment: all facts to check it against the chain, signed by the operator.
+     * The receipt of a succeeded payment: all facts to check it against the chain, signed by the operator, and the
+     * page of the receipt for the payer. The address of that page is the right to see it.
      *
      * @example
-     * const { receipt, signature } = await till.receipts.get(paidId);
-     * console.log(receipt.transaction, signature.keyId);
+     * const { receipt, signature, pageUrl } = await till.receipts.get(paidId);
+     * console.log(receipt.transaction, signature.keyId, pageUrl);
      */
     get(paymentId: string, options?: CallOptions): Promise<SignedReceipt> {
       return connection.ask(

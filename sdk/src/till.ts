@@ -48,6 +48,7 @@ export { ApiError, ConnectionError, TillError, WaitTimeoutError, WebhookError } 
 export type { FollowOptions } from './events.ts';
 export type { List } from './list.ts';
 export type { PaymentPageFor, StatusOptions, WaitOptions } from './payments.ts';
-export type { NodeRequest, NodeResponse, PaidRequest, PaywallOptions } from './paywall.ts';
+export type { NodeResponse, PaidRequest, PaywallOptions } from './paywall.ts';
+export type { NodeRequest } from './paywall-ticket.ts';
 export { webhooks };
 // biome-ignore-end lint/performance/noBarrelFile: this is the entry of the package.

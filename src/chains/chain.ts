@@ -238,7 +238,7 @@ export interface Holding {
 }
 
 export type Verdict =
-  | { readonly is: 'good'; readonly hasCode: boolean }
+  | { readonly is: 'good'; readonly hasCode: boolean; readonly balance: bigint }
   | { readonly is: 'malformed_signature' | 'wrong_signature' }
   | { readonly is: 'short_balance' | 'short_allowance' }
   /** The authorization was used or cancelled before. */

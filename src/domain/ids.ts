@@ -110,6 +110,11 @@ export function refundIdOf(paymentId: string, number: number): string {
   return withMark('rfnd_', idBytes(paymentId), mark);
 }
 
+/** The ids of all refunds that a payment can have. They give the id of the payment away. */
+export function refundIdsOf(paymentId: string): string[] {
+  return Array.from({ length: MAX_REFUNDS }, (_, index) => refundIdOf(paymentId, index + 1));
+}
+
 /** The number of a refund within its payment. */
 export function refundNumberOf(id: string): number {
   const mark = markOf(idBytes(id));

@@ -5,7 +5,8 @@ import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { DepositSettings } from '../actions/paying/deposit-assets.ts';
-import type { PayerLimits, PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PayerLimits } from '../actions/paying/payer-places.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';
 import type { RequestRecorder } from '../actions/record-requests.ts';
@@ -36,6 +37,7 @@ import type { PageBundle } from './checkout/page-bundle.ts';
 import type { Drain } from './drain.ts';
 import type { CountLimit } from './entry/count-limit.ts';
 import type { ListReads } from './entry/list-reads.ts';
+import type { SurveyLimit } from './entry/survey-limit.ts';
 import type { Turns } from './entry/turns.ts';
 import type { SubjectReader } from './event-bodies.ts';
 import type { HoldPlaces } from './status/hold-places.ts';
@@ -77,8 +79,12 @@ export interface HttpDeps {
   readonly openings: Uses;
   readonly optionAsks: Uses;
   readonly signInFailures: CountLimit;
+  /** Accounts that are looked up for options. */
+  readonly surveyLimit: SurveyLimit;
   /** Payments by payment links, for each link and address. */
   readonly linkOrders: CountLimit;
+  /** Receipts by mail that apps ask for, for each address. */
+  readonly mailedReceipts: CountLimit;
   /** Receipts as PDF, for each address. */
   readonly prints: CountLimit;
   readonly press: Press;

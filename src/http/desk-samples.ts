@@ -38,7 +38,7 @@ export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
     body: { accentColor: BRANDING.accentColor, poweredBy: false },
     answer: { branding: { ...BRANDING, poweredBy: false } },
   },
-  'get /v1/api-keys': { answer: { apiKeys: [KEY] } },
+  'get /v1/api-keys': { answer: { apiKeys: [KEY], nextCursor: null } },
   'post /v1/api-keys': {
     body: { label: KEY.label, scopes: KEY.scopes, addresses: KEY.addresses },
     answer: { apiKey: { ...NEW, secret: SECRET } },

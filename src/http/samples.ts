@@ -273,6 +273,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
         keyId: 'JSVxJkyz5Nz6p9VZNAhW1XXEEmemlrtwDXStgvvglUM',
         value: 'hdHZZocxPrvQ2sV9XhSVTS1fI_lnqA3UQ9Re2I61yCdosE7AYzW23TcPp7aAifWWuV_SohLWs0RJ8YeKbCPIAg',
       },
+      pageUrl: `https://till.example/c/${PAYMENT_ID.slice(4)}/q83vEjRWeJq83u8SNFZ4mg/receipt`,
     },
   },
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LANGUAGES, type ReceiptContent } from '../domain/mail.ts';
 import { letterOf } from './letter.ts';
-import { plainText } from './plain-text.ts';
+import { plainText, unlinkedText } from './plain-text.ts';
 
 const amount = (value: string, decimals = 2, symbol = 'EUR') => ({ value, decimals, symbol });
 const RECEIPT: ReceiptContent = {
@@ -33,6 +33,32 @@ describe('a letter', () => {
       assert.ok(text.includes('efef') && html.includes('efef') && subject.includes('Kiosk'));
       assert.match(html, language === 'ar' ? /dir="rtl"/ : /dir="ltr"/);
     }
+  });
+
+  it('has no link in the words of a merchant', () => {
+    const links = [
+      'https://evil.example/a',
+      'www.evil.example',
+      'evil.com',
+      'a@evil.example',
+      'evil。com',
+      'mailto:a@b',
+      'tel:+49',
+    ];
+    const item = (name: string) => ({ name, quantity: null, amount: null });
+    const content = {
+      ...RECEIPT,
+      merchant: 'Pay at evil.com',
+      reference: 'www.evil.example',
+      description: links.join(' , '),
+      lineItems: links.map(item),
+    };
+    const { subject, text, html } = letterOf({ content, language: 'en', link: undefined });
+    for (const part of [subject, text, html].map((each) => each.replaceAll(RECEIPT.pageUrl, ''))) {
+      assert.doesNotMatch(part, /evil[.。](example|com)|www\.evil|:\/\/|mailto:a|tel:\+/, part);
+    }
+    assert.match(text, /Pay at evil\. com/);
+    assert.equal(unlinkedText('Menu 1.5 l, Nr.7, at 10:30 and 3.14', 99), 'Menu 1.5 l, Nr.7, at 10:30 and 3.14');
   });
 
   it('keeps words of strangers in one line, in their place and without markup', () => {

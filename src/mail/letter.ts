@@ -1,6 +1,6 @@
 import type { AlertContent, Language, MailContent, MailedAmount, ReceiptContent } from '../domain/mail.ts';
 import { formatForPeople } from '../domain/money.ts';
-import { plainText } from './plain-text.ts';
+import { plainText, unlinkedText } from './plain-text.ts';
 import type { Words } from './words/en.ts';
 import { WORDS } from './words/words.ts';
 
@@ -74,7 +74,7 @@ function alertLetter({ kind, name, about, message, site, at, waiting }: AlertCon
 }
 
 function receiptLetter(receipt: ReceiptContent, { language, words }: { language: Language; words: Words }): Letter {
-  const merchant = plainText(receipt.merchant, 64);
+  const merchant = unlinkedText(receipt.merchant, 64);
   const amount = (each: MailedAmount) => amountText(language, each);
   const { price, paid, refunds, explorerUrl, lineItems, description, commitment, network } = receipt;
   const blocks: Block[] = [
@@ -83,7 +83,7 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
     {
       title: '',
       rows: [
-        ...(receipt.reference === '' ? [] : [[words.reference, plainText(receipt.reference, 80)] as const]),
+        ...(receipt.reference === '' ? [] : [[words.reference, unlinkedText(receipt.reference, 80)] as const]),
         [words.date, timeText(language, receipt.paidAt)],
         [words.paidWith, amount(paid)],
         [words.network, receipt.network],
@@ -91,13 +91,13 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
         [words.transaction, receipt.transaction],
       ],
     },
-    ...(description === null ? [] : [{ says: plainText(description, 500) }]),
+    ...(description === null ? [] : [{ says: unlinkedText(description, 500) }]),
   ];
   if (lineItems.length > 0) {
     const rows = lineItems.map(
       (item) =>
         [
-          `${item.quantity === null ? '' : `${item.quantity} × `}${plainText(item.name, 100)}`,
+          `${item.quantity === null ? '' : `${item.quantity} × `}${unlinkedText(item.name, 100)}`,
           item.amount === null ? '' : amount(item.amount),
         ] as const,
     );

@@ -10,3 +10,13 @@ export function plainText(text: string, most: number): string {
 
 /** A character may have any number of code units. */
 const MOST_UNITS = 8_000;
+
+/**
+ * The same without anything that a mail program turns into a link: a space behind each scheme, and behind each dot that could be
+ * one of a host. Words of merchants stand in letters of ours, and payers trust those.
+ */
+export function unlinkedText(text: string, most: number): string {
+  return plainText(text, most)
+    .replace(/:(?=\/\/|[\p{L}+])/gu, ': ')
+    .replace(/(?<=[\p{L}\p{N}_-])([.\u3002\uff0e\uff61])(?=\p{L}{2})/gu, '$1 ');
+}

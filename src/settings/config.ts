@@ -1,4 +1,5 @@
 import { amounts } from './amount-kinds.ts';
+import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import {
   addresses,
   databaseUrl,
@@ -142,18 +143,7 @@ export const SETTINGS = {
     'Comma-separated addresses or networks (CIDR) of reverse proxies whose `X-Forwarded-For` is believed.',
     'none: the peer address is the client',
   ),
-  keyRequestsPerSecond: setting(
-    'RATE_LIMIT_KEY_PER_SECOND',
-    integer(1, 1_000_000),
-    500,
-    'Requests a second that one API key may send to one node.',
-  ),
-  addressRequestsPerSecond: setting(
-    'RATE_LIMIT_ADDRESS_PER_SECOND',
-    integer(1, 1_000_000),
-    100,
-    'Requests a second that one address may send to one node without a known API key.',
-  ),
+  ...CALLER_LIMIT_SETTINGS,
   keyLifetimeDays: setting(
     'API_KEY_LIFETIME_DAYS',
     integer(1, 3_650),

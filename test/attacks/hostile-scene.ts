@@ -38,12 +38,12 @@ export async function openHostileScene(input: FaultSceneInput = {}) {
     return getContractAddress({ from: from.address, nonce });
   }
 
-  /** A wallet contract that holds money. Its owner signs for it. */
+  /** A wallet contract that holds money for many payments. Its owner signs for it. */
   async function newWallet() {
     const owner = chain.newPayer();
     const data = encodeDeployData({ ...hostileWallet, abi: hostileWallet.abi, args: [owner.address] } as never);
     const address = await deploy(owner, data);
-    const mint = { abi: TOKEN_ABI, functionName: 'mint', args: [address, FUNDS] } as const;
+    const mint = { abi: TOKEN_ABI, functionName: 'mint', args: [address, 20n * FUNDS] } as const;
     await chain.askIssuer(tokenOf(EURC), mint);
     return walletAt(chain, owner, address);
   }

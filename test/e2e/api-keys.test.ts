@@ -26,6 +26,37 @@ describe('API keys', () => {
   const statusWith = async (secret: string) =>
     (await gateway.call({ method: 'GET', url: '/v1/payments', headers: { 'api-key': secret } })).statusCode;
 
+  it('are listed by pages, the newest first, and ended ones on request', async () => {
+    const own = await owner('POST', '/v1/api-keys', { ...READ_PAYMENTS, label: 'First' });
+    const ids = [own.json().apiKey.id];
+    for (let count = 0; count < 4; count += 1) {
+      ids.unshift((await owner('POST', '/v1/api-keys', READ_PAYMENTS)).json().apiKey.id);
+    }
+    const [newest, , ended] = ids;
+    await owner('DELETE', `/v1/api-keys/${ended}`);
+    const all = async (query: string) => {
+      const found: string[] = [];
+      for (let cursor = ''; ; ) {
+        const page = (await owner('GET', `/v1/api-keys?limit=2${query}${cursor}`)).json();
+        assert.ok(page.apiKeys.length <= 2, JSON.stringify(page));
+        found.push(...page.apiKeys.map(({ id }: { id: string }) => id));
+        if (page.nextCursor === null) return found;
+        cursor = `&cursor=${page.nextCursor}`;
+      }
+    };
+    const [listed, inForce] = [await all(''), await all('&inForce=true')];
+    assert.deepEqual(listed, [...new Set(listed)].sort().reverse());
+    assert.ok(ids.every((id) => listed.includes(id)) && listed[0] === newest);
+    assert.deepEqual(
+      inForce,
+      listed.filter((id) => inForce.includes(id)),
+    );
+    assert.ok(!inForce.includes(ended ?? '') && inForce.includes(newest ?? ''));
+    const { nextCursor } = (await owner('GET', '/v1/api-keys?limit=2')).json();
+    const foreign = await owner('GET', `/v1/api-keys?limit=2&inForce=true&cursor=${nextCursor}`);
+    assert.equal(foreign.json().code, 'invalid_params');
+  });
+
   it('are issued with their limits, and the secret is shown once', async () => {
     const { id: merchantId } = await createTestMerchant(gateway, shop.headers);
     const limits = { scopes: ['payments:read'], merchantIds: [merchantId], addresses: ['127.0.0.0/8'] };

@@ -9,12 +9,14 @@ import { sendDueMails } from '../../src/actions/mail/send-mails.ts';
 import { createMailCheck, tendMails } from '../../src/actions/mail/tend-mails.ts';
 import { eraseAccount, eraseEmail } from '../../src/actions/paying/erase-payer.ts';
 import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts';
+import { MAILED_RECEIPTS } from '../../src/http/entry/count-limit.ts';
+import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { createMailer, type Mailer } from '../../src/mail/smtp.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { listAudit } from '../../src/store/plumbing/audit-log.ts';
-import { TEST_SECRET } from '../gateway.ts';
+import { createTestApp, TEST_SECRET } from '../gateway.ts';
 import { headerText, startMailServer } from '../mail-server.ts';
 import { until } from '../until.ts';
 import { paidPayment } from './paid-payment.ts';
@@ -163,7 +165,7 @@ describe('mail', () => {
     const [mail] = server.received;
     assert.match(headerText(mail?.headers.get('subject')), /^Votre reçu de Test shop$/);
     const transaction = (await paying.items(id))[0]?.commitment ?? '';
-    const page = `/c/${id.slice(4)}/receipt`;
+    const page = receiptUrl(paying.gateway, id);
     for (const part of [
       page,
       '10,00 USD',
@@ -217,7 +219,37 @@ describe('mail', () => {
       ),
     );
     await Promise.all(flood);
-    assert.equal((await ask(others[0] ?? '', 'victim@example.com')).statusCode, 429);
+    for (const spelling of ['victim@example.com', 'V.ictim@example.com', 'victim+1@example.com']) {
+      assert.equal((await ask(others[0] ?? '', spelling)).statusCode, 429, spelling);
+    }
+  });
+
+  it('gives so many receipts of a merchant a day, and so many to one address of the internet', async () => {
+    const id = await paid();
+    const { id: merchantId } = paying.shop.merchant;
+    await command(
+      paying.gateway,
+      (tx) => tx`
+      insert into mails (id, kind, recipient, language, subject, key, status, merchant_id, created_at, until, ended_at)
+      select 'm' || n, 'receipt', n || '@example.com', 'en', 'other', 'm' || n, 'sent', ${merchantId}, ${at()}, ${at()}, ${at()}
+      from generate_series(1, 2000) n`,
+    );
+    const refused = await ask(id);
+    assert.deepEqual([refused.statusCode, refused.json().message.startsWith('This merchant')], [429, true]);
+    await command(paying.gateway, (tx) => tx`delete from mails`);
+    assert.equal((await ask(id)).statusCode, 202);
+    for (let count = 0; count < MAILED_RECEIPTS.max; count += 1) paying.gateway.mailedReceipts.note(['127.0.0.1']);
+    const app = await createTestApp(paying.gateway);
+    const byApp = async () =>
+      paying.gateway.call({
+        method: 'POST',
+        url: `/v1/gateway/payment/${await paid()}/receipt-email`,
+        headers: { 'app-id': app.id, 'client-id': 'payer' },
+        payload: { email: 'payer@example.com' },
+      });
+    assert.equal((await byApp()).statusCode, 429);
+    await paying.time.advance(11 * 60_000);
+    assert.equal((await byApp()).statusCode, 202);
   });
   const at = () => new Date(paying.time.clock.nowMs());
 

@@ -315,6 +315,21 @@ describe('payment links', () => {
     assert.deepEqual([options, info.accepted, info.stopped.reason], [[], [], 'sold_out']);
   });
 
+  it('hold no more pieces for an account than it can pay for', async () => {
+    const link = await made({ stock: 5 });
+    const payer = paying.newPayer({ [USDC]: 5_000_000n });
+    const confirms = [];
+    for (let count = 0; count < 5; count += 1) {
+      const id = await ordered(link);
+      const option = await paying.wallet.option(id, payer.account, USDC);
+      const results = [result(await payer.sign(option))];
+      confirms.push(() => paying.wallet.confirm(id, option.id, results));
+    }
+    const answers = await Promise.all(confirms.map((confirm) => confirm()));
+    assert.deepEqual(answers.map(({ statusCode }) => statusCode).sort(), [200, 429, 429, 429, 429]);
+    assert.equal((await read(link)).taken, 1);
+  });
+
   it('get a piece back when its payment lapses or ends unpaid, and not when it is paid', async () => {
     const link = await made({ stock: 1 });
     const [first, second] = [await ordered(link), await ordered(link)];

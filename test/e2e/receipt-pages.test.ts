@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { PRINTS } from '../../src/http/entry/count-limit.ts';
 import { addressGroup } from '../../src/http/entry/rate-limit.ts';
+import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { insertRefund } from '../../src/store/money/refunds.ts';
 import { LOCALES } from '../../web/src/checkout/locale.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
@@ -43,8 +44,9 @@ describe('receipts for payers', () => {
   });
   after(() => paying?.gateway.stop());
 
+  const pathOf = (of: string) => new URL(receiptUrl(paying.gateway, of)).pathname;
   const get = (ending = '', { of = id, headers = {}, remoteAddress = '203.0.113.1' } = {}) =>
-    paying.gateway.app.inject({ url: `/c/${of.slice(4)}/receipt${ending}`, headers, remoteAddress });
+    paying.gateway.app.inject({ url: `${pathOf(of)}${ending}`, headers, remoteAddress });
   const pdf = async (query: string, of = id) => {
     const response = await get(`.pdf?${query}`, { of });
     assert.equal(response.statusCode, 200, response.body.slice(0, 200));
@@ -76,7 +78,7 @@ describe('receipts for payers', () => {
       ],
     );
     assert.match(receipt.transactions[0]?.txId ?? '', /^0x[0-9a-f]{64}$/);
-    assert.ok(receipt.proof?.receiptUrl.endsWith(`/c/${id.slice(4)}/receipt.json`));
+    assert.ok(receipt.proof?.receiptUrl.endsWith(`${pathOf(id)}.json`));
     assert.doesNotMatch(response.body, /"fee/);
   });
 
@@ -117,9 +119,11 @@ describe('receipts for payers', () => {
       assert.ok(String(response.headers.location).endsWith(`/c/${open.slice(4)}`));
     }
     assert.equal((await get('.json', { of: open })).json().code, 'invalid_state');
-    for (const wrong of ['pay_01H0000000000000000000000A', 'pay_x', 'pay_%00', `pay_${'9'.repeat(26)}`]) {
-      for (const ending of ['', '.pdf', '.json'])
-        assert.equal((await get(ending, { of: wrong })).statusCode, 404, wrong + ending);
+    for (const wrong of ['01H0000000000000000000000A', 'x', '%00', '9'.repeat(26)]) {
+      for (const ending of ['', '.pdf', '.json']) {
+        const url = pathOf(id).replace(id.slice(4), wrong) + ending;
+        assert.equal((await paying.gateway.app.inject({ url })).statusCode, 404, url);
+      }
     }
   });
 

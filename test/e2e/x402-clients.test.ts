@@ -125,16 +125,24 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
       const amount = { unit: 'iso4217/USD', value: '1000' };
       const paywall = till.paywall({ amount, description: 'The weather of today' });
       const patient = till.paywall({ amount, until: 'final' });
+      const once = till.paywall({ amount, uses: 1 });
       const handle = patient.protect((request, { paymentId }) => {
         served.push(new URL(request.url).pathname);
         return new Response(`${new URL(request.url).pathname} for ${paymentId}`, { status: 203 });
       });
       site = createServer((request, response) => {
         if (request.url?.startsWith('/final')) return void answerBy(handle, request, response);
-        void paywall.middleware(request, response, (error) => {
+        const next = (error?: unknown) => {
           served.push(request.url ?? '');
           response.statusCode = error === undefined ? 200 : 500;
-          response.end(`The weather of ${request.url}`);
+          response.end(error === undefined ? `The weather of ${request.url}` : String(error));
+        };
+        if (request.url === '/unparsed') return void paywall.middleware(request, response, next);
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
+        request.on('end', () => {
+          const parsed = Object.assign(request, { rawBody: Buffer.concat(chunks) });
+          void (request.url === '/once' ? once : paywall).middleware(parsed, response, next);
         });
       });
       await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
@@ -207,6 +215,40 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
         assert.equal((await fetch(`${origin}/cheap`, { headers: { 'payment-signature': junk } })).status, 402);
       }
       assert.deepEqual([servedAt('/cheap'), servedAt('/dear'), servedAt('/final/cheap')], [2, 0, 0]);
+    });
+
+    /** Signs for the request, and returns the header of the payment. */
+    async function paidFor(path: string, init: RequestInit = {}) {
+      const http = new x402HTTPClient(clientOf(await createAgent('USDC', TEN + 5n)));
+      const asked = await fetch(`${origin}${path}`, init);
+      assert.equal(asked.status, 402, await asked.clone().text());
+      const required = http.getPaymentRequiredResponse((name) => asked.headers.get(name));
+      return http.encodePaymentSignatureHeader(await http.createPaymentPayload(required));
+    }
+
+    it('pays for a method, a host and a body, and gets nothing for others', async () => {
+      const order = { method: 'POST', body: '{"shares":1}' };
+      const headers = await paidFor('/orders', order);
+      for (const other of [
+        { ...order, body: '{"shares":1000}' },
+        { method: 'POST' },
+        { ...order, method: 'PUT' },
+        { method: 'GET' },
+      ]) {
+        assert.equal((await fetch(`${origin}/orders`, { ...other, headers })).status, 402, JSON.stringify(other));
+      }
+      const elsewhere = origin.replace('127.0.0.1', 'localhost');
+      assert.equal((await fetch(`${elsewhere}/orders`, { ...order, headers })).status, 402);
+      assert.equal((await fetch(`${origin}/orders`, { ...order, headers })).status, 200);
+      const unparsed = await fetch(`${origin}/unparsed`, order);
+      assert.deepEqual([unparsed.status, /needs the body/.test(await unparsed.text())], [500, true]);
+    });
+
+    it('is served as many times as the route allows', async () => {
+      const headers = await paidFor('/once');
+      assert.equal((await fetch(`${origin}/once`, { headers })).status, 200);
+      assert.equal((await fetch(`${origin}/once`, { headers })).status, 402);
+      assert.equal(servedAt('/once'), 1);
     });
   });
 

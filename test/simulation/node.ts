@@ -209,6 +209,8 @@ function nodeConfig(): Config {
   const read = readConfig({
     RATE_LIMIT_KEY_PER_SECOND: '100000',
     RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
+    SURVEY_ACCOUNTS_PER_KEY: '100000',
+    SURVEY_ACCOUNTS_PER_ADDRESS: '100000',
     OUTGOING_PER_HOUR: String(OUTGOING_PER_HOUR),
     DESTINATION_COOLING_OFF_HOURS: '0',
     SMTP_URL: 'smtp://localhost',

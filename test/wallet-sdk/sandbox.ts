@@ -45,6 +45,8 @@ export async function startSandbox(settings: Readonly<Record<string, string>> = 
       SANDBOX_BLOCK_MS: BLOCK_MS,
       RATE_LIMIT_KEY_PER_SECOND: '10000',
       RATE_LIMIT_ADDRESS_PER_SECOND: '10000',
+      SURVEY_ACCOUNTS_PER_KEY: '100000',
+      SURVEY_ACCOUNTS_PER_ADDRESS: '100000',
       ...settings,
       ...more,
     });

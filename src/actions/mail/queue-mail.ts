@@ -13,6 +13,8 @@ export interface QueuedMail {
   /** Names the reason for the mail: one reason makes one mail. */
   readonly key: string;
   readonly content: MailContent;
+  /** The merchant whose receipt it is. */
+  readonly merchantId?: string;
   readonly now: Date;
 }
 

@@ -10,6 +10,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { sealItem } from '../subject-keys.ts';
 import type { PaymentMover } from './move-payment.ts';
 import {
+  balanceUnderWay,
   isOverdue,
   merchantStopped,
   noExecutor,
@@ -107,6 +108,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
     actor: input.actor,
     evidence: { commitment, screening: list },
     items: { accepted: [accepted] },
+    balance: verdict.is === 'good' ? verdict.balance : undefined,
   });
   deps.world.crashPoint?.('confirm.accepted');
   const { payment: moved } = outcome;
@@ -116,6 +118,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   if (refusal === 'merchant_stopped') throw merchantStopped();
   if (refusal === 'network_stopped') throw noExecutor();
   if (refusal === 'payer_busy') throw payerBusy();
+  if (refusal === 'balance_under_way') throw balanceUnderWay();
   if (refusal === 'sold_out') throw soldOut();
   throw refusal === 'attempt_over' ? quoteExpired() : notPayable(moved?.status ?? 'expired');
 }

@@ -7,15 +7,15 @@ import { type Rate, recordRate } from '../../domain/rate.ts';
 import { ApiError } from '../../errors.ts';
 import type { SparseWarning } from '../../runtime/sparse-log.ts';
 import type { Log } from '../../runtime/world.ts';
-import { countOpenItems } from '../../store/chain/due-items.ts';
+import { findUnderWay, type UnderWay } from '../../store/chain/due-items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import type { Alarms } from '../alarms.ts';
 import { sealItem } from '../subject-keys.ts';
 import { findStockFor } from './links/link-stock.ts';
-import { type PayerLimits, payerOf } from './move-payment.ts';
-import { payerBusy, refuseScreened } from './option-refusals.ts';
+import { balanceUnderWay, payerBusy, refuseScreened } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
+import { type PayerLimits, payerOf } from './payer-places.ts';
 import type { Script } from './rehearsal.ts';
 import { openNetworks } from './served-networks.ts';
 import { type OptionDeps, promiseOf, readTerms, type Terms } from './terms-in-force.ts';
@@ -76,30 +76,38 @@ export async function listOptions(
       networkOffer(deps, { payment, accounts, terms, connected, script, takesCoin: stock === undefined }),
     )
     .filter((network) => network.accounts.length > 0 && network.offers.length > 0);
-  const [surveys, busy] = await Promise.all([surveyAll(deps, networks), findBusy(deps, accounts)]);
+  const ids = accounts.map(({ id }) => id);
+  const [surveys, underWay] = await Promise.all([
+    surveyAll(deps, networks),
+    findUnderWay(deps.db.sql, ids, new Date(deps.world.clock.nowMs())),
+  ]);
   const found = networks.flatMap((network, index) =>
     optionsOn(deps, { payment, terms, network, found: surveys[index] }),
   );
-  // A payer's own transaction costs us nothing, and needs no place.
-  const listed = found.filter(({ option: { item } }) => item.method === 'native' || !busy.has(payerOf(item)));
-  if (listed.length === 0 && found.length > 0) throw payerBusy();
+  // `confirm` would refuse the others.
+  const refusals = found.map((option) => refusalOf(deps, option, underWay));
+  const listed = found.filter((_, index) => refusals[index] === undefined);
+  const [refusal] = refusals;
+  if (listed.length === 0 && refusal !== undefined) throw refusal;
   // "No money" is an answer only when every network has given it.
   const silent = networks.filter((_, index) => surveys[index] === undefined);
   if (listed.length === 0 && silent.length > 0) throw unavailable(silent);
-  return listed.sort((a, b) => compareRank(a.rank, b.rank)).map(({ rank: _, ...option }) => option);
+  return listed
+    .sort((a, b) => compareRank(a.rank, b.rank))
+    .map(({ rank: _rank, balance: _balance, ...option }) => option);
 }
 
-/** The accounts whose places for open payments are all taken. `confirm` would refuse them. */
-async function findBusy(
-  { db, world, payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
-  accounts: readonly OfferedAccount[],
-): Promise<ReadonlySet<string>> {
-  const open = await countOpenItems(
-    db.sql,
-    accounts.map(({ id }) => id),
-    new Date(world.clock.nowMs()),
-  );
-  return new Set([...open].flatMap(([account, count]) => (count >= openItemsPerPayer ? [account] : [])));
+/** Why an option cannot be taken: its account has payments under way. Their number is limited, and they need its balance. */
+function refusalOf(
+  { payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
+  { option: { item }, balance }: { readonly option: Option; readonly balance: bigint },
+  underWay: ReadonlyMap<string, UnderWay>,
+): ApiError | undefined {
+  const { count, amounts } = underWay.get(payerOf(item)) ?? { count: 0, amounts: new Map<string, bigint>() };
+  // A payer's own transaction costs us nothing, and needs no place.
+  if (item.method === 'native') return undefined;
+  if (count >= openItemsPerPayer) return payerBusy();
+  return (amounts.get(item.asset) ?? 0n) + item.amount > balance ? balanceUnderWay() : undefined;
 }
 
 function unavailable(networks: readonly NetworkOffer[]): ApiError {
@@ -273,5 +281,6 @@ function listedOption(deps: ListOptionsDeps, input: ListedInput) {
     actions: listedActions(item, requests),
     rate: quote.rate,
     rank,
+    balance: holding.balance,
   };
 }

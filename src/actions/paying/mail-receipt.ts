@@ -1,12 +1,13 @@
 import { findAsset } from '../../chains/assets.ts';
 import { findNetwork } from '../../chains/networks.ts';
 import { storedUnit } from '../../chains/units.ts';
+import { inboxOf } from '../../domain/inbox.ts';
 import type { Language, MailedAmount, ReceiptContent } from '../../domain/mail.ts';
 import { shownReference } from '../../domain/payment-link.ts';
 import { DEPOSIT_FORM } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
-import { countMailsTo, findMailsAbout } from '../../store/mail/mails.ts';
+import { countReceipts, findMailsAbout } from '../../store/mail/mails.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -29,9 +30,13 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** A second request for the same address within this time is the same request. */
 const SAME_REQUEST_MS = 10 * MINUTE_MS;
-/** Receipts of one payment within a day, and receipts to one address. The page of a payment is no way to flood an inbox. */
+/**
+ * Receipts of one payment within a day, to one inbox, and of one merchant. The page of a payment is no way to flood an inbox, and
+ * a merchant who pays itself none to send words of its own to many.
+ */
 const PER_PAYMENT = 5;
-const PER_RECIPIENT = 20;
+const PER_INBOX = 20;
+const PER_MERCHANT = 2_000;
 const RETRY_AFTER_S = 3_600;
 
 /** Queues a mail with the receipt of a payment, as it is now. */
@@ -40,10 +45,15 @@ export async function mailReceipt(deps: CommandDeps & ReceiptDeps, request: Rece
   const { payment, recipient, language } = request;
   await command({ ...deps, world: unshiftedWorld(deps.world) }, async (tx, now) => {
     // Requests at the same time must not exceed a limit together.
-    await lockNames(tx, [`receipts of ${payment.id}`, `receipts to ${recipient.toLowerCase()}`]);
+    await lockNames(tx, [
+      `receipts of ${payment.id}`,
+      `receipts of ${payment.merchantId}`,
+      `receipts to ${inboxOf(recipient)}`,
+    ]);
     if (await isQueued(tx, request, now)) return;
     const key = `receipt ${payment.id} ${recipient.toLowerCase()} ${now.toISOString()}`;
-    await queueMail(tx, deps, { recipient, language, subject: payment.id, key, content, now });
+    const { id: subject, merchantId } = payment;
+    await queueMail(tx, deps, { recipient, language, subject, key, content, merchantId, now });
   });
 }
 
@@ -56,8 +66,10 @@ async function isQueued(tx: Tx, { payment, recipient }: ReceiptRequest, now: Dat
     mail.recipient.toLowerCase() === recipient.toLowerCase() && mail.createdAt.getTime() > recentMs;
   if (mails.some((mail) => isSame(mail) && mail.status !== 'failed')) return true;
   if (mails.length >= PER_PAYMENT) throw tooMany('This payment');
-  const received = await countMailsTo(tx, { recipient, kinds: ['receipt'], since });
-  if (received >= PER_RECIPIENT) throw tooMany('This address');
+  const { merchantId } = payment;
+  const { toInbox, ofMerchant } = await countReceipts(tx, { inbox: inboxOf(recipient), merchantId, since });
+  if (toInbox >= PER_INBOX) throw tooMany('This address');
+  if (ofMerchant >= PER_MERCHANT) throw tooMany('This merchant');
   return false;
 }
 

@@ -1,4 +1,3 @@
-import type { Item } from '../../domain/item.ts';
 import type { LateMoney } from '../../domain/late-money.ts';
 import {
   type Decision,
@@ -11,7 +10,7 @@ import {
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { markStaleOf } from '../../store/chain/deposits.ts';
-import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
+import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
@@ -25,7 +24,6 @@ import {
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
 import { type Lease, lockLease } from '../../store/plumbing/leases.ts';
-import { lockNames } from '../../store/plumbing/locks.ts';
 import { moveHeldToFloat } from '../books/held-to-float.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
@@ -33,6 +31,7 @@ import { LeaseLostError } from '../lease.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { readPieces, tellSoldOut, writePieces } from './links/link-stock.ts';
+import { type PayerLimits, readPlaces } from './payer-places.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -43,6 +42,11 @@ export interface MovePaymentInput {
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
+  /**
+   * The payer's balance of the asset of the accepted item, as an endpoint has just shown it. Payments under way count against it:
+   * one coin must not hold the places of many payments, such as the pieces of a link. Undefined if the money has moved already.
+   */
+  readonly balance?: bigint | undefined;
   /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
   /** The lease under which a watcher decided the move. If it was taken over, the move fails with `LeaseLostError`. */
@@ -53,19 +57,13 @@ export type MoveOutcome =
   | { readonly ok: true; readonly payment: Payment }
   | {
       readonly ok: false;
-      readonly refusal: Refusal | 'not_found' | 'payer_busy' | 'sold_out';
+      readonly refusal: Refusal | 'not_found' | 'payer_busy' | 'balance_under_way' | 'sold_out';
       readonly payment: Payment | undefined;
     };
 
 export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
 
 const MAX_BATCH = 200;
-
-/** Limits on what payers may have accepted. */
-export interface PayerLimits {
-  /** Items of one payer on one network that are open at once; no limit if undefined. */
-  readonly openItemsPerPayer?: number;
-}
 
 /** Moves payments along their life; moves asked for at the same time share a transaction. */
 export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: PayerLimits = {}): PaymentMover {
@@ -176,13 +174,9 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: 'sold_out', payment });
       continue;
     }
-    const isPlaced = decision.ok && places.take(items?.accepted ?? []);
-    if (decision.ok && !isPlaced) {
-      outcomes.push({ ok: false, refusal: 'payer_busy', payment });
-      continue;
-    }
-    if (!decision.ok) {
-      outcomes.push({ ok: false, refusal: decision.refusal, payment });
+    const refusal = decision.ok ? places.take(input) : decision.refusal;
+    if (!decision.ok || refusal !== undefined) {
+      outcomes.push({ ok: false, refusal: refusal ?? 'not_found', payment });
       continue;
     }
     // One statement moves a payment once. A second event for it is decided on the state after the first one.
@@ -297,35 +291,6 @@ async function readAttempts(
     known: new Set(commitmentsOf(known)),
   };
 }
-
-/**
- * The places that payers have left for open items. Transactions that accept items of the same payer run one after the
- * other, so that requests at the same time cannot exceed the limit together.
- */
-async function readPlaces(
-  tx: Tx,
-  inputs: readonly MovePaymentInput[],
-  { openItemsPerPayer: limit }: PayerLimits,
-  now: Date,
-) {
-  const accepted = inputs.flatMap(({ items }) => items?.accepted ?? []);
-  if (limit === undefined || accepted.length === 0) return { take: () => true };
-  const payers = [...new Set(accepted.map(({ item }) => payerOf(item)))].sort();
-  await lockNames(tx, payers);
-  const open = await countOpenItems(tx, payers, now);
-  return {
-    take(items: readonly NewItem[]): boolean {
-      const own = Map.groupBy(items, ({ item }) => payerOf(item));
-      const taken = [...own].map(([payer, { length }]) => [payer, (open.get(payer) ?? 0) + length] as const);
-      if (taken.some(([, count]) => count > limit)) return false;
-      for (const [payer, count] of taken) open.set(payer, count);
-      return true;
-    },
-  };
-}
-
-/** CAIP-10. */
-export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => `${network}:${payer}`;
 
 /** An event that is based on the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {

@@ -56,6 +56,11 @@ export function noExecutor(): ApiError {
   );
 }
 
+export function balanceUnderWay(): ApiError {
+  const message = 'This account needs its balance for payments under way. Wait until one of them has ended.';
+  return new ApiError('rate_limited', message, { retryAfterS: 5 });
+}
+
 export function payerBusy(): ApiError {
   const message = 'This account has too many payments under way. Wait until one of them has ended.';
   return new ApiError('rate_limited', message, { retryAfterS: 5 });

@@ -73,4 +73,18 @@ describe('the calls a provider takes', () => {
     slow.take(5);
     assert.equal(slow.waitMs(), 200);
   });
+
+  it('are fewer, and for longer, for those who give way', async () => {
+    const time = manualTime();
+    const usual = createCallBudget(time.clock, 20_000);
+    const yielding = createCallBudget(time.clock, 20_000, { isYielding: true });
+    for (const bucket of [usual, yielding]) {
+      bucket.take(400);
+      bucket.slowDown();
+    }
+    await time.advance(3_000);
+    for (const bucket of [usual, yielding]) bucket.take(400);
+    assert.ok(yielding.waitMs() > 300, 'fewer than 300 a second');
+    assert.ok(usual.waitMs() < 10);
+  });
 });

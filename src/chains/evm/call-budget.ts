@@ -22,17 +22,24 @@ export interface CallBudget {
 const MIN_PER_S = 20;
 /** A halved rate has doubled again after this long. */
 const RECOVERY_S = 3;
+/** Questions of the public give way: their rate may fall lower, and grows back slowly. */
+const YIELDING = { minPerS: 10, recoveryS: 6 };
 
-export function createCallBudget(clock: Clock, maxPerS: number): CallBudget {
+export function createCallBudget(
+  clock: Clock,
+  maxPerS: number,
+  { isYielding = false }: { readonly isYielding?: boolean } = {},
+): CallBudget {
   const bucket = fullBucket(maxPerS, clock.nowMs());
-  const minPerS = Math.min(MIN_PER_S, maxPerS);
+  const pace = isYielding ? YIELDING : { minPerS: MIN_PER_S, recoveryS: RECOVERY_S };
+  const minPerS = Math.min(pace.minPerS, maxPerS);
   /** Calls sent in this second and in the one before, since the provider last objected. */
   let sent = { sinceMs: bucket.filledAtMs, calls: 0, callsBefore: 0 };
 
   function update(): number {
     const nowMs = clock.nowMs();
     const passedS = Math.max(0, nowMs - bucket.filledAtMs) / 1000;
-    bucket.perSecond = Math.min(maxPerS, bucket.perSecond * 2 ** (passedS / RECOVERY_S));
+    bucket.perSecond = Math.min(maxPerS, bucket.perSecond * 2 ** (passedS / pace.recoveryS));
     refill(bucket, nowMs);
     return nowMs;
   }

@@ -28,6 +28,8 @@ export interface Endpoint {
   answeredWithin(ms: number): boolean;
   /** True if it asked for a pause that is not over. */
   isThrottling(): boolean;
+  /** The provider has refused calls of somebody else for too many requests. */
+  slowDown(): void;
   /** Records that other endpoints contradicted it. It is asked last for a while. */
   distrust(): void;
   /** The height it last reported, if that was recent. */
@@ -47,6 +49,13 @@ export interface EndpointInput {
   readonly callsPerS: number;
   /** The least acceptable height, derived from the reports of the other endpoints. */
   readonly minHead: () => number;
+  /**
+   * True for questions of the public. They send fewer calls as soon as the provider objects to anything. A failure opens no
+   * breaker: the question may have been too large, and the breaker of all other calls shows whether the endpoint is there.
+   */
+  readonly isYielding?: boolean | undefined;
+  /** Called when the provider asks for fewer calls. */
+  readonly onThrottled?: (() => void) | undefined;
   /** Called with the reason when its breaker opens, and without one when it closes. */
   readonly onChange: (trouble: string | undefined) => void;
 }
@@ -79,7 +88,7 @@ type Outcome<T> =
   | { readonly fault: ContractFaultError };
 
 export function createEndpoint(input: EndpointInput): Endpoint {
-  const { world, transport, minHead } = input;
+  const { world, transport, minHead, isYielding = false } = input;
   let answeredAtMs = Number.NEGATIVE_INFINITY;
   let provenUntilMs = Number.NEGATIVE_INFINITY;
   let maxBatchCalls = MAX_BATCH_CALLS;
@@ -90,7 +99,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   let failed = { times: 0, text: 'is left alone for a while' };
   let head: { readonly number: number; readonly atMs: number } | undefined;
 
-  const budget = createCallBudget(world.clock, input.callsPerS);
+  const budget = createCallBudget(world.clock, input.callsPerS, { isYielding });
   const breaker = createBreaker({
     world,
     probe: async () => {
@@ -257,8 +266,10 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     if (failure.kind === 'throttled') {
       budget.slowDown();
       breaker.throttled(failure.pauseMs);
+      input.onThrottled?.();
     } else if (failure.pauseMs > 0) breaker.rejected(failure.pauseMs);
-    else breaker.failed(begun);
+    // Doubts are enough for questions of the public: another endpoint is asked first.
+    else if (!isYielding) breaker.failed(begun);
   }
 
   /** The timeout includes the time in the queue, so that a call behind a silent request does not wait twice as long. */
@@ -278,6 +289,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     doubts: () => (isDistrusted || isBehind() ? Number.POSITIVE_INFINITY : failed.times),
     answeredWithin: (ms) => Math.abs(world.clock.nowMs() - answeredAtMs) <= ms,
     isThrottling: () => breaker.isThrottled(),
+    slowDown: () => budget.slowDown(),
     distrust: () => {
       isDistrusted = true;
       cancelDistrust();

@@ -126,7 +126,7 @@ describe('an EVM chain', () => {
         [itemOf(method), itemOf(method, { fee: 0n }), itemOf(method)].map((item) => signed(item)),
       );
       for (const { item, signature } of batch) {
-        assert.deepEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
+        assert.partialDeepStrictEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
       }
       assert.deepEqual(await chain.simulate(batch), [{ is: 'paid' }, { is: 'paid' }, { is: 'paid' }]);
 
@@ -288,11 +288,11 @@ describe('an EVM chain', () => {
     await sendFrom(minter, { to: SANDBOX_TOKENS.EURC, data: mint });
     const item = itemOf('eip3009-bytes', { payer: wallet.address });
     const { signature } = await signed(item, wallet);
-    assert.deepEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
+    assert.partialDeepStrictEqual(await chain.judge(item, signature), { is: 'good', hasCode: false });
 
     // Answers 0x1626ba7e, which means yes, to whatever it is asked; then reverts at whatever it is asked.
     await evm.request({ method: 'hardhat_setCode', params: [wallet.address, '0x631626ba7e60e01b60005260206000f3'] });
-    assert.deepEqual(await chain.judge(item, '0x1234'), { is: 'good', hasCode: true });
+    assert.partialDeepStrictEqual(await chain.judge(item, '0x1234'), { is: 'good', hasCode: true });
     assert.deepEqual(await chain.judge(item, `0x12${'6492'.repeat(16)}`), { is: 'malformed_signature' });
     await evm.request({ method: 'hardhat_setCode', params: [wallet.address, '0x60006000fd'] });
     assert.deepEqual(await chain.judge(item, signature), { is: 'wrong_signature' });

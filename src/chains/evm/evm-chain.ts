@@ -10,6 +10,7 @@ import { check } from './check.ts';
 import { isPaymentShown } from './coin-payments.ts';
 import { COLLECTOR_ADDRESS } from './collector.ts';
 import { createEventDecoder, createEventReader } from './collector-events.ts';
+import type { Endpoint } from './endpoint.ts';
 import { createEvmContext } from './evm-context.ts';
 import { suggestFees } from './fees.ts';
 import { createIncomingReader, findCoinTransfer, listCoinTransfers } from './incoming.ts';
@@ -45,14 +46,22 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const chainId = Number(network.chainId.replace('eip155:', ''));
   const { blockTimeMs } = finality;
   const limit = callsPerS === undefined ? {} : { callsPerS };
-  const rpc = createRpc({ world, network: network.chainId, chainId, blockTimeMs, endpoints, log, ...limit });
-  const context = createEvmContext({ world, network, chainId, rpc, collectors });
+  const terms = { world, network: network.chainId, chainId, blockTimeMs, endpoints, ...limit };
+  // Anybody can ask for surveys. They have connections, breakers and a budget of their own, so that a flood of them delays
+  // no confirmation, transaction or watcher; when a provider objects to any call, surveys give way first.
+  const surveyRpc = createRpc({ ...terms, isYielding: true });
+  const rpc = createRpc({ ...terms, log, onThrottled: surveyRpc.slowDown });
+  const context = createEvmContext({ world, network, chainId, rpc, surveyRpc, collectors });
   /** The releases that the last check found. Deposit addresses are offered only after a check. */
   let deployed = collectors;
   let depositContracts: readonly ContractRelease[] = [];
   const collector = () => releaseFor(world.clock.nowMs(), deployed)?.address;
 
   const commitmentOf = (item: Item) => itemCommitment(item, { chainId, token: context.termsOf(item.asset).token });
+
+  /** A node that only answers requests may have asked an endpoint by surveys alone. */
+  const isUp = (endpoint: Endpoint, index: number) =>
+    endpoint.isUp() || (endpoint.trouble() === undefined && surveyRpc.endpoints[index]?.isUp() === true);
 
   const decode = createEventDecoder(context);
   const witnesses = new Map(rpc.endpoints.map((endpoint) => [endpoint, createWitness(context, endpoint, decode)]));
@@ -69,11 +78,11 @@ export function createEvmChain(input: EvmChainInput): Chain {
     depositContract: () => releaseFor(world.clock.nowMs(), depositContracts)?.address,
     health: () => ({
       endpoints: rpc.endpoints.length,
-      endpointsUp: rpc.endpointsUp(),
-      headNumber: rpc.head(),
-      states: rpc.endpoints.map((endpoint) => ({
+      endpointsUp: rpc.endpoints.filter(isUp).length,
+      headNumber: highestOf(rpc.head(), surveyRpc.head()),
+      states: rpc.endpoints.map((endpoint, index) => ({
         name: endpoint.name,
-        isUp: endpoint.isUp(),
+        isUp: isUp(endpoint, index),
         trouble: endpoint.trouble(),
       })),
     }),
@@ -115,6 +124,14 @@ export function createEvmChain(input: EvmChainInput): Chain {
     sentTransactions: (accounts, block) => listSent(context, accounts, block),
     witnesses: () => rpc.inOrder().map((endpoint) => witnesses.get(endpoint) as Witness),
 
-    close: () => rpc.close(),
+    close: () => {
+      rpc.close();
+      surveyRpc.close();
+    },
   };
+}
+
+function highestOf(...heads: readonly (number | undefined)[]): number | undefined {
+  const highest = Math.max(...heads.flatMap((head) => head ?? []));
+  return Number.isFinite(highest) ? highest : undefined;
 }

@@ -16,6 +16,9 @@ export interface EvmContext {
   readonly rpc: Rpc;
   /** The same endpoints, for questions that can be batched into one call. */
   readonly lens: Lens;
+  /** The same endpoints for surveys, which anybody can ask for. */
+  readonly surveyRpc: Rpc;
+  readonly surveyLens: Lens;
   readonly assets: readonly AssetTerms[];
   /** All releases of the Collector, and of the contract of deposit addresses, the oldest first. */
   readonly collectors: readonly ContractRelease[];
@@ -38,7 +41,7 @@ export interface AssetTerms {
 
 export function createEvmContext(
   input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId' | 'collectors'> &
-    Partial<Pick<EvmContext, 'depositContracts'>>,
+    Partial<Pick<EvmContext, 'depositContracts' | 'surveyRpc'>>,
 ): EvmContext {
   const assets = assetsOf(input.network.chainId).flatMap((known) => {
     if (known.pay === undefined) return [];
@@ -46,11 +49,14 @@ export function createEvmContext(
     return [{ known, pay: known.pay, token, domainSeparator: domainOf(known.pay, input.chainId, token) }];
   });
   const byId = new Map(assets.map((terms) => [terms.known.id, terms]));
+  const { surveyRpc = input.rpc } = input;
   return {
     depositContracts: DEPOSIT_CONTRACTS,
     ...input,
     lens: createLens(input),
     feeMemory: { baseFee: undefined },
+    surveyRpc,
+    surveyLens: createLens({ world: input.world, rpc: surveyRpc }),
     assets,
     termsOf: (asset) => {
       const terms = byId.get(asset);

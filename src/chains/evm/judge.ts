@@ -39,7 +39,7 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   const asked = askChain(context, item, terms, commitment);
   const byKey = judgeKey(item, terms, commitment, signature);
   const { hasCode, balance, allowance, isUsed, isObjected } = await asked;
-  const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, sender);
+  const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, { sender, balance });
 
   if (hasCode) {
     // This form of EIP-3009 takes the signature of a key only.
@@ -56,18 +56,22 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   if (allowance < item.amount) return { is: 'short_allowance' };
   // Simulating every item would cost more than all other calls. It is simulated only when the token refuses, to find
   // the reason. An authorization of the payer's own making is always simulated.
-  return isObjected || isAuthorized(item.method) ? tryOut() : { is: 'good', hasCode };
+  return isObjected || isAuthorized(item.method) ? tryOut() : { is: 'good', hasCode, balance };
 }
 
 /** The verdict of a simulation as the item would be sent: code can answer differently where it sees another sender or fee. */
-async function simulated(context: EvmContext, signed: SignedItem, sender: string | undefined): Promise<Verdict> {
+async function simulated(
+  context: EvmContext,
+  signed: SignedItem,
+  { sender, balance }: { readonly sender: string | undefined; readonly balance: bigint },
+): Promise<Verdict> {
   const as = sender === undefined ? undefined : { from: sender, fees: await suggestFees(context) };
   const [outcome] = await simulate(context, [signed], as && { as }).catch((error: unknown) => {
     // A sender without coin is a matter of the operator. The item is simulated again before it is sent.
     if (error instanceof SenderShortError) return simulate(context, [signed]);
     throw error;
   });
-  return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, signed.hasCode);
+  return verdictOf(outcome ?? { is: 'refused', reason: 'unknown' }, { hasCode: signed.hasCode, balance });
 }
 
 async function askChain({ lens }: EvmContext, item: Item, terms: AssetTerms, commitment: string) {
@@ -126,8 +130,11 @@ function isSignedByCode(
   return rpc.call({ ...asked, readError });
 }
 
-function verdictOf(outcome: ItemOutcome, hasCode: boolean): Verdict {
-  if (outcome.is === 'paid') return { is: 'good', hasCode };
+function verdictOf(
+  outcome: ItemOutcome,
+  { hasCode, balance }: { readonly hasCode: boolean; readonly balance: bigint },
+): Verdict {
+  if (outcome.is === 'paid') return { is: 'good', hasCode, balance };
   const { reason } = outcome;
   switch (reason) {
     case 'used':

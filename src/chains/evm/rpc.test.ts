@@ -230,6 +230,25 @@ describe('the RPC client', () => {
     assert.equal(first.requests.length, 1);
   });
 
+  it('tells of an endpoint that asks for fewer calls', async () => {
+    const told: number[] = [];
+    second.lie = 'too_many_requests';
+    const rpc = connect([first, second], { onThrottled: (index) => told.push(index) });
+    await rpc.callEach(balance);
+    assert.deepEqual(told, [1]);
+  });
+
+  it('for the public opens no breaker by late answers, and asks another endpoint first', async () => {
+    first.lie = 'silence';
+    const yielding = connect([first, second], { isYielding: true });
+    for (let asked = 0; asked < 5; asked += 1) assert.equal(await yielding.call(balance, 200), 5n);
+    await until('the silent endpoint is late', () => yielding.inOrder()[0]?.name === 'endpoint 2');
+    assert.deepEqual(yielding.troubles(), []);
+    const alone = connect([first], { isYielding: true });
+    for (let asked = 0; asked < 4; asked += 1) await assert.rejects(alone.call(balance, 20), ChainUnavailableError);
+    assert.deepEqual(alone.troubles(), []);
+  });
+
   it('finds out how many calls at once a server takes', async () => {
     for (const lie of ['small_batches', 'no_batches'] as const) {
       first.lie = lie;

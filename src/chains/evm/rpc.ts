@@ -25,6 +25,8 @@ export interface Rpc {
   endpointsUp(): number;
   /** The current problems of endpoints, one sentence for each. */
   troubles(): readonly string[];
+  /** Sends fewer calls to the endpoint at this place: it has refused calls of somebody else. */
+  slowDown(index: number): void;
   /** The highest block reported by any endpoint. */
   head(): number | undefined;
   /** The highest block that two endpoints have reached, if there are two: a single endpoint may claim any height. */
@@ -42,6 +44,10 @@ export interface RpcInput {
   readonly endpoints: readonly (string | Transport)[];
   readonly callsPerS?: number;
   readonly log?: Log | undefined;
+  /** For questions of the public, which give way to all others: `EndpointInput`. */
+  readonly isYielding?: boolean;
+  /** Called with the place of an endpoint whose provider asks for fewer calls. */
+  readonly onThrottled?: (index: number) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -83,6 +89,8 @@ export function createRpc(input: RpcInput): Rpc {
       transport: typeof endpoint === 'string' ? httpTransport(endpoint) : endpoint,
       chainId: input.chainId,
       callsPerS: input.callsPerS ?? DEFAULT_CALLS_PER_S,
+      isYielding: input.isYielding,
+      onThrottled: () => input.onThrottled?.(index),
       minHead: () => believableHead(endpoints.filter((_, other) => other !== index)) - maxLag,
       onChange: (trouble) => {
         news.resolve();
@@ -229,6 +237,7 @@ export function createRpc(input: RpcInput): Rpc {
         const trouble = endpoint.trouble();
         return trouble === undefined ? [] : [`${endpoint.name} ${trouble}`];
       }),
+    slowDown: (index) => endpoints[index]?.slowDown(),
     head: () => {
       const head = Math.max(...headsOf(endpoints));
       return Number.isFinite(head) ? head : undefined;

@@ -11,7 +11,7 @@ import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-cal
 
 /** Everything the options of a request need. All calls start at the same moment, so they share a request. */
 export async function survey(context: EvmContext, collector: string, ask: SurveyAsk): Promise<Survey> {
-  const { lens, network, rpc } = context;
+  const { surveyLens: lens, network, rpc } = context;
   const call = <T>(asked: RpcCall<T>) => lens.ask(asked, ask.timeoutMs);
 
   async function holding(payer: string, terms: AssetTerms) {

@@ -224,8 +224,9 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
     const allowance = item.method === 'permit2' ? state.get(keys.allowance(item.asset, item.payer)) : item.amount;
     if (allowance < item.amount) return { is: 'short_allowance' };
   }
+  const balance = ledger.state.get(keys.balance(item.asset, item.payer));
   const [outcome] = simulate(ledger, [{ item, commitment, signature, hasCode }]);
-  if (outcome === undefined || outcome.is === 'paid') return { is: 'good', hasCode };
+  if (outcome === undefined || outcome.is === 'paid') return { is: 'good', hasCode, balance };
   const { reason } = outcome;
   // Tokens and Permit2 look at the nonce of an account with code first.
   if (reason === 'used' && tryOut(() => checkSignature(ledger, item, signature)).is === 'refused') {

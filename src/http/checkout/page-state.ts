@@ -2,15 +2,16 @@ import type { PageState, PaidInfo, PaymentPage, RefundPage } from '../../../web/
 import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
+import { findShownById } from '../../actions/paying/shown-by-id.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { shownReference } from '../../domain/payment-link.ts';
 import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
-import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { gatewayUrl, plainUrl, receiptUrl } from '../entry/payment-id.ts';
+import { gatewayUrl, plainUrl } from '../entry/payment-id.ts';
+import { receiptUrl } from '../receipts/receipt-url.ts';
 import { viewToken } from '../views/amount.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { viewStatus } from '../views/payment.ts';
@@ -54,9 +55,9 @@ export async function paymentPage(
   const { config, world } = deps;
   const nowMs = world.clock.nowMs();
   const { info, failureCode, isFinal } = viewStatus(config, payment, nowMs);
-  const [forPayer, details, sendable, paidInto] = await Promise.all([
+  const [forPayer, shown, sendable, paidInto] = await Promise.all([
     viewWithTransaction(deps, payment),
-    findPaymentDetails(deps.db.sql, payment.id),
+    findShownById(deps.db.sql, payment, nowMs),
     depositAssets(deps, payment),
     isFinal ? undefined : findPaidInto(deps.db.sql, payment.id),
   ]);
@@ -67,7 +68,7 @@ export async function paymentPage(
     paymentId: payment.id,
     appId: CHECKOUT_APPS[payment.mode],
     gatewayUrl: gatewayUrl(config.publicUrl, payment.id),
-    receiptUrl: receiptUrl(config.publicUrl, payment.id),
+    receiptUrl: shown.leadsToReceipt ? receiptUrl(deps, payment.id) : null,
     ...(config.qrLink === 'plain' && { qrUrl: plainUrl(config.publicUrl, payment.id) }),
     nowMs,
     payment: {
@@ -77,13 +78,13 @@ export async function paymentPage(
       ...(failureCode !== undefined && { failureCode }),
     },
     checkout: successUrl === null || errorUrl === null ? null : { successUrl, errorUrl },
-    referenceId: shownReference(payment.referenceId),
-    ...viewOrder(config, details),
+    referenceId: shown.isPublicId ? '' : shownReference(payment.referenceId),
+    ...viewOrder(config, shown.details),
     sendable: sendable.map(({ asset, amount }) => viewToken(config, asset, amount.toString())),
     ...(paidInto !== undefined && { paidInto }),
     sandbox: sandboxOf(deps, payment),
     pairing,
-    ...(config.smtp !== undefined && { mailsReceipts: true }),
+    ...(config.smtp !== undefined && shown.leadsToReceipt && { mailsReceipts: true }),
     embedder: isEmbeddable,
   };
 }

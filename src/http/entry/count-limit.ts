@@ -23,6 +23,12 @@ export const SIGN_IN_FAILURES = { max: 20, message: 'Too many failed sign-ins. T
 /** Payments that one address creates by one payment link. Visitors of a café share an address. */
 export const LINK_ORDERS = { max: 30, message: 'Too many payments by this link. Try again in some minutes.' };
 
+/** Receipts that one address asks for by mail. */
+export const MAILED_RECEIPTS = {
+  max: 20,
+  message: 'Too many receipts were mailed for this address. Try again in some minutes.',
+};
+
 /** Receipts that are printed for one address. */
 export const PRINTS = {
   max: 60,

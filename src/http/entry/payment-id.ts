@@ -36,11 +36,6 @@ export function plainUrl(publicUrl: string, paymentId: string): string {
   return `${publicUrl}${PLAIN_PATH}${paymentId.slice('pay_'.length)}`;
 }
 
-/** The page of the payment's receipt. Its files have the same address with an ending. */
-export function receiptUrl(publicUrl: string, paymentId: string): string {
-  return `${plainUrl(publicUrl, paymentId)}/receipt`;
-}
-
 function plainId(path: string): string | undefined {
   return path.startsWith(PLAIN_PATH) ? `pay_${path.slice(PLAIN_PATH.length)}` : undefined;
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts';
-import { fullBucket, refill, type TokenBucket } from '../../runtime/token-bucket.ts';
+import { refill, type TokenBucket } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 
 /**
@@ -8,50 +8,60 @@ import type { Clock } from '../../runtime/world.ts';
  */
 export interface RateLimit {
   /**
-   * Takes one token; throws `rate_limited` when there is none. The headers show the remaining tokens once half of them
+   * Takes one token, or as many as given; throws `rate_limited` when there are fewer. The headers show the remaining tokens once half of them
    * are gone.
    */
-  take(answer: { header(name: string, value: string): unknown }, caller: string): void;
+  take(answer: { header(name: string, value: string): unknown }, caller: string, tokens?: number): void;
 }
 
 export interface RateLimitInput {
   /** The name of the policy in the headers. */
   readonly name: string;
   readonly perSecond: number;
+  /** The bucket holds the tokens of this many seconds, one by default. */
+  readonly windowS?: number;
+  /** The name of a token in the refusal. */
+  readonly what?: string;
   readonly onRefusal: () => void;
 }
 
 const MAX_BUCKETS = 100_000;
 
-export function createRateLimit(clock: Clock, { name, perSecond, onRefusal }: RateLimitInput): RateLimit {
+export function createRateLimit(clock: Clock, input: RateLimitInput): RateLimit {
+  const { name, perSecond, windowS = 1, what = 'requests', onRefusal } = input;
   const buckets = new Map<string, TokenBucket>();
-  const policy = `"${name}";q=${perSecond};w=1`;
+  const capacity = perSecond * windowS;
+  const policy = `"${name}";q=${capacity};w=${windowS}`;
 
   function bucketOf(caller: string, nowMs: number): TokenBucket {
     const known = buckets.get(caller);
     if (known !== undefined) return known;
     // A full table drops its oldest bucket: a flood of new addresses must not grow the memory without end.
     if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value ?? '');
-    const fresh = fullBucket(perSecond, nowMs);
+    const fresh = { perSecond, tokens: capacity, filledAtMs: nowMs, capacity };
     buckets.set(caller, fresh);
     return fresh;
   }
 
   return {
-    take(answer, caller) {
+    take(answer, caller, tokens = 1) {
       const nowMs = clock.nowMs();
       const bucket = bucketOf(caller, nowMs);
       refill(bucket, nowMs);
-      const isAllowed = bucket.tokens >= 1;
-      if (isAllowed) bucket.tokens -= 1;
-      if (bucket.tokens <= perSecond / 2) {
+      // More than a full bucket cannot be saved up: it takes a full one.
+      const price = Math.min(tokens, capacity);
+      const isAllowed = bucket.tokens >= price;
+      if (isAllowed) bucket.tokens -= price;
+      if (bucket.tokens <= capacity / 2) {
         answer.header('RateLimit-Policy', policy);
-        answer.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=1`);
+        answer.header('RateLimit', `"${name}";r=${Math.floor(bucket.tokens)};t=${windowS}`);
       }
       if (isAllowed) return;
       onRefusal();
-      throw new ApiError('rate_limited', `More than ${perSecond} requests a second. Try again in a second.`, {
-        retryAfterS: 1,
+      const retryAfterS = Math.max(1, Math.ceil((price - bucket.tokens) / perSecond));
+      const later = retryAfterS === 1 ? 'a second' : `${retryAfterS} seconds`;
+      throw new ApiError('rate_limited', `More than ${perSecond} ${what} a second. Try again in ${later}.`, {
+        retryAfterS,
       });
     },
   };

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PaperSize, ReceiptPageState } from '../../../web/src/receipts/page-state.ts';
-import { makeReceipt } from '../../actions/paying/make-receipt.ts';
 import { isId } from '../../domain/ids.ts';
 import { ApiError } from '../../errors.ts';
 import { isPaperSize, PAPERS } from '../../paper/papers.ts';
@@ -15,12 +14,14 @@ import { chooseLanguage } from '../checkout/page-state.ts';
 import { renderScriptless } from '../checkout/scriptless-document.ts';
 import { makeFile, sendFile, sendText } from '../checkout/static-files.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { PLAIN_PATH, plainUrl } from '../entry/payment-id.ts';
+import { plainUrl } from '../entry/payment-id.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { errorSender, toApiError } from '../errors.ts';
 import { paymentNotFound } from '../routes/payments.ts';
 import { pageBrand } from '../views/brand.ts';
 import { receiptPage } from './receipt-state.ts';
+import { isReceiptSecret, OLDER_RECEIPT_ROUTE, RECEIPT_ROUTE } from './receipt-url.ts';
+import { signedReceipt } from './signed-receipt.ts';
 
 const SCRIPT = new URL('../../../docs/verify-receipt.mjs', import.meta.url);
 const ONE_HOUR = 'public, max-age=3600';
@@ -30,7 +31,7 @@ const NOT_BUILT = 'The page of receipts has not been built. Run: npm run build';
 
 type PaidPayment = Payment & { readonly tokenAsset: string };
 
-/** Receipts for payers, as a page, as PDF and signed. The id in the address is the right to see them, as on the checkout. */
+/** Receipts for payers, as a page, as PDF and signed. The secret in the address is the right to see them. */
 export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void> {
   const page = {
     schema: { hide: true },
@@ -38,7 +39,7 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
     errorHandler: (error: unknown, request: FastifyRequest, reply: FastifyReply) =>
       sendTrouble(deps, error, request, reply),
   } as const;
-  const url = `${PLAIN_PATH}:id/receipt`;
+  const url = RECEIPT_ROUTE;
   app.get(url, page, (request, reply) =>
     withPaid(deps, request, reply, async (payment, bundle) => {
       const brand = pageBrand(deps.config, await deps.merchants.get(payment.merchantId));
@@ -51,8 +52,16 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
   );
   app.get(`${url}.json`, { schema: { hide: true }, config: { priority: 'spare' } }, async (request, reply) => {
     const payment = await findPayment(deps, request);
-    return reply.header('Cache-Control', ASK_AGAIN).send(await makeReceipt(deps, payment));
+    return reply.header('Cache-Control', ASK_AGAIN).send(await signedReceipt(deps, payment));
   });
+  // Addresses that were given out before they had a secret. The checkout shows as much as the id alone may show.
+  for (const older of [OLDER_RECEIPT_ROUTE, `${OLDER_RECEIPT_ROUTE}.pdf`]) {
+    app.get(older, page, async (request, reply) => {
+      const id = idIn(request);
+      if (id === undefined) throw paymentNotFound();
+      return reply.redirect(plainUrl(deps.config.publicUrl, id), 303);
+    });
+  }
 
   const script = makeFile('text/javascript; charset=utf-8', await readFile(SCRIPT));
   app.get(
@@ -62,9 +71,15 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
   );
 }
 
-async function findPayment(deps: HttpDeps, { params }: FastifyRequest): Promise<Payment> {
+function idIn({ params }: FastifyRequest): string | undefined {
   const id = `pay_${(params as { id: string }).id}`;
-  const payment = isId('pay_', id) ? await deps.readPayment(id) : undefined;
+  return isId('pay_', id) ? id : undefined;
+}
+
+async function findPayment(deps: HttpDeps, request: FastifyRequest): Promise<Payment> {
+  const id = idIn(request);
+  const { secret } = request.params as { secret: string };
+  const payment = id !== undefined && isReceiptSecret(deps, id, secret) ? await deps.readPayment(id) : undefined;
   if (payment === undefined) throw paymentNotFound();
   return payment;
 }

@@ -7,12 +7,13 @@ import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { plainUrl, receiptUrl } from '../entry/payment-id.ts';
+import { plainUrl } from '../entry/payment-id.ts';
 import { viewAmount, viewToken } from '../views/amount.ts';
 import type { PageBrand } from '../views/brand.ts';
 import { linkTransaction, viewForPayer } from '../views/payer-info.ts';
 import { viewOrder } from '../views/payment-details.ts';
 import { chainOf } from '../views/payment-list.ts';
+import { receiptUrl } from './receipt-url.ts';
 
 /** A payment in parts names this many transactions. */
 const MAX_TRANSACTIONS = 20;
@@ -36,7 +37,7 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
     findSigned(deps, payment),
   ]);
   const { description, lineItems } = viewOrder(config, details);
-  const url = receiptUrl(config.publicUrl, id);
+  const url = receiptUrl(deps, id);
   return {
     kind: 'receipt',
     locale: language.locale,

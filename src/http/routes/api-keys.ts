@@ -2,23 +2,26 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type IssuedKey, issueKey, keyNotFound, revokeKey, rotateKey } from '../../actions/parties/issue-key.ts';
 import { isAddressOrNetwork } from '../../domain/address-list.ts';
+import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { Quota } from '../../domain/quota.ts';
 import { SCOPES } from '../../domain/scope.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { defaultKeyEnd } from '../../settings/key-lifetime.ts';
-import { type ApiKey, listApiKeys } from '../../store/parties/api-keys.ts';
+import { type ApiKey, listApiKeys, listKeysPage } from '../../store/parties/api-keys.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { nullable, Timestamp } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { ApiKeyBody, ApiKeyField, ApiKeyWithSecret, viewApiKey } from '../views/api-key.ts';
 
 /** People alone manage keys: a stolen key must not make its own successor. */
 const READ = { scheme: 'person', scope: 'keys:read' } as const;
 const WRITE = { scheme: 'person', scope: 'keys:write', needsPasskey: true } as const;
 const DAY_S = 86_400;
+const LIMIT = 100;
+const MAX_LIMIT = 500;
 /** In force, for each mode. */
 const KEY_QUOTA: Quota = { ofPartner: 100, ofMerchant: 20, ofMerchants: 5_000 };
 
@@ -28,8 +31,16 @@ export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
   const viewIssued = ({ key, secret }: IssuedKey) => ({ ...viewApiKey(key, now()), secret });
 
   app.get('/v1/api-keys', { schema: LIST, config: { access: READ } }, async (request, reply) => {
-    const keys = await deps.lists.read(callerRights(request).id, reply, (db) => listSeenKeys(db, request));
-    return { apiKeys: keys.map((key) => viewApiKey(key, now())) };
+    const { cursor, limit = LIMIT, inForce = false } = request.query;
+    const { id, partnerId, mode, merchantIds } = callerRights(request);
+    const question = JSON.stringify(['api keys', partnerId, mode, merchantIds, inForce]);
+    const query = { partnerId, mode, merchantIds, inForceAt: inForce ? now() : undefined };
+    const before = keyBefore(deps, question, cursor);
+    const found = await deps.lists.read(id, reply, (db) => listKeysPage(db, query, { before, limit: limit + 1 }));
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    const nextCursor = last === undefined ? null : sealCursor(deps.cursorKeys, question, [last.id]);
+    return { apiKeys: page.map((key) => viewApiKey(key, now())), nextCursor };
   });
 
   app.post(
@@ -81,6 +92,13 @@ export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
       return { id: request.params.id, deleted: true as const };
     },
   );
+}
+
+function keyBefore({ cursorKeys }: HttpDeps, question: string, cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const [id] = openCursor(cursorKeys, question, cursor) ?? [];
+  if (id !== undefined) return id;
+  throw new ApiError('invalid_params', 'The cursor is not one of ours for this list: use nextCursor.');
 }
 
 /** The keys that a person sees: those of the partner in the mode, and of a merchant's people those for it alone. */
@@ -152,8 +170,17 @@ const { label, scopes, merchantIds, addresses } = ApiKeyField;
 const LIST = {
   tags: TAGS,
   summary: 'List API keys',
-  description: 'All keys of the mode, also ended ones, the oldest first. Secrets are not stored and not shown.',
-  response: { 200: Type.Object({ apiKeys: Type.Array(ApiKeyBody) }, { description: 'The keys.' }) },
+  description: 'The keys of the mode, the newest first. Secrets are not stored and not shown.',
+  querystring: Type.Object({
+    cursor: Type.Optional(Cursor),
+    limit: limitOf(MAX_LIMIT, LIMIT),
+    inForce: Type.Optional(
+      Type.Boolean({ description: 'True for keys in force alone. By default ended ones are listed, too.' }),
+    ),
+  }),
+  response: {
+    200: Type.Object({ apiKeys: Type.Array(ApiKeyBody), nextCursor: NextCursor }, { description: 'One page.' }),
+  },
 };
 
 const ISSUE = {

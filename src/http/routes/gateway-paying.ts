@@ -39,7 +39,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
         errors: [...COMMON, 'sanctioned_user', 'payment_expired'],
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const payment = await findPayable(deps, deps.readPayment, request);
       const served = servedNetworks(deps, payment.mode).map(({ chain }) => chain.network.chainId);
       const accounts = readPayerAccounts(new Set(served), request.body.accounts);
@@ -47,8 +47,10 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
       // Without the info in the answer there is no other way to learn it.
       if (status === 'expired' && !isInfoAsked) throw paymentExpired();
-      if (status === 'requires_action') deps.optionAsks.note(payment.id);
-      const options = status === 'requires_action' ? await listOptions(deps, { payment, accounts }) : [];
+      const isPayable = status === 'requires_action';
+      if (isPayable) deps.surveyLimit.take(request, reply, accounts.length);
+      if (isPayable) deps.optionAsks.note(payment.id);
+      const options = isPayable ? await listOptions(deps, { payment, accounts }) : [];
       return {
         options: options.map((option) => viewOption(deps.config, option)),
         info: isInfoAsked ? await viewForPayer(deps, payment) : null,

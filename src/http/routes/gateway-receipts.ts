@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import { mailReceipt } from '../../actions/paying/mail-receipt.ts';
+import { findShownById, RECEIPT_BY_ID_HOURS } from '../../actions/paying/shown-by-id.ts';
 import { ApiError } from '../../errors.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findPayable, GATEWAY_ACCESS } from '../entry/gateway-caller.ts';
-import { receiptUrl } from '../entry/payment-id.ts';
+import { addressGroup } from '../entry/rate-limit.ts';
+import { receiptUrl } from '../receipts/receipt-url.ts';
 import { EmailAddress, MailLanguage } from '../schemas.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { PaymentParams } from './payments.ts';
@@ -19,26 +21,33 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
     async (request, reply) => {
       const payment = await findPayable(deps, deps.readPayment, request);
       if (deps.config.smtp === undefined) throw new ApiError('invalid_state', 'This gateway sends no mail.');
+      const { leadsToReceipt } = await findShownById(deps.db.sql, payment, deps.world.clock.nowMs());
+      if (!leadsToReceipt) throw new ApiError('invalid_state', BY_MERCHANT);
       const { email: recipient, language = 'en' } = request.body;
+      // The server of a partner asks for many payers at one address.
+      const asked = request.caller?.via === 'app' ? [addressGroup(request.ip)] : [];
+      deps.mailedReceipts.check(asked);
       const { merchant, transaction } = await viewWithTransaction(deps, payment);
       await mailReceipt(deps, {
         payment,
         recipient,
         language,
         merchantName: merchant.name,
-        pageUrl: receiptUrl(deps.config.publicUrl, payment.id),
+        pageUrl: receiptUrl(deps, payment.id),
         explorerUrl: transaction?.explorerUrl ?? null,
       });
+      deps.mailedReceipts.note(asked);
       return reply.code(202).send({ status: 'queued' as const });
     },
   );
 }
 
+const BY_MERCHANT = 'The receipt of this payment is mailed no more. The merchant has its address.';
+
 const MAIL = {
   tags: ['Gateway'],
   summary: 'Mail a receipt to the payer',
-  description:
-    'Of a succeeded payment, if the gateway has a server for mail. The mail is sent within seconds, or tried for a day. A second request for the same address within ten minutes sends no second mail. A payment has five receipts a day, and an address twenty.',
+  description: `Of a succeeded payment, for ${RECEIPT_BY_ID_HOURS} hours, if the gateway has a server for mail. The mail is sent within seconds, or tried for a day. A second request for the same address within ten minutes sends no second mail. A payment has five receipts a day, an inbox twenty and a merchant 2,000. An address without a key sends twenty in ten minutes.`,
   params: PaymentParams,
   body: Type.Object(
     {

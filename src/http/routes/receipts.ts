@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import { makeReceipt } from '../../actions/paying/make-receipt.ts';
 import { RECEIPT_FORMS, receiptJwkOf } from '../../domain/receipt.ts';
 import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { signedReceipt } from '../receipts/signed-receipt.ts';
 import { enumOf } from '../schemas.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
@@ -11,7 +11,7 @@ export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/payments/:id/receipt',
     { schema: RECEIPT, config: { access: READ, errors: ['payment_not_found', 'invalid_state'] } },
-    async (request) => makeReceipt(deps, await findOwnPayment(deps.readPayment, request)),
+    async (request) => signedReceipt(deps, await findOwnPayment(deps.readPayment, request)),
   );
 
   app.get('/.well-known/till-receipts.json', { schema: KEYS }, async () => {
@@ -117,6 +117,9 @@ const RECEIPT = {
           keyId: text('The `kid` of a key in `/.well-known/till-receipts.json`.'),
           value: text('Base64url.'),
         }),
+        pageUrl: text(
+          'The page of the receipt, for people. It has a secret of its own, which is the right to see the receipt: give it to the payer alone.',
+        ),
       },
       { description: 'The receipt.' },
     ),

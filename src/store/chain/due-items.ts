@@ -263,20 +263,54 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
 /** Items that are open for longer wait for an endpoint, and count no more. */
 const COUNTED_MS = 86_400_000;
 
-/** How many items of payments, accepted within a day, each of these accounts (CAIP-10) has open. */
-export async function countOpenItems(db: Reader, accounts: readonly string[], now: Date): Promise<Map<string, number>> {
-  // The state is a filter of the count and no condition: with it, the planner reads all open items of the network.
-  const rows = await db<{ account: string; count: number }[]>`
-    select a.account, (
-      select count(*) filter (where i.state in ('due', 'sent'))::int from items i
-      where i.network = a.network and i.payer = a.payer and i.purpose = 'payment'
-        and i.accepted_at > ${new Date(now.getTime() - COUNTED_MS)}) as count
+/** The payments under way of an account. */
+export interface UnderWay {
+  readonly count: number;
+  /** What they take of each asset, without those that a block shows as paid: the balance is without them already. */
+  readonly amounts: ReadonlyMap<string, bigint>;
+}
+
+/** The items of payments, accepted within a day, that each of these accounts (CAIP-10) has open. */
+export async function findUnderWay(
+  db: Reader,
+  accounts: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, UnderWay>> {
+  // The state is a filter of the sums and no condition: with it, the planner reads all open items of the network.
+  const rows = await db<{ account: string; asset: string; count: number; amount: string | null }[]>`
+    select a.account, o.asset, o.count, o.amount
     from unnest(
       ${accounts as string[]}::text[],
       ${accounts.map((account) => account.slice(0, account.lastIndexOf(':')))}::text[],
       ${accounts.map((account) => account.slice(account.lastIndexOf(':') + 1))}::text[]
-    ) as a(account, network, payer)`;
-  return new Map(rows.map(({ account, count }) => [account, count]));
+    ) as a(account, network, payer)
+    cross join lateral (
+      select i.asset, count(*) filter (where i.state in ('due', 'sent'))::int as count,
+        (sum(i.amount) filter (where i.state in ('due', 'sent') and not ${isInBlock(db)}))::text as amount
+      from items i
+      where i.network = a.network and i.payer = a.payer and i.purpose = 'payment'
+        and i.accepted_at > ${new Date(now.getTime() - COUNTED_MS)}
+      group by i.asset
+    ) o`;
+  return new Map(
+    [...Map.groupBy(rows, ({ account }) => account)].map(([account, own]) => [
+      account,
+      {
+        count: own.reduce((sum, { count }) => sum + count, 0),
+        amounts: new Map(own.map(({ asset, amount }) => [asset, BigInt(amount ?? 0)])),
+      },
+    ]),
+  );
+}
+
+/** True if a block shows an event of the item, or one of a transaction that carries it: a swept address has another commitment. */
+function isInBlock(db: Reader) {
+  return db`(
+    exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')
+    or i.method like 'deposit-%' and exists (
+      select from send_items s join send_versions v using (network, signer, nonce)
+      join chain_events e on e.network = v.network and e.transaction_hash = v.hash
+      where s.commitment = i.commitment))`;
 }
 
 /** Why an accepted item of a payment could not be sent so far. */

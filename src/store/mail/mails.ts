@@ -12,6 +12,8 @@ export interface NewMail {
   readonly key: string;
   readonly content: MailContent;
   readonly wrappedLink: string | null;
+  /** The merchant whose receipt it is. */
+  readonly merchantId?: string | undefined;
   readonly createdAt: Date;
   readonly until: Date;
 }
@@ -19,9 +21,11 @@ export interface NewMail {
 /** Returns true if the mail is new. One reason makes one mail. */
 export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
   const { count } = await tx`
-    insert into mails (id, kind, recipient, language, subject, key, content, wrapped_link, created_at, until, due_at)
+    insert into mails (id, kind, recipient, language, subject, key, content, wrapped_link, merchant_id,
+      created_at, until, due_at)
     values (${mail.id}, ${mail.kind}, ${mail.recipient}, ${mail.language}, ${mail.subject}, ${mail.key},
-      ${tx.json(mail.content as never)}, ${mail.wrappedLink}, ${mail.createdAt}, ${mail.until}, ${mail.createdAt})
+      ${tx.json(mail.content as never)}, ${mail.wrappedLink}, ${mail.merchantId ?? null},
+      ${mail.createdAt}, ${mail.until}, ${mail.createdAt})
     on conflict (key) do nothing`;
   return count === 1;
 }
@@ -102,6 +106,21 @@ export async function countMailsTo(
     select count(*)::int as mails from mails
     where lower(recipient) = lower(${recipient}) and created_at > ${since} and kind = any(${kinds as string[]}::text[])`;
   return row?.mails ?? 0;
+}
+
+/** The number of receipts to an inbox, whatever the spelling of its address, and of those of a merchant, since then. */
+export async function countReceipts(
+  db: Reader,
+  { inbox, merchantId, since }: { inbox: string; merchantId: string; since: Date },
+): Promise<{ readonly toInbox: number; readonly ofMerchant: number }> {
+  const rows = await db<{ toInbox: number; ofMerchant: number }[]>`
+    select
+      (select count(*)::int from mails where kind = 'receipt' and created_at > ${since} and (
+        replace(split_part(split_part(lower(recipient), '@', 1), '+', 1), '.', '') || '@' || split_part(lower(recipient), '@', 2)
+      ) = ${inbox}) as "toInbox",
+      (select count(*)::int from mails
+        where kind = 'receipt' and created_at > ${since} and merchant_id = ${merchantId}) as "ofMerchant"`;
+  return one(rows);
 }
 
 /** Removes mails that carry an older link of the person. The node that sends one at this moment sends a link that has ended. */

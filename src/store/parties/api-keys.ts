@@ -114,6 +114,34 @@ export function listApiKeys(
     order by id`;
 }
 
+export interface KeyQuery {
+  readonly partnerId: string;
+  readonly mode: Mode;
+  /** Only keys for these merchants and no others; null for all keys. */
+  readonly merchantIds: readonly string[] | null;
+  /** Keys that are in force at this time; undefined for ended ones, too. */
+  readonly inForceAt: Date | undefined;
+}
+
+/** A page of keys, the newest first. */
+export function listKeysPage(
+  db: Reader,
+  { partnerId, mode, merchantIds, inForceAt }: KeyQuery,
+  { before, limit }: { readonly before: string | undefined; readonly limit: number },
+): Promise<ApiKey[]> {
+  const isSeen = merchantIds === null ? db`true` : db`k.merchant_ids <@ ${[...merchantIds]}::text[]`;
+  const isInForce =
+    inForceAt === undefined
+      ? db`true`
+      : db`k."revokedAt" is null and (k."expiresAt" is null or k."expiresAt" > ${inForceAt})`;
+  return db<ApiKey[]>`
+    select * from (
+      select ${columns(db)} from api_keys k
+      where k.partner_id = ${partnerId} and k.mode = ${mode} and ${isSeen}
+        and ${before === undefined ? db`true` : db`k.id < ${before}`}
+    ) k where ${isInForce} order by k.id desc limit ${limit}`;
+}
+
 /**
  * Ends a key for good. Returns false if it was ended before. `revoked_at`, which nodes of the version before read, does not
  * count: somebody could set it and take it back. The transaction has locked the key.

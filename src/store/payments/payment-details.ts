@@ -1,3 +1,4 @@
+import { payoutIdOf, refundIdsOf } from '../../domain/ids.ts';
 import type { Reader } from '../plumbing/database.ts';
 
 /** The order behind a payment, in the merchant's words. Empty parts are left out. */
@@ -23,4 +24,21 @@ export async function findDetailsOf(db: Reader, ids: readonly string[]): Promise
   const rows = await db<{ id: string; details: PaymentDetails }[]>`
     select id, details from payments where id = any(${ids as string[]}::text[]) and details is not null`;
   return new Map(rows.map(({ id, details }) => [id, details]));
+}
+
+export interface ShownDetails {
+  readonly details: PaymentDetails;
+  /** True if a contract of the first releases may have shown the id: then strangers know it, too. */
+  readonly isPublicId: boolean;
+}
+
+/** The order for a reader who has no right but the id of the payment. It is empty if the chain shows the id. */
+export async function findShownDetails(db: Reader, paymentId: string): Promise<ShownDetails> {
+  const subjects = [paymentId, payoutIdOf(paymentId), ...refundIdsOf(paymentId)];
+  const [row] = await db<{ details: PaymentDetails | null; isPublicId: boolean }[]>`
+    select details,
+      exists (select from items where subject = any(${subjects}::text[]) and seal is null) as "isPublicId"
+    from payments where id = ${paymentId}`;
+  const { details = null, isPublicId = true } = row ?? {};
+  return { details: isPublicId ? {} : (details ?? {}), isPublicId };
 }

@@ -136,7 +136,7 @@ export function describeDeposits(onScene: OnScene): void {
           const second = await newAuthorized(scene, form);
           const { item, signature } = first.signed;
           const [{ address }] = relayers;
-          assert.deepEqual(await chain.judge(item, signature, address), { is: 'good', hasCode: false });
+          assert.partialDeepStrictEqual(await chain.judge(item, signature, address), { is: 'good', hasCode: false });
           const bent: Partial<Item>[] = [
             { amount: 999n },
             { recipient: second.payer.address },

@@ -21,7 +21,7 @@ export function describeOwnAccounts(onScene: OnScene): void {
           if (method === 'permit2') await approve(scene, assets.permit2);
           const signature = await chain.signItem(own, refund);
           const signed = { item: refund, commitment: chain.commitmentOf(refund), signature, hasCode: false };
-          assert.deepEqual(await chain.judge(refund, signature), { is: 'good', hasCode: false });
+          assert.partialDeepStrictEqual(await chain.judge(refund, signature), { is: 'good', hasCode: false });
           await relay([signed], relayers[1]);
           assert.equal(await holding(refund.recipient, refund.asset), refund.amount);
           assert.deepEqual(await chain.simulate([signed]), [{ is: 'refused', reason: 'used' }]);

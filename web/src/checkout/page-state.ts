@@ -16,8 +16,8 @@ export interface PaymentPage extends Language {
   /** The public App-Id the page calls the gateway with. */
   readonly appId: string;
   readonly gatewayUrl: string;
-  /** The page of the receipt, once the payment has succeeded. */
-  readonly receiptUrl: string;
+  /** The page of the receipt, once the payment has succeeded; null if the id alone does not lead to it. */
+  readonly receiptUrl: string | null;
   /** The link for QR codes and wallet apps; missing where that is the gateway URL. */
   readonly qrUrl?: string;
   /** The server's clock when it rendered: payers' clocks may be wrong by hours. */

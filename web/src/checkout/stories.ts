@@ -132,7 +132,7 @@ const PAGE: PaymentPage = {
   paymentId: 'pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
   appId: 'app_checkout',
   gatewayUrl: 'https://till.example.com/?pid=pay_06DRVX4NT50CZ7K9M2Q8R1W3E5',
-  receiptUrl: 'https://till.example.com/c/06DRVX4NT50CZ7K9M2Q8R1W3E5/receipt',
+  receiptUrl: 'https://till.example.com/c/06DRVX4NT50CZ7K9M2Q8R1W3E5/q83vEjRWeJq83u8SNFZ4mg/receipt',
   qrUrl: 'https://till.example.com/c/06DRVX4NT50CZ7K9M2Q8R1W3E5',
   nowMs: NOW_MS,
   payment: PAYMENT,

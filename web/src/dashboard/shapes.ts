@@ -42,6 +42,8 @@ export interface LateMoney {
 
 /** Parts of the receipt, all as text. */
 export interface Receipt {
+  /** The page of the receipt, for the payer. */
+  readonly pageUrl: string;
   readonly receipt: {
     readonly payer: string;
     readonly collector: string;

@@ -10,6 +10,7 @@ export interface ReceiptStory {
 }
 
 const ID = '06DRVX4NT50CZ7K9M2Q8R1W3E5';
+const SECRET = 'q83vEjRWeJq83u8SNFZ4mg';
 const ORIGIN = 'https://till.example.com';
 
 function euros(value: string): Amount {
@@ -48,11 +49,11 @@ const PAID: ReceiptPage = {
   transactions: [transaction('3f')],
   refunds: [],
   proof: {
-    receiptUrl: `${ORIGIN}/c/${ID}/receipt.json`,
+    receiptUrl: `${ORIGIN}/c/${ID}/${SECRET}/receipt.json`,
     keysUrl: `${ORIGIN}/.well-known/till-receipts.json`,
     scriptUrl: `${ORIGIN}/verify-receipt.mjs`,
   },
-  url: `${ORIGIN}/c/${ID}/receipt`,
+  url: `${ORIGIN}/c/${ID}/${SECRET}/receipt`,
   checkoutUrl: `${ORIGIN}/c/${ID}`,
 };
 

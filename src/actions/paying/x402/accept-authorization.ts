@@ -13,7 +13,7 @@ import { type Payment, stateOf } from '../../../store/payments/payments.ts';
 import { hear } from '../../evidence.ts';
 import type { PaymentMover } from '../move-payment.ts';
 import { findOwnDeposit, type OpenDepositDeps, type OpenedDeposit } from '../open-deposit.ts';
-import { merchantStopped, noExecutor, payerBusy, refuseScreened } from '../option-refusals.ts';
+import { balanceUnderWay, merchantStopped, noExecutor, payerBusy, refuseScreened } from '../option-refusals.ts';
 import { openNetworks } from '../served-networks.ts';
 import { readTerms } from '../terms-in-force.ts';
 import { type BadVerdict, reasonOf } from '../verdict-refusals.ts';
@@ -114,12 +114,14 @@ export async function acceptAuthorization(
     actor: 'x402',
     evidence: { commitment, screening: list },
     items: { accepted: [accepted] },
+    balance: verdict.is === 'good' ? verdict.balance : undefined,
   });
   deps.world.crashPoint?.('confirm.accepted');
   if (outcome.ok) return { is: 'accepted', authorized };
   if (outcome.refusal === 'merchant_stopped') throw merchantStopped();
   if (outcome.refusal === 'network_stopped') throw noExecutor();
   if (outcome.refusal === 'payer_busy') throw payerBusy();
+  if (outcome.refusal === 'balance_under_way') throw balanceUnderWay();
   if (outcome.refusal === 'attempt_over') return { is: 'unfit', reason: 'invalid_exact_evm_nonce_already_used' };
   // Another request moved the payment first. It may have brought the same authorization.
   const isSame = (await findKnown(deps, payment, { paying, commitment })) === 'same';

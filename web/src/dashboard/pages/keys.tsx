@@ -1,15 +1,16 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { isTestKey, openReference } from '../../shared/reference-key.ts';
 import { clamp, fill } from '../../shared/text.ts';
-import { call } from '../api.ts';
+import { call, queryText } from '../api.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import type { ApiKey } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { Form } from '../ui/form.tsx';
 import { KeyDialog, RotateDialog } from '../ui/key-dialogs.tsx';
-import { ListState } from '../ui/list-state.tsx';
+import { ListState, More } from '../ui/list-state.tsx';
+import { usePages } from '../ui/pages-list.ts';
 import { Dialog, FormEnd, PageHead, Time, useTitle } from '../ui/parts.tsx';
 import { SecretDialog } from '../ui/secret-dialog.tsx';
 import { Tabs } from '../ui/tabs.tsx';
@@ -29,13 +30,11 @@ export function KeysPage() {
   const [secret, setSecret] = useState<string>();
   const [showsEnded, setShowsEnded] = useState(false);
   useTitle(words.apiKeys);
-  const { data, error } = useQuery({
-    queryKey: ['keys'],
-    queryFn: ({ signal }) => call<{ apiKeys: ApiKey[] }>('GET', '/v1/api-keys', { signal }),
-  });
-  const all = data?.apiKeys.toReversed();
-  const keys = all?.filter(({ status }) => showsEnded || status === 'active');
-  const hasEnded = all?.some(({ status }) => status !== 'active') ?? false;
+  const list = usePages<{ apiKeys: ApiKey[]; nextCursor: string | null }>(
+    ['keys', showsEnded],
+    (cursor) => `/v1/api-keys${queryText({ limit: 100, cursor, ...(!showsEnded && { inForce: 'true' }) })}`,
+  );
+  const keys = list.data?.pages.flatMap((page) => page.apiKeys);
   return (
     <>
       <PageHead title={words.developers}>
@@ -46,18 +45,17 @@ export function KeysPage() {
         )}
       </PageHead>
       <Tabs of="developers" />
-      <ListState error={error} count={keys?.length} empty={words.noKeys} />
+      <ListState error={list.error} count={keys?.length} empty={words.noKeys} />
       <ul className="plain-list keys" aria-label={words.apiKeys}>
         {keys?.map((key) => (
           <KeyRow key={key.id} apiKey={key} onSecret={setSecret} />
         ))}
       </ul>
-      {hasEnded && (
-        <label className="check below">
-          <input type="checkbox" checked={showsEnded} onChange={() => setShowsEnded(!showsEnded)} />
-          <span>{words.showEnded}</span>
-        </label>
-      )}
+      <More list={list} />
+      <label className="check below">
+        <input type="checkbox" checked={showsEnded} onChange={() => setShowsEnded(!showsEnded)} />
+        <span>{words.showEnded}</span>
+      </label>
       {isAdding && (
         <KeyDialog
           onClose={() => setAdding(false)}

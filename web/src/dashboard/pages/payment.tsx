@@ -172,9 +172,11 @@ function Facts({ payment, receipt }: FactsProps) {
         )}
         {payment.status === 'succeeded' && (
           <Fact name={words.receipt}>
-            <a href={`/c/${payment.id.slice(4)}/receipt`} target="_blank" rel="noreferrer">
-              {words.openReceipt}
-            </a>{' '}
+            {receipt !== undefined && (
+              <a href={receipt.pageUrl} target="_blank" rel="noreferrer">
+                {words.openReceipt}
+              </a>
+            )}{' '}
             {receipt !== undefined && (
               <button type="button" className="quiet small" onClick={() => saveReceipt(payment.id, receipt)}>
                 {words.saveReceipt}

@@ -1,0 +1,21 @@
+/** Payments are forgotten from this many on, the oldest first. */
+const MAX_PAYMENTS = 100_000;
+
+/** Counts uses of payments in the memory of this process, each for some time after its first use. */
+export function createUses(keptMs: number): (paymentId: string) => number {
+  const uses = new Map<string, { count: number; readonly endMs: number }>();
+  return (paymentId) => {
+    const nowMs = Date.now();
+    const known = uses.get(paymentId);
+    if (known !== undefined && known.endMs > nowMs) {
+      known.count += 1;
+      return known.count;
+    }
+    for (const [id, { endMs }] of uses) {
+      if (endMs > nowMs && uses.size < MAX_PAYMENTS) break;
+      uses.delete(id);
+    }
+    uses.set(paymentId, { count: 1, endMs: nowMs + keptMs });
+    return 1;
+  };
+}

@@ -1,0 +1,37 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../runtime/world.ts';
+import { createRateLimit } from './rate-limit.ts';
+import { sharerOf } from './turns.ts';
+
+/**
+ * Limits the questions that payers' requests for options send to the endpoints of networks. Anybody can ask for options,
+ * and the endpoints also carry payments: a stranger must not use up their calls.
+ */
+export interface SurveyLimit {
+  /** Throws `rate_limited` if this caller has asked about too many accounts. */
+  take(request: FastifyRequest, reply: FastifyReply, accounts: number): void;
+}
+
+/** A wallet sends all its accounts at once, some payers share an address, and a person looks more than once. */
+const WINDOW_S = 8;
+/** The questions of a request that do not depend on its accounts are worth as much as those about some accounts. */
+const ACCOUNTS_PER_REQUEST = 4;
+
+export interface SurveyLimitInput {
+  readonly perKey: number;
+  readonly perAddress: number;
+  readonly onRefusal: () => void;
+}
+
+export function createSurveyLimit(clock: Clock, { perKey, perAddress, onRefusal }: SurveyLimitInput): SurveyLimit {
+  const terms = { name: 'surveys', what: 'accounts', windowS: WINDOW_S, onRefusal };
+  const byKey = createRateLimit(clock, { ...terms, perSecond: perKey });
+  const byAddress = createRateLimit(clock, { ...terms, perSecond: perAddress });
+  return {
+    take(request, reply, accounts) {
+      const { caller } = request;
+      const limit = caller === undefined || caller.via === 'app' ? byAddress : byKey;
+      limit.take(reply, sharerOf(request), ACCOUNTS_PER_REQUEST + accounts);
+    },
+  };
+}
