@@ -36,6 +36,8 @@ export interface PaidWith {
 export interface WholeRefund {
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount: all that was paid. */
   amount: Amount;
   /** The transaction, once it is final. */
@@ -50,6 +52,8 @@ export interface PaymentRefund {
   refundId: string;
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount, in the paid asset. */
   amount: Amount;
   /** The part of the price that is given back. */
@@ -113,6 +117,13 @@ export interface Payment {
   refund?: WholeRefund;
   /** Only if a refund was requested; the oldest first. */
   refunds?: PaymentRefund[];
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
   /** As given. */
   description: string | null;
   /** The given items, with the data to format their amounts. */
@@ -336,6 +347,8 @@ export interface AcceptedRefund {
   refundId?: string;
   /** The state of the refund; `refunded` is the last one. */
   status?: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem?: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount, in the paid asset. */
   amount?: Amount;
   /** The part of the price that is given back. */
@@ -365,6 +378,13 @@ export interface AcceptedRefund {
   } | null;
   /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
 }
 
 /** The refund. */
@@ -374,6 +394,8 @@ export interface Refund {
   refundId: string;
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount, in the paid asset. */
   amount: Amount;
   /** The part of the price that is given back. */
@@ -403,6 +425,13 @@ export interface Refund {
   } | null;
   /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
 }
 
 export interface RefundQuery {

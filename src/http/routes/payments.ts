@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { findRefundable } from '../../actions/outgoing/refund/refundable.ts';
 import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
 import { findCreated, type PaymentOrder } from '../../actions/paying/create-payment.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
@@ -82,12 +83,13 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const isPaid = payment.status === 'succeeded';
       const now = new Date(deps.world.clock.nowMs());
       // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
-      const [details, settlement, refunds] = await Promise.all([
+      const [details, settlement, refunds, refundable] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
         isPaid ? findShownRefunds(deps.db.sql, { paymentId: payment.id, now }) : [],
+        isPaid ? findRefundable(deps.db.sql, payment) : null,
       ]);
-      return viewDetails(deps.config, { payment, details, settlement, refunds, nowMs: now.getTime() });
+      return viewDetails(deps.config, { payment, details, settlement, refunds, refundable, nowMs: now.getTime() });
     },
   );
 

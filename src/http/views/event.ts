@@ -87,8 +87,10 @@ function recordedRefunds(paymentId: string, data: Facts): RefundFacts[] {
 type RefundFacts = Facts & { readonly id: string };
 
 function refundAt(refund: Refund, record: Facts): Refund {
-  const { updatedAt, ...facts } = record as { updatedAt: string };
-  return { ...refund, ...facts, updatedAt: new Date(updatedAt) };
+  // Older events have no time of the request.
+  const { updatedAt, requestedAt, ...facts } = record as { updatedAt: string; requestedAt?: string };
+  const at = requestedAt === undefined ? refund.requestedAt : new Date(requestedAt);
+  return { ...refund, ...facts, requestedAt: at, updatedAt: new Date(updatedAt) };
 }
 
 function viewRefundEvent(origin: Origin, { objectId, data }: PlacedEvent, { refunds, payments }: EventSubjects) {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Refundable } from '../../actions/outgoing/refund/refundable.ts';
 import { tokenUnitId } from '../../chains/units.ts';
 import type { LateMoney } from '../../domain/late-money.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
@@ -12,7 +13,7 @@ import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { LateMoneyOfEvent, viewLateMoneyOfEvent } from './late-money.ts';
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
-import { PaymentRefunds, type RefundRow, viewRefunds } from './refund.ts';
+import { PaymentRefunds, RefundableField, type RefundRow, viewRefundable, viewRefunds } from './refund.ts';
 
 /** The public shapes of a payment. They show the visible status. */
 export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
@@ -26,7 +27,8 @@ export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number
   };
 }
 
-export function viewDetails(origin: Origin, { payment, details, settlement, refunds, lateMoney, nowMs }: ShownDetails) {
+export function viewDetails(origin: Origin, shown: ShownDetails) {
+  const { payment, details, settlement, refunds, refundable, lateMoney, nowMs } = shown;
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     paymentId: payment.id,
@@ -42,6 +44,7 @@ export function viewDetails(origin: Origin, { payment, details, settlement, refu
     info: viewInfo(origin, payment),
     settlement: settlement === undefined ? null : viewSettlement(settlement),
     ...viewRefunds(origin, payment, refunds),
+    ...(refundable !== undefined && { refundable: viewRefundable(origin, payment, refundable) }),
     ...viewOrder(origin, details),
     metadata: details.metadata ?? null,
     ...(lateMoney !== undefined && { lateMoney: viewLateMoneyOfEvent(origin, lateMoney) }),
@@ -53,6 +56,8 @@ export interface ShownDetails {
   readonly details: PaymentDetails;
   readonly settlement: PaymentSettlement | undefined;
   readonly refunds: readonly (RefundRow & Partial<WaitingRefund>)[];
+  /** Undefined in an event. */
+  readonly refundable?: Refundable | null;
   /** Of an event about it. */
   readonly lateMoney?: LateMoney | undefined;
   readonly nowMs: number;
@@ -110,6 +115,7 @@ export const DetailsBody = Type.Object(
       description: 'The transfer to the merchant, once it has been made; null before.',
     }),
     ...PaymentRefunds,
+    refundable: RefundableField,
     ...OrderBody,
     metadata: MetadataBody,
     lateMoney: LateMoneyOfEvent,

@@ -28,6 +28,7 @@ import { type Payment, paymentColumns } from './payments.ts';
 export interface ListedRefund {
   readonly id: string;
   readonly state: RefundState;
+  readonly problem: string | null;
   readonly network: string;
   readonly asset: string;
   readonly recipient: string;
@@ -72,7 +73,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     left join lateral (${payingItem(db, db`p."tokenValue"`)}) i on true
     left join payment_settlements s on s.payment_id = p.id
     left join lateral (
-      select json_agg(json_build_object('id', r.id, 'state', r.state, 'network', r.network, 'asset', r.asset,
+      select json_agg(json_build_object('id', r.id, 'state', r.state, 'problem', r.problem, 'network', r.network, 'asset', r.asset,
         'recipient', r.recipient, 'amount', r.amount::text, 'price', coalesce(r.price_value, p."amountValue")::text,
         'reason', r.reason, 'transactionHash', r.transaction_hash, 'requestedAt', r.requested_at,
         'updatedAt', r.updated_at) order by r.number) as refunds
