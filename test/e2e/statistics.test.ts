@@ -61,8 +61,8 @@ describe('statistics', () => {
 
     const day = new Date(t.time.clock.nowMs()).toISOString().slice(0, 10);
     const volume = [
-      { currency: 'EUR', amount: '2' },
-      { currency: 'USD', amount: '10.5' },
+      { currency: 'EUR', kind: 'currency', decimals: 2, amount: '2' },
+      { currency: 'USD', kind: 'currency', decimals: 2, amount: '10.5' },
     ];
     const statistics = await asked({ 'api-key': shop.secret }, { from: day, until: day });
     assert.deepEqual(statistics, {

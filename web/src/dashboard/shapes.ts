@@ -1,4 +1,4 @@
-import type { Amount } from '../shared/money.ts';
+import type { Amount, MajorAmount } from '../shared/money.ts';
 import type { Mode } from './api.ts';
 
 /** The parts of the API's answers that the dashboard shows. */
@@ -12,6 +12,8 @@ export type Role = (typeof ROLES)[number];
 /** A refund that gives back a whole payment by itself. */
 export interface WholeRefund {
   readonly status: string;
+  /** Why it has failed. */
+  readonly problem: string | null;
 }
 
 export interface Refund extends WholeRefund {
@@ -96,6 +98,8 @@ export interface PaymentDetails {
   readonly settlement: { readonly successful: { readonly txId: string } } | null;
   readonly refund?: WholeRefund;
   readonly refunds?: readonly Refund[];
+  /** Null if nothing was paid. */
+  readonly refundable: { readonly priceAmount: Amount; readonly amount: Amount } | null;
   readonly description: string | null;
 }
 
@@ -112,11 +116,7 @@ export interface Timeline {
   readonly waiting: { readonly text: string; readonly since: string; readonly until?: string } | null;
 }
 
-export interface Volume {
-  readonly currency: string;
-  /** Major units. */
-  readonly amount: string;
-}
+export type Volume = MajorAmount;
 
 export interface Statistics {
   /** The last day, UTC. */
@@ -337,6 +337,7 @@ export interface ListedRefund {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly status: (typeof REFUND_STATUSES)[number];
+  readonly problem: string | null;
   readonly amount: Amount;
   readonly priceAmount: Amount;
   readonly destination: string;

@@ -35,6 +35,7 @@ async function open(element: HTMLElement, state: PosState): Promise<void> {
     onPaid: paidSignal.play,
     firstMode: state.isSandbox ? 'test' : 'live',
     words: state.strings,
+    currencies: state.currencies,
   });
   page.render(inContext(<App pos={pos} clock={clock} />));
   void pos.start(token);
