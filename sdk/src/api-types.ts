@@ -109,7 +109,11 @@ export interface Payment {
     successful: {
       amount: {
         unit: string;
+        /** The part of the payment that has reached it. Not in events. */
+        value?: string;
       };
+      /** The account that got it, CAIP-10. Not in events. */
+      destination?: string;
       txId: string;
     };
   } | null;
@@ -134,20 +138,8 @@ export interface Payment {
   }[] | null;
   /** As given. */
   metadata: Record<string, string> | null;
-  /** Only in events of type `payment.late_money` and `payment.late_money_updated`: the money that the payment did not need. */
-  lateMoney?: {
-    /** Its own route shows it. Missing in older events. */
-    id?: string;
-    /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
-    reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
-    amount: Amount;
-    /** Only of `payment.late_money_updated`, like the other two. */
-    status?: 'unclaimed' | 'requested' | 'returning' | 'returned';
-    /** The account that gets it back, CAIP-10. */
-    destination?: string | null;
-    /** Why the last return did not happen, such as `vetoed` or `recipient_screened`. Another one can be requested. */
-    problem?: string | null;
-  };
+  /** Money that has arrived and did not count for the payment, the oldest first. `POST /v1/late-money/{id}/return` gives one back. */
+  lateMoney: LateMoney[];
 }
 
 export interface NewPayment {
@@ -295,6 +287,15 @@ export interface ListedPayment {
   refund?: WholeRefund;
   /** Only if a refund was requested; the oldest first. */
   refunds?: PaymentRefund[];
+  /** Only if money has arrived that did not count; the oldest first. */
+  lateMoney?: {
+    id: string;
+    /** `late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'underpaid' | 'paid_twice' | 'wrong_token' | 'wrong_network';
+    /** `unclaimed`: nobody has asked for its return. `requested`: the return cools off or waits. `returning`: it is being sent. `returned`: it has arrived, at final depth. */
+    status: 'unclaimed' | 'requested' | 'returning' | 'returned';
+    amount: Amount;
+  }[];
   /** ISO 8601, UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601, UTC, with milliseconds. */
@@ -457,8 +458,8 @@ export interface LateMoney {
   id: string;
   paymentId: string;
   merchantId: string;
-  /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
-  reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
+  /** `late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+  reason: 'late' | 'overpaid' | 'underpaid' | 'paid_twice' | 'wrong_token' | 'wrong_network';
   /** `unclaimed`: nobody has asked for its return. `requested`: the return cools off or waits. `returning`: it is being sent. `returned`: it has arrived, at final depth. */
   status: 'unclaimed' | 'requested' | 'returning' | 'returned';
   /** CAIP-2. */
@@ -1010,7 +1011,73 @@ export interface EventQuery {
   maxPollMs?: number | undefined;
 }
 
-export type RefundData = Payment;
+export interface RefundData {
+  paymentId: string;
+  /** The same as `paymentId`. */
+  id: string;
+  merchantId: string;
+  referenceId: string;
+  amount: Amount;
+  status: PaymentStatus;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** Seconds since the epoch. */
+  expiresAt: number;
+  /** The URL of the checkout. */
+  gatewayUrl: string;
+  /** Only with status `failed`. */
+  failureCode?: 'declined_user' | null;
+  /** The paid amount, on success; null otherwise. */
+  info: PaidWith | null;
+  /** The transfer to the merchant, once it has been made; null before. */
+  settlement: {
+    successful: {
+      amount: {
+        unit: string;
+        /** The part of the payment that has reached it. Not in events. */
+        value?: string;
+      };
+      /** The account that got it, CAIP-10. Not in events. */
+      destination?: string;
+      txId: string;
+    };
+  } | null;
+  /** Only if one refund gives back the whole payment. `refunds` has all of them. */
+  refund?: WholeRefund;
+  /** Only if a refund was requested; the oldest first. */
+  refunds?: PaymentRefund[];
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
+  /** As given. */
+  description: string | null;
+  /** The given items, with the data to format their amounts. */
+  lineItems: {
+    name: string;
+    quantity: number | null;
+    amount: Amount | null;
+  }[] | null;
+  /** As given. */
+  metadata: Record<string, string> | null;
+  /** Only in events of type `payment.late_money` and `payment.late_money_updated`: the money that the payment did not need. */
+  lateMoney?: {
+    /** Its own route shows it. Missing in older events. */
+    id?: string;
+    /** `late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'underpaid' | 'paid_twice' | 'wrong_token' | 'wrong_network';
+    amount: Amount;
+    /** Only of `payment.late_money_updated`, like the other two. */
+    status?: 'unclaimed' | 'requested' | 'returning' | 'returned';
+    /** The account that gets it back, CAIP-10. */
+    destination?: string | null;
+    /** Why the last return did not happen, such as `vetoed` or `recipient_screened`. Another one can be requested. */
+    problem?: string | null;
+  };
+}
 
 export interface MerchantData {
   id: string;

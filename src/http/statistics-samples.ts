@@ -20,6 +20,13 @@ export const STATISTICS_SAMPLES: Readonly<Record<string, Sample>> = {
     },
   },
   'get /v1/statistics/attention': {
-    answer: { waitingRefunds: 0, failedRefunds: 0, failingEndpoints: 1, heldPayments: 0, slowPayments: 0 },
+    answer: {
+      waitingRefunds: 0,
+      failedRefunds: 0,
+      failingEndpoints: 1,
+      heldPayments: 0,
+      lateMoney: 0,
+      slowPayments: 0,
+    },
   },
 };

@@ -132,7 +132,7 @@ export const StatisticsBody = Type.Object(
 export const AttentionBody = Type.Object(
   {
     waitingRefunds: { ...Count, description: 'Refunds that wait for money on the intermediate account.' },
-    failedRefunds: { ...Count, description: 'Refunds that have failed.' },
+    failedRefunds: { ...Count, description: 'Refunds that have failed, without vetoed ones.' },
     failingEndpoints: {
       ...Count,
       description: 'Webhook endpoints whose last deliveries failed, and those that were disabled for it.',
@@ -141,6 +141,7 @@ export const AttentionBody = Type.Object(
       ...Count,
       description: 'Payments whose net amount is held, because the merchant has no destination.',
     },
+    lateMoney: { ...Count, description: 'Amounts of late money whose return nobody has requested.' },
     slowPayments: { ...Count, description: 'Payments older than 15 minutes that are processing.' },
   },
   { description: 'The counts. Each ends at 1000.' },

@@ -1,3 +1,4 @@
+import { LATE_STATES, type LateReason, type LateState } from '../../domain/late-money.ts';
 import type { RefundState } from '../../domain/refund.ts';
 import type { ItemFeeTerms } from '../chain/items.ts';
 import type { Reader } from '../plumbing/database.ts';
@@ -41,6 +42,15 @@ export interface ListedRefund {
   readonly updatedAt: string;
 }
 
+/** Late money as lists of payments show it. */
+export interface ListedLateMoney {
+  readonly id: string;
+  readonly reason: LateReason | null;
+  readonly state: LateState;
+  readonly asset: string;
+  readonly amount: string;
+}
+
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
@@ -54,6 +64,8 @@ export interface ListedPayment extends Payment {
   readonly settledAt: Date | null;
   /** In the order of their numbers; null if there is none. */
   readonly refunds: readonly ListedRefund[] | null;
+  /** The oldest first; null if there is none. */
+  readonly lateMoney: readonly ListedLateMoney[] | null;
 }
 
 /**
@@ -67,7 +79,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     with page as materialized (${pageIds(db, query)})
     select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.fee, i.fee_terms as "feeTerms",
       s.asset as "settledAsset", s.amount as "settledAmount", s.transaction_hash as "settledHash", s.at as "settledAt",
-      r.refunds
+      r.refunds, l."lateMoney"
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join page on page.id = p.id
     left join lateral (${payingItem(db, db`p."tokenValue"`)}) i on true
@@ -79,14 +91,23 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
         'updatedAt', r.updated_at) order by r.number) as refunds
       from refunds r where r.payment_id = p.id
     ) r on true
+    left join lateral (${lateMoneyOf(db)}) l on true
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
+}
+
+/** The late money of a payment `p`. */
+function lateMoneyOf(db: Reader): Fragment {
+  return db`
+    select json_agg(json_build_object('id', s.id, 'reason', s.reason, 'state', s.state, 'asset', s.asset,
+      'amount', s.amount::text) order by s.seen_at, s.id) as "lateMoney"
+    from strays s where s.payment_id = p.id and s.state = any(${LATE_STATES as unknown as string[]}::text[])`;
 }
 
 /**
  * The item that has paid a payment `p`. Its fee is that of the amount that has come: a deposit address may be paid with a
  * little less than it asked for. Sealed items take no more than the asked fee: see `sweptFee`.
  */
-export function payingItem(db: Reader, tokenValue: Fragment): Fragment {
+function payingItem(db: Reader, tokenValue: Fragment): Fragment {
   return db`
     select least(div(fee * ${tokenValue}, amount), case when seal is not null then fee end) as fee, fee_terms, ended_at
     from items

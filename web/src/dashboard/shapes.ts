@@ -1,5 +1,7 @@
-import type { Amount, MajorAmount } from '../shared/money.ts';
+import type { LateReason } from '../shared/late-money.ts';
+import type { Amount } from '../shared/money.ts';
 import type { Mode } from './api.ts';
+import type { MajorAmount } from './major-amount.ts';
 
 /** The parts of the API's answers that the dashboard shows. */
 
@@ -25,10 +27,16 @@ export interface Refund extends WholeRefund {
   readonly requestedAt: string;
 }
 
+export const LATE_STATUSES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
+
 /** Money that a payment did not need. */
 export interface LateMoney {
   readonly id: string;
-  readonly status: 'unclaimed' | 'requested' | 'returning' | 'returned';
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly reason: LateReason;
+  readonly problem: string | null;
+  readonly status: (typeof LATE_STATUSES)[number];
   readonly asset: string;
   readonly amount: Amount;
   readonly destination: string | null;
@@ -40,6 +48,11 @@ export interface LateMoney {
     readonly since: string;
     readonly until?: string;
   } | null;
+}
+
+export interface LateMoneyPage {
+  readonly lateMoney: readonly LateMoney[];
+  readonly nextCursor: string | null;
 }
 
 /** Parts of the receipt, all as text. */
@@ -95,7 +108,13 @@ export interface PaymentDetails {
   readonly expiresAt: number;
   readonly gatewayUrl: string;
   readonly info: { readonly optionAmount: Amount; readonly txId: string } | null;
-  readonly settlement: { readonly successful: { readonly txId: string } } | null;
+  readonly settlement: {
+    readonly successful: {
+      readonly amount: { readonly unit: string; readonly value?: string };
+      readonly destination?: string;
+      readonly txId: string;
+    };
+  } | null;
   readonly refund?: WholeRefund;
   readonly refunds?: readonly Refund[];
   /** Null if nothing was paid. */
@@ -145,6 +164,7 @@ export interface Attention {
   readonly failingEndpoints: number;
   readonly heldPayments: number;
   readonly slowPayments: number;
+  readonly lateMoney: number;
 }
 
 export interface Merchant {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Amount } from './money.ts';
-import { decimalText, formatAmount, formatEstimate, formatMajor, formatPrice, shortened } from './money.ts';
+import { decimalText, formatAmount, formatEstimate, formatPrice, shortened } from './money.ts';
 
 const fiat = (code: string, value: string, decimals: number): Amount => ({
   unit: `iso4217/${code}`,
@@ -48,15 +48,6 @@ describe('money', () => {
     assert.equal(formatPrice('1.1', 'USD', EN), '$1.10');
     assert.equal(formatPrice('2500', 'USD', EN), '$2,500');
     assert.equal(plain(formatPrice('0.0068027211', 'NOPE', EN)), '0.0068027211 NOPE');
-  });
-
-  it('has the decimals of the API in totals, and takes no token for a currency', () => {
-    const total = (amount: string, currency: string, kind: 'currency' | 'token', decimals: number) =>
-      plain(formatMajor({ amount, currency, kind, decimals }, EN));
-    assert.equal(total('0.0049', 'ETH', 'token', 18), '0.0049 ETH');
-    assert.equal(total('1234.5', 'HUF', 'currency', 2), 'HUF 1,234.50');
-    assert.equal(total('99999.99', 'IDR', 'currency', 2), 'IDR 99,999.99');
-    assert.equal(total('7', 'JPY', 'currency', 0), '¥7');
   });
 
   it('is exact where floating-point numbers are not', () => {

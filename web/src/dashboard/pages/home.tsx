@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatMajor, numberFormat } from '../../shared/money.ts';
+import { numberFormat } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { dayAt, FIRST_PERIOD, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
+import { formatMajor } from '../major-amount.ts';
 import { attentionQuery, statisticsQuery, useMay } from '../queries.ts';
 import type { Statistics, Volume } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
@@ -242,6 +243,13 @@ function NeedsYou() {
             <li>
               <Link to="/refunds" search={{ status: 'awaiting_funds' }}>
                 {text('waitingRefunds', data.waitingRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.lateMoney > 0 && (
+            <li>
+              <Link to="/late-money" search={{ status: 'unclaimed' }}>
+                {text('lateWaiting', data.lateMoney)}
               </Link>
             </li>
           )}
