@@ -38,7 +38,7 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
         // Payments that are created from now on would move the end of the file away.
         const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
         const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: ASSETS });
-        // The first page is read before the answer begins, so that a refusal is one.
+        // The first page is read before the headers are sent, so that an error of it still has its own status.
         const first = await pages.next();
         const day = new Date(nowMs).toISOString().slice(0, 10);
         reply.header('Content-Disposition', `attachment; filename="${content}-${day}.${format}"`);

@@ -248,7 +248,7 @@ function csvLine(db: Reader, columns: readonly Column[]): Fragment {
 
 /**
  * A text of a stranger in quotes. Spreadsheets take a text that begins with one of some characters for a formula; an
- * apostrophe before it makes it text. One that begins with a letter or a digit is none, which is quicker to see.
+ * apostrophe before it makes it text. A text that begins with a letter or a digit is no formula; that test comes first, because it is the quickest.
  */
 function csvText(db: Reader, text: Fragment): Fragment {
   const first = db`ascii(${text})`;

@@ -167,8 +167,8 @@ function evidenceOf({ transactionHash, logIndex, blockNumber, sender, amount, is
 }
 
 /**
- * Names money to the partner that the payment did not need: too much, too late, for a payment that was over, or stray. The
- * last does not wait for the end of the payment, which it cannot pay.
+ * Names money to the partner that the payment did not need: too much, too late, for a payment that was over, or in a wrong
+ * token. Money in a wrong token can never pay the payment, so it is named before the payment has ended.
  */
 async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDeposit, seen: Assessment): Promise<void> {
   const { commitment, paymentId, network, asset, isStray } = deposit;
