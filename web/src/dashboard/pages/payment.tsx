@@ -215,8 +215,8 @@ function Refunds({ payment }: { readonly payment: PaymentDetails }) {
       <ul className="plain-list">
         {refunds.map(({ refundId, status, problem, priceAmount, reason, requestedAt }) => (
           <li key={refundId}>
-            <span className="cut">
-              {formatAmount(priceAmount, style)}
+            <span className="person-names">
+              <span>{formatAmount(priceAmount, style)}</span>
               {reason !== null && (
                 <span className="soft small agent">
                   <bdi>{clamp(reason, 120)}</bdi>

@@ -77,9 +77,11 @@ export function LateRow({ money, title }: LateProps) {
         });
   return (
     <li>
-      <span className="cut">
-        {title} {formatAmount(amount, style)}
-        <span className="soft small agent">{words[REASON_WORDS[reason]]}</span>
+      <span className="person-names">
+        <span>
+          {title} {formatAmount(amount, style)}
+        </span>
+        <span className="soft small">{words[REASON_WORDS[reason]]}</span>
         {status === 'unclaimed' && problem !== null && (
           <span className="soft small agent">{problemOf(words, problem) ?? problem}</span>
         )}
