@@ -1,111 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SECTIONS } from './conformance-sentences.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Sentences of the specification, each with the file and the title of the test that provokes it. */
-const SENTENCES: readonly [sentence: string, file: string, title: string][] = [
-  ['A created payment returns a gateway URL', 'payments', 'with the gateway URL and the id for later reads'],
-  [
-    'Six statuses, in every version',
-    'payment-lists',
-    'all six statuses in every version, and time that has run out, swept or not',
-  ],
-  [
-    '`expiresAt`: in the future, by default in five minutes',
-    'payments',
-    'to end when the merchant says, from the next second to 30 days ahead, or in five minutes',
-  ],
-  ['`checkout`: two URLs or null', 'payments', 'with where to send the payer at the end: both URLs or none'],
-  ['`value`: minor units', 'payments', 'with amounts of any size up to 78 digits, to the last digit'],
-  ['`info` only when the status is `succeeded`', 'payments', 'with the paid amount, only when they have succeeded'],
-  ['`failureCode` only when the status is `failed`', 'payments', 'with why, when they have failed and only then'],
-  ['`Idempotency-Key` on creation', 'payments', 'when the request is sent again, however it is spelled'],
-  ['A retry finds its payment after its own expiry', 'payments', 'to a retry after the expiry that it asked for'],
-  ['The details of a payment', 'payment-details', 'names itself, its merchant, its price, its times and its page'],
-  ['`maxPollMs`: integer or null', 'long-poll', 'answers at once when nothing is to be waited for'],
-  ['List items, each field', 'payment-lists', 'each payment as far as it is known'],
-  [
-    '`startTs` inclusive, `endTs` exclusive',
-    'payment-lists',
-    'by the time they were made: from the first bound on, and before the second',
-  ],
-  ['`token_symbol`, `network`', 'payment-lists', 'by tokens and networks'],
-  [
-    '`status`: a repeated parameter',
-    'unknown-fields',
-    'is a repeated parameter where it has brackets, as many clients write it',
-  ],
-  ['`referenceId`: a substring', 'payment-lists', 'by a part of the reference, in any case'],
-  [
-    'Unknown parameters',
-    'unknown-fields',
-    'is refused by name in every query, however short the parameter and wherever the slip is',
-  ],
-  ['The deprecated list', 'legacy-payment-list', 'take their own parameters'],
-  [
-    '`transaction.nonce`',
-    'watch',
-    'takes native coin whose payer never confirmed: processing from its first block, succeeded at depth',
-  ],
-  ['Merchants: create, read, change, delete', 'merchants', 'are created, read, changed and deleted'],
-  [
-    'Merchants list: `limit` 1 to 100, default 20, `totalCount`',
-    'merchants',
-    'are 20 a page unless the limit says otherwise, from 1 to 100, and all are counted',
-  ],
-  [
-    'Merchants list: `search` 1 to 256 characters',
-    'merchants',
-    'take a search of 1 to 256 characters, however many bytes those are',
-  ],
-  [
-    'Merchants list: `search` without case, over name and id',
-    'merchants',
-    'are searched by name and id, without case, and with nothing but text in the text',
-  ],
-  ['Deleting a merchant hides it', 'merchants', 'are hidden from lists and counts, and their rows are kept'],
-  ['`Idempotency-Key` of at most 255 characters', 'idempotency', 'of 255 characters is fine'],
-  [
-    'A retry with the same key returns the first answer',
-    'idempotency',
-    'gives a retry the first answer, however the retry is spelled',
-  ],
-  [
-    'Settlements: CAIP-19 and CAIP-10, one for each asset',
-    'settlements',
-    'are one per asset: another one is refused, and so is everything that came with it',
-  ],
-  [
-    'Settlements of assets that no network has',
-    'settlements',
-    'may be in any well-formed EVM or Solana asset, known to the gateway or not',
-  ],
-  ['Conflicting auth headers', 'callers', 'refuse two identities at once, like every other route'],
-  ['Missing and unknown auth headers', 'callers', 'refuse every other combination with a code of its own'],
-  [
-    'All error responses have `code` and `message`',
-    'bad-input',
-    'is refused when it is no HTTP at all, and the next caller is served',
-  ],
-];
-
 /** Throws if a test was renamed, so that the page cannot name one that is not there. */
 export function conformancePage(): string {
-  const rows = SENTENCES.map(([sentence, name, title]) => {
-    const file = `test/e2e/${name}.test.ts`;
-    if (!readFileSync(join(ROOT, file), 'utf8').includes(`it('${title}'`)) {
-      throw new Error(`${file} has no test "${title}", which the page about conformance names.`);
-    }
-    return `| ${sentence} | [${name}](../${file}): ${title} |`;
+  const sections = Object.entries(SECTIONS).map(([title, proofs]) => {
+    const rows = proofs.flatMap(([name, test, sentences]) => {
+      const file = `test/e2e/${name}.test.ts`;
+      if (!readFileSync(join(ROOT, file), 'utf8').includes(`it('${test}'`)) {
+        throw new Error(`${file} has no test "${test}", which the page about conformance names.`);
+      }
+      return sentences.map((sentence) => `| ${sentence} | [${name}](../${file}): ${test} |`);
+    });
+    return `## ${title}\n\n| sentence | test |\n|---|---|\n${rows.join('\n')}\n`;
   });
   return `# The specification and its tests
 
-Sentences of the specification, and the test that provokes each of them. This page is generated by \`npm run generate\` and names
-only tests that exist. It does not list every sentence yet.
+Every sentence, field and code of the specification, and the test that provokes it. Where the specification says "not shown", it has no
+rule to test. This page is generated by \`npm run generate\` and names only tests that exist.
 
-| sentence | test |
-|---|---|
-${rows.join('\n')}
-`;
+${sections.join('\n')}`;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { systemWorld } from '../src/runtime/system-world.ts';
@@ -11,6 +11,15 @@ const HAPROXY: DebianProgram = { names: ['haproxy'], debianPackage: 'haproxy' };
 const CONFIGURATION = join(import.meta.dirname, '../docs/examples/haproxy.cfg');
 
 export const missingHaproxy = () => missingProgram(HAPROXY);
+
+/** The complaint of HAProxy about the configuration with these settings; empty if it accepts them. */
+export function checkConfiguration(settings: Readonly<Record<string, string>>): string {
+  const { status, stderr } = spawnSync(programPath(HAPROXY) ?? '', ['-c', '-f', CONFIGURATION], {
+    env: { TILL_LISTEN: ':8443', TILL_STATUS: '127.0.0.1:8404', ...settings },
+    encoding: 'utf8',
+  });
+  return status === 0 ? '' : stderr || 'refused';
+}
 
 export interface Haproxy {
   readonly url: string;

@@ -17,10 +17,11 @@ const ENTRIES = {
 };
 
 /** Parts of the checkout that few payers need. They stay out of its first file. */
-const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted)\.tsx|follow-deposit\.ts)$/;
+const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted|mail-form)\.tsx|follow-deposit\.ts)$/;
 
-/** A part of the dashboard and the API reference. Small parts join a larger file otherwise, and that is one of the checkout. */
+/** Parts of the dashboard and the API reference. Small parts join a larger file otherwise, and that is one of the checkout. */
 const REFERENCE_KEY = /\/shared\/reference-key\.ts$/;
+const PICTURE = /\/dashboard\/ui\/picture\.ts$/;
 
 /** The server's own half: the checkout page with those of payment links and receipts, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
@@ -64,6 +65,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         experimentalMinChunkSize: 8_000,
         manualChunks: (id) => {
           if (RARE.test(id)) return 'rare-steps';
+          if (PICTURE.test(id)) return 'picture';
           return REFERENCE_KEY.test(id) ? 'reference-key' : undefined;
         },
         onlyExplicitManualChunks: true,

@@ -116,6 +116,50 @@ final class Client
         return $this->send('GET', '/v1/refunds/' . self::segment($refundId));
     }
 
+    /** Cancels a payment that nobody has signed yet, and returns the payment. */
+    public function cancelPayment(string $paymentId): array
+    {
+        try {
+            $this->send('POST', '/v1/payments/' . self::segment($paymentId) . '/cancel', []);
+        } catch (ApiError $error) {
+            // The answer to the first attempt may have been lost.
+            $payment = $this->getPayment($paymentId);
+            if ($error->errorCode !== 'invalid_state' || $payment['status'] !== 'cancelled') throw $error;
+            return $payment;
+        }
+        return $this->getPayment($paymentId);
+    }
+
+    /** A page of the merchant's payments, the newest first: `data`, and `nextCursor` for the next page as `cursor`. */
+    public function listPayments(array $query = []): array
+    {
+        return $this->send('GET', '/v1/merchants/payments' . self::query($query));
+    }
+
+    /** A page of refunds, such as those of one `paymentId`. */
+    public function listRefunds(array $query = []): array
+    {
+        return $this->send('GET', '/v1/refunds' . self::query($query));
+    }
+
+    /** The events after the cursor `after`, the oldest first. `nextCursor` is the cursor for the next request. */
+    public function listEvents(array $query = []): array
+    {
+        return $this->send('GET', '/v1/events' . self::query($query));
+    }
+
+    /** Creates a payment link, a page that creates payments. */
+    public function createPaymentLink(array $link, ?string $idempotencyKey = null): array
+    {
+        return $this->send('POST', '/v1/payment-links', $link, $idempotencyKey);
+    }
+
+    /** A page of the merchant's payment links. */
+    public function listPaymentLinks(array $query = []): array
+    {
+        return $this->send('GET', '/v1/payment-links' . self::query($query));
+    }
+
     /** Waits for the end of a payment. Ship if its status is `succeeded`, and only then. */
     public function waitUntilFinal(string $paymentId, int $timeoutS = 900): array
     {
@@ -224,6 +268,13 @@ final class Client
         if (!$error instanceof ApiError) return $error instanceof ConnectionFailed;
         $isRunning = $error->status === 409 && $error->retryAfterS !== null;
         return $isRunning || in_array($error->status, [429, 502, 503, 504], true);
+    }
+
+    /** Lists are joined by commas. */
+    private static function query(array $values): string
+    {
+        $texts = array_map(fn($value) => is_array($value) ? implode(',', $value) : $value, $values);
+        return $texts === [] ? '' : '?' . http_build_query($texts);
     }
 
     private static function segment(string $id): string

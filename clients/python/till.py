@@ -107,6 +107,38 @@ class Till:
         """A refund, and what it waits for."""
         return self._send("GET", f"/v1/refunds/{_segment(refund_id)}")
 
+    def cancel_payment(self, payment_id):
+        """Cancels a payment that nobody has signed yet, and returns the payment."""
+        try:
+            self._send("POST", f"/v1/payments/{_segment(payment_id)}/cancel", {})
+        except ApiError as error:
+            # The answer to the first attempt may have been lost.
+            payment = self.get_payment(payment_id)
+            if error.code != "invalid_state" or payment["status"] != "cancelled":
+                raise
+            return payment
+        return self.get_payment(payment_id)
+
+    def list_payments(self, **query):
+        """A page of the merchant's payments, the newest first: `data`, and `nextCursor` for the next page as `cursor`."""
+        return self._send("GET", "/v1/merchants/payments" + _query(query))
+
+    def list_refunds(self, **query):
+        """A page of refunds, such as those of one `paymentId`."""
+        return self._send("GET", "/v1/refunds" + _query(query))
+
+    def list_events(self, **query):
+        """The events after the cursor `after`, the oldest first. `nextCursor` is the cursor for the next request."""
+        return self._send("GET", "/v1/events" + _query(query))
+
+    def create_payment_link(self, link, idempotency_key=None):
+        """Creates a payment link, a page that creates payments."""
+        return self._send("POST", "/v1/payment-links", link, idempotency_key)
+
+    def list_payment_links(self, **query):
+        """A page of the merchant's payment links."""
+        return self._send("GET", "/v1/payment-links" + _query(query))
+
     def wait_until_final(self, payment_id, timeout_s=900):
         """Waits for the end of a payment. Ship if its status is `succeeded`, and only then."""
         path = f"/v1/payments/{_segment(payment_id)}/status"
@@ -206,6 +238,11 @@ def _key(secret):
         # Without the secret in the message, and without the error that has it.
         raise ValueError("A secret must be whsec_ and base64.") from None
     return key
+
+
+def _query(values):
+    """Lists are repeated parameters."""
+    return "?" + urllib.parse.urlencode(values, doseq=True) if values else ""
 
 
 def _segment(text):

@@ -36,6 +36,8 @@ export interface PaidWith {
 export interface WholeRefund {
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount: all that was paid. */
   amount: Amount;
   /** The transaction, once it is final. */
@@ -50,6 +52,8 @@ export interface PaymentRefund {
   refundId: string;
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount, in the paid asset. */
   amount: Amount;
   /** The part of the price that is given back. */
@@ -105,7 +109,11 @@ export interface Payment {
     successful: {
       amount: {
         unit: string;
+        /** The part of the payment that has reached it. Not in events. */
+        value?: string;
       };
+      /** The account that got it, CAIP-10. Not in events. */
+      destination?: string;
       txId: string;
     };
   } | null;
@@ -113,6 +121,13 @@ export interface Payment {
   refund?: WholeRefund;
   /** Only if a refund was requested; the oldest first. */
   refunds?: PaymentRefund[];
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
   /** As given. */
   description: string | null;
   /** The given items, with the data to format their amounts. */
@@ -123,20 +138,8 @@ export interface Payment {
   }[] | null;
   /** As given. */
   metadata: Record<string, string> | null;
-  /** Only in events of type `payment.late_money` and `payment.late_money_updated`: the money that the payment did not need. */
-  lateMoney?: {
-    /** Its own route shows it. Missing in older events. */
-    id?: string;
-    /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
-    reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
-    amount: Amount;
-    /** Only of `payment.late_money_updated`, like the other two. */
-    status?: 'unclaimed' | 'requested' | 'returning' | 'returned';
-    /** The account that gets it back, CAIP-10. */
-    destination?: string | null;
-    /** Why the last return did not happen, such as `vetoed` or `recipient_screened`. Another one can be requested. */
-    problem?: string | null;
-  };
+  /** Money that has arrived and did not count for the payment, the oldest first. `POST /v1/late-money/{id}/return` gives one back. */
+  lateMoney: LateMoney[];
 }
 
 export interface NewPayment {
@@ -284,6 +287,15 @@ export interface ListedPayment {
   refund?: WholeRefund;
   /** Only if a refund was requested; the oldest first. */
   refunds?: PaymentRefund[];
+  /** Only if money has arrived that did not count; the oldest first. */
+  lateMoney?: {
+    id: string;
+    /** `late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'underpaid' | 'paid_twice' | 'wrong_token' | 'wrong_network';
+    /** `unclaimed`: nobody has asked for its return. `requested`: the return cools off or waits. `returning`: it is being sent. `returned`: it has arrived, at final depth. */
+    status: 'unclaimed' | 'requested' | 'returning' | 'returned';
+    amount: Amount;
+  }[];
   /** ISO 8601, UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601, UTC, with milliseconds. */
@@ -336,6 +348,8 @@ export interface AcceptedRefund {
   refundId?: string;
   /** The state of the refund; `refunded` is the last one. */
   status?: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem?: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount, in the paid asset. */
   amount?: Amount;
   /** The part of the price that is given back. */
@@ -365,6 +379,13 @@ export interface AcceptedRefund {
   } | null;
   /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
 }
 
 /** The refund. */
@@ -374,6 +395,8 @@ export interface Refund {
   refundId: string;
   /** The state of the refund; `refunded` is the last one. */
   status: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'refunded';
+  /** Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out. */
+  problem: 'vetoed' | 'not_left' | 'recipient_screened' | 'recipient_blacklisted' | 'not_received' | null;
   /** The refunded amount, in the paid asset. */
   amount: Amount;
   /** The part of the price that is given back. */
@@ -403,6 +426,13 @@ export interface Refund {
   } | null;
   /** Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone. */
   signUrl?: string;
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
 }
 
 export interface RefundQuery {
@@ -428,8 +458,8 @@ export interface LateMoney {
   id: string;
   paymentId: string;
   merchantId: string;
-  /** `late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
-  reason: 'late' | 'overpaid' | 'wrong_token' | 'wrong_network';
+  /** `late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+  reason: 'late' | 'overpaid' | 'underpaid' | 'paid_twice' | 'wrong_token' | 'wrong_network';
   /** `unclaimed`: nobody has asked for its return. `requested`: the return cools off or waits. `returning`: it is being sent. `returned`: it has arrived, at final depth. */
   status: 'unclaimed' | 'requested' | 'returning' | 'returned';
   /** CAIP-2. */
@@ -983,7 +1013,73 @@ export interface EventQuery {
   maxPollMs?: number | undefined;
 }
 
-export type RefundData = Payment;
+export interface RefundData {
+  paymentId: string;
+  /** The same as `paymentId`. */
+  id: string;
+  merchantId: string;
+  referenceId: string;
+  amount: Amount;
+  status: PaymentStatus;
+  /** ISO 8601, UTC, with milliseconds. */
+  createdAt: string;
+  /** Seconds since the epoch. */
+  expiresAt: number;
+  /** The URL of the checkout. */
+  gatewayUrl: string;
+  /** Only with status `failed`. */
+  failureCode?: 'declined_user' | null;
+  /** The paid amount, on success; null otherwise. */
+  info: PaidWith | null;
+  /** The transfer to the merchant, once it has been made; null before. */
+  settlement: {
+    successful: {
+      amount: {
+        unit: string;
+        /** The part of the payment that has reached it. Not in events. */
+        value?: string;
+      };
+      /** The account that got it, CAIP-10. Not in events. */
+      destination?: string;
+      txId: string;
+    };
+  } | null;
+  /** Only if one refund gives back the whole payment. `refunds` has all of them. */
+  refund?: WholeRefund;
+  /** Only if a refund was requested; the oldest first. */
+  refunds?: PaymentRefund[];
+  /** What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments. */
+  refundable?: {
+    /** In the unit of the price. */
+    priceAmount: Amount;
+    /** In the paid asset. */
+    amount: Amount;
+  } | null;
+  /** As given. */
+  description: string | null;
+  /** The given items, with the data to format their amounts. */
+  lineItems: {
+    name: string;
+    quantity: number | null;
+    amount: Amount | null;
+  }[] | null;
+  /** As given. */
+  metadata: Record<string, string> | null;
+  /** Only in events of type `payment.late_money` and `payment.late_money_updated`: the money that the payment did not need. */
+  lateMoney?: {
+    /** Its own route shows it. Missing in older events. */
+    id?: string;
+    /** `late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else. */
+    reason: 'late' | 'overpaid' | 'underpaid' | 'paid_twice' | 'wrong_token' | 'wrong_network';
+    amount: Amount;
+    /** Only of `payment.late_money_updated`, like the other two. */
+    status?: 'unclaimed' | 'requested' | 'returning' | 'returned';
+    /** The account that gets it back, CAIP-10. */
+    destination?: string | null;
+    /** Why the last return did not happen, such as `vetoed` or `recipient_screened`. Another one can be requested. */
+    problem?: string | null;
+  };
+}
 
 export interface MerchantData {
   id: string;

@@ -18,6 +18,11 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map(
     .map(({ code, currency, digits }) => [code, { code, name: currency, decimals: digits }]),
 );
 
+/** All of them, by their codes. */
+export function listCurrencies(): readonly Currency[] {
+  return [...CURRENCIES.values()];
+}
+
 export function findCurrency(code: string): Currency | undefined {
   return CURRENCIES.get(code);
 }

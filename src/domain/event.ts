@@ -8,17 +8,20 @@ export const EVENT_TYPES = {
   'payment.processing': of('payment', 'A payer has signed or sent the payment, and it is being carried out.'),
   'payment.requires_action': of(
     'payment',
-    'The last attempt to pay is over, nothing was charged, and it can be paid again.',
+    'The last attempt to pay is over, and nothing was charged by it. The payment can be paid again.',
   ),
   'payment.succeeded': of('payment', 'The payment has arrived, at final depth.'),
   'payment.failed': of('payment', 'The payment was declined.'),
-  'payment.expired': of('payment', 'The time to pay is over, and nothing was charged.'),
+  'payment.expired': of('payment', 'The time to pay is over. Money that has come all the same is late money.'),
   'payment.cancelled': of('payment', 'The merchant or the payer has cancelled the payment.'),
   'payment.settled': of('payment', 'The net amount has reached the merchant.'),
-  'payment.reorged': of('payment', 'A reorganisation deeper than final depth removed a transaction of the payment.'),
+  'payment.reorged': of(
+    'payment',
+    'A reorganisation deeper than final depth removed a transaction of the payment, or the payment is in the chain again.',
+  ),
   'payment.late_money': of(
     'payment',
-    'Money arrived that the payment did not need: too late, too much, or in a wrong token. The payer should get it back.',
+    'Money arrived that did not count for the payment: too late, too much, too little, twice, or in a wrong token. The payer should get it back.',
   ),
   'payment.late_money_updated': of(
     'payment',

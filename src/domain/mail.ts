@@ -1,3 +1,4 @@
+import type { LateReason } from './late-money.ts';
 export const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'ja', 'pt'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -54,6 +55,8 @@ export interface ReceiptContent {
   /** The payer's signed order. Null if the money was sent to a deposit address. */
   readonly commitment: string | null;
   readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
+  /** Money that arrived and did not count. Missing in mails of an older version. */
+  readonly lateMoney?: readonly { readonly amount: MailedAmount; readonly reason: LateReason }[];
   /** The page of the receipt. */
   readonly pageUrl: string;
   readonly isTest: boolean;

@@ -1,3 +1,4 @@
+import { parseAccount } from './caip.ts';
 import type { Buyer, FailureCode, PaymentEvent, PaymentStatus, TokenAmount } from './payment.ts';
 
 /**
@@ -80,12 +81,18 @@ function madeKnown(event: PaymentEvent): Partial<PaymentFacts> {
 
 function paidBy({ buyer, token }: { readonly buyer: Buyer; readonly token: TokenAmount }): Partial<PaymentFacts> {
   return {
-    buyerAccount: buyer.account,
+    buyerAccount: inOneSpelling(buyer.account),
     buyerName: buyer.name,
     buyerIcon: buyer.icon,
     tokenAsset: token.asset,
     tokenValue: token.value.toString(),
   };
+}
+
+/** A wallet may spell its address in lower case. Payments have the canonical spelling, so that a customer counts once. */
+function inOneSpelling(account: string): string {
+  const parsed = parseAccount(account);
+  return parsed.ok ? parsed.value.id : account;
 }
 
 function factsOf(facts: PaymentFacts): PaymentFacts {

@@ -26,6 +26,7 @@ const EVENTS: readonly RefundEvent[] = [
   'replanned',
   'unfit',
   'vetoed',
+  'renewed',
   'undone',
 ];
 
@@ -57,6 +58,7 @@ describe('the life of a refund', () => {
       'failed reopened requested',
       'failed replanned requested',
       'failed vetoed failed',
+      'failed renewed requested',
       'refunded undone sending',
     ]);
   });

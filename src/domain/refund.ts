@@ -24,7 +24,8 @@ export const REFUND_TRANSITIONS = {
   // Lapsed: the merchant's signature has run out unused, so the refund needs funds again.
   sending: { paid: 'refunded', failed: 'failed', lapsed: 'awaiting_funds', replanned: 'requested' },
   // A refund that was never covered begins anew.
-  failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed' },
+  // A vetoed refund that nobody has signed gives its number to a new one: `renewed`.
+  failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed', renewed: 'requested' },
   // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
@@ -47,6 +48,7 @@ export type RefundEvent =
   | 'replanned'
   | 'unfit'
   | 'vetoed'
+  | 'renewed'
   | 'undone';
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
@@ -65,14 +67,13 @@ export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
 export const NOT_LEFT = 'not_left';
 export const VETOED = 'vetoed';
 
-/** True if a part of the payment is set aside for the refund, or has been given back. */
-export function takesPart({
-  state,
-  problem,
-}: {
+export interface RefundStanding {
   readonly state: RefundState;
   readonly problem: string | null;
-}): boolean {
+}
+
+/** True if a part of the payment is set aside for the refund, or has been given back. */
+export function takesPart({ state, problem }: RefundStanding): boolean {
   return !(state === 'failed' && (problem === NOT_LEFT || problem === VETOED));
 }
 
@@ -96,6 +97,22 @@ export function leftOf(payment: Share, taken: readonly Share[]): Share {
     }),
     payment,
   );
+}
+
+/** The problems that partners read. Any other one is an internal word, and shown as `not_received`. */
+export const REFUND_PROBLEMS = [
+  VETOED,
+  NOT_LEFT,
+  'recipient_screened',
+  'recipient_blacklisted',
+  'not_received',
+] as const;
+export type RefundProblem = (typeof REFUND_PROBLEMS)[number];
+
+/** The reason why a refund has failed; null while it has not. */
+export function problemOf({ state, problem }: RefundStanding): RefundProblem | null {
+  if (state !== 'failed') return null;
+  return REFUND_PROBLEMS.find((each) => each === problem) ?? 'not_received';
 }
 
 /** The amount that a request names: all that is left, or so much in the unit of the price or of the paid asset. */

@@ -65,6 +65,7 @@ const REFUND = {
   merchantId: MERCHANT_ID,
   refundId: 'rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6',
   status: 'refunded',
+  problem: null,
   amount: usdc('3000000'),
   priceAmount: { ...PRICE, value: '300' },
   destination: `eip155:8453:${PAYER}`,
@@ -228,7 +229,10 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'post /v1/merchant/payment': CREATE_PAYMENT,
   'get /v1/payments/{id}/status': STATUS,
   'get /v1/merchant/payment/{id}/status': STATUS,
-  'get /v1/payments/{id}': { params: { id: PAYMENT_ID }, answer: PAID },
+  'get /v1/payments/{id}': {
+    params: { id: PAYMENT_ID },
+    answer: { ...PAID, refundable: { priceAmount: PRICE, amount: INFO.optionAmount }, lateMoney: [] },
+  },
   'get /v1/events': { answer: { events: [PAID_EVENT], nextCursor: 'p2Vw4hT0bUqk8yYV3v6aYVsiMTIzIl0', hasMore: false } },
   'get /v1/events/{id}': { params: { id: PAID_EVENT.id }, answer: PAID_EVENT },
   'get /v1/payments/{id}/timeline': {
@@ -301,6 +305,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       accepted: [{ symbol: 'USDC', networkName: 'Base' }],
       transaction: null,
       attempt: null,
+      lateMoney: [],
     },
   },
   'post /v1/gateway/payment/{id}/options': {

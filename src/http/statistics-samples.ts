@@ -1,7 +1,7 @@
 import type { Sample } from './sample.ts';
 
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
-const VOLUME = [{ currency: 'USD', amount: '10' }];
+const VOLUME = [{ currency: 'USD', kind: 'currency', decimals: 2, amount: '10' }];
 
 /** Examples of statistics: the one payment of the story, among three. */
 export const STATISTICS_SAMPLES: Readonly<Record<string, Sample>> = {
@@ -20,6 +20,13 @@ export const STATISTICS_SAMPLES: Readonly<Record<string, Sample>> = {
     },
   },
   'get /v1/statistics/attention': {
-    answer: { waitingRefunds: 0, failedRefunds: 0, failingEndpoints: 1, heldPayments: 0, slowPayments: 0 },
+    answer: {
+      waitingRefunds: 0,
+      failedRefunds: 0,
+      failingEndpoints: 1,
+      heldPayments: 0,
+      lateMoney: 0,
+      slowPayments: 0,
+    },
   },
 };

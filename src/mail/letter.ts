@@ -76,7 +76,7 @@ function alertLetter({ kind, name, about, message, site, at, waiting }: AlertCon
 function receiptLetter(receipt: ReceiptContent, { language, words }: { language: Language; words: Words }): Letter {
   const merchant = unlinkedText(receipt.merchant, 64);
   const amount = (each: MailedAmount) => amountText(language, each);
-  const { price, paid, refunds, explorerUrl, lineItems, description, commitment, network } = receipt;
+  const { price, paid, refunds, lateMoney = [], explorerUrl, lineItems, description, commitment, network } = receipt;
   const blocks: Block[] = [
     ...(receipt.isTest ? [{ says: words.testPayment }] : []),
     { says: fill(words.receiptText, { merchant, amount: amount(price) }) },
@@ -105,6 +105,10 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
   }
   if (refunds.length > 0) {
     blocks.push({ title: words.refunds, rows: refunds.map((refund) => [amount(refund.amount), refund.transaction]) });
+  }
+  if (lateMoney.length > 0) {
+    const rows = lateMoney.map((money) => [words[money.reason], amount(money.amount)] as const);
+    blocks.push({ title: words.lateMoney, rows }, { says: fill(words.lateText, { merchant }) });
   }
   blocks.push(
     { says: words.pageLink },

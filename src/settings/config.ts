@@ -242,7 +242,7 @@ export const SETTINGS = {
     'GAS_COST_PER_HOUR',
     coins(),
     undefined,
-    "The most that gas may cost within an hour, in the network's own coin. Payments wait when it is spent. Accounts with code, and accounts whose payments failed, may use a quarter of it.",
+    "The most that gas may cost within an hour, in the network's own coin. Payments wait when it is spent. Payments of smart-contract wallets, whose gas nobody knows beforehand, and of accounts whose last payments failed use at most a quarter of it together.",
     '`5`, on BNB Smart Chain `20`, on Celo, Monad and Polygon `2000`; none on the sandbox chain',
   ),
   openItemsPerPayer: setting(
@@ -301,7 +301,7 @@ export const SETTINGS = {
     'OUTGOING_PER_HOUR',
     tokens(),
     undefined,
-    'How many tokens of one asset may leave the accounts of a network within an hour, as payouts, refunds and returns. Transfers above it wait, with an alert. Coins count as many tokens as they could be worth.',
+    'How many tokens of one asset may leave the accounts of a network within an hour, as payouts, refunds and returns. Transfers above it wait, with an alert. A coin such as ETH counts as a number of tokens: its highest plausible price.',
     'no limit',
   ),
   finalityDepths: setting(
@@ -357,7 +357,7 @@ export const SETTINGS = {
     'SANDBOX',
     flag(),
     undefined,
-    'Play money on a sandbox chain, with a demo partner. A `DATABASE_URL` without `RPC_URLS` needs `1` here, so that no sandbox is started in a database by mistake. `0` refuses to start one.',
+    'Play money on a sandbox chain, with a demo partner. If you set `DATABASE_URL` and no `RPC_URLS`, the gateway starts only with `1` here: a sandbox would put its demo data into that database. With `0` no sandbox is started.',
     '`1` when neither `DATABASE_URL` nor `RPC_URLS` is set',
   ),
   sandboxRpcPort: setting(

@@ -13,6 +13,7 @@ const PAGES = [
   ['', en.home],
   ['payments', en.payments],
   ['refunds', en.refunds],
+  ['late-money', en.lateMoney],
   ['payouts', en.payouts],
   ['links', en.paymentLinks],
   ['merchants', en.merchants],
@@ -56,7 +57,17 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     await page.getByLabel(en.status, { exact: true }).selectOption('cancelled');
     await page.waitForURL(/status=cancelled/);
     const menu = page.getByRole('navigation', { name: en.menu });
-    const names = [en.refunds, en.payouts, en.paymentLinks, en.merchants, en.developers, en.team, en.account, en.home];
+    const names = [
+      en.refunds,
+      en.lateMoney,
+      en.payouts,
+      en.paymentLinks,
+      en.merchants,
+      en.developers,
+      en.team,
+      en.account,
+      en.home,
+    ];
     for (const name of names) {
       await menu.getByRole('link', { name, exact: true }).click();
       await at(page, name);

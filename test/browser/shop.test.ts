@@ -6,6 +6,7 @@ import { en as link } from '../../web/src/links/strings/en.ts';
 import { en } from '../../web/src/pos/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { ONLY_LONG } from '../long.ts';
+import { until } from '../until.ts';
 import { assertAccessible } from './accessible.ts';
 import { brandingSuite } from './branding.suite.ts';
 import { missingBrowser } from './chromium.ts';
@@ -187,6 +188,18 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await page.getByRole('heading', { name: en.cancelledTitle }).waitFor();
       assert.equal(await scene.statusOf(created[0] ?? ''), 'cancelled');
       await page.getByRole('button', { name: en.newPayment }).click();
+    });
+
+    it('opens without a connection after one visit', async () => {
+      const visit = await scene.visit();
+      await visit.page.goto(new URL('/pos', till.page.url()).href);
+      await at(visit.page, en.signInTitle);
+      const isKept = `caches.open('till-pos').then((cache) => cache.match('/pos')).then((page) => page !== undefined)`;
+      await until('the page is kept', () => visit.page.evaluate(isKept));
+      await visit.context.setOffline(true);
+      await visit.page.reload();
+      await visit.page.getByText(en.offline).or(visit.page.getByText(en.loading)).first().waitFor();
+      await visit.close();
     });
 
     it('is open in one window of a device', async () => {

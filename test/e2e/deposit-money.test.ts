@@ -229,7 +229,7 @@ describe('lists and exports of a payment by deposit address', () => {
     const { texts } = await readExportPage(sql, { ...query, content: 'bookkeeping', format: 'jsonl', known: ASSETS });
     const lines = texts.join('').trim().split('\n');
     const movements = lines.map((line) => JSON.parse(line)).map(({ type, amount }) => `${type} ${amount}`);
-    assert.deepEqual(movements, ['payment 0.000991', 'fee 0.000009', 'settlement 0.000982']);
+    assert.deepEqual(movements, ['payment 0.000991', 'fee -0.000009', 'settlement -0.000982']);
   });
 });
 

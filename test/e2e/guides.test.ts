@@ -113,7 +113,7 @@ describe('the programs of the guides', ONLY_LONG, () => {
   }
 
   /** A program that takes a payment, ships, and refunds. */
-  async function takesAPayment(command: readonly string[], referenceId: string): Promise<void> {
+  async function takesAPayment(command: readonly string[], referenceId: string, more = ''): Promise<void> {
     const program = run(command, { TILL_URL: await startLossyProxy() });
     const paymentId = await payFor(program);
     assert.equal(await program.end(), 0, program.output());
@@ -124,7 +124,7 @@ describe('the programs of the guides', ONLY_LONG, () => {
     );
     assert.match(
       program.output(),
-      new RegExp(`Ship ${referenceId}\\n.*The refund is \\w+\\nparams_validation referenceId\\n`, 's'),
+      new RegExp(`Ship ${referenceId}\\n.*The refund is \\w+\\nparams_validation referenceId\\n${more}`, 's'),
     );
     const { refund } = await sandbox.call<{ refund?: { status: string } }>('GET', `/v1/payments/${paymentId}`);
     assert.ok(refund);
@@ -270,7 +270,7 @@ describe('the programs of the guides', ONLY_LONG, () => {
     await bearsFailures(pythonPath(), 'python', 'failures.py');
     await copyFile(join(ROOT, 'clients/python/till.py'), join(folder, 'till.py'));
     const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'python');
-    await takesAPayment([pythonPath(), await writeProgram('shop.py', shop)], 'ORDER-43');
+    await takesAPayment([pythonPath(), await writeProgram('shop.py', shop)], 'ORDER-43', LISTED);
     await receivesWebhooks(
       () => [pythonPath(), 'hook.py'],
       (port) => writeProgram('hook.py', hook.replace('3000', port)),
@@ -283,13 +283,16 @@ describe('the programs of the guides', ONLY_LONG, () => {
     await bearsFailures(phpPath(), 'php', 'failures.php');
     await copyFile(join(ROOT, 'clients/php/till.php'), join(folder, 'till.php'));
     const [shop = '', hook = ''] = await blocksOf('docs/clients.md', 'php');
-    await takesAPayment([phpPath(), await writeProgram('shop.php', shop)], 'ORDER-44');
+    await takesAPayment([phpPath(), await writeProgram('shop.php', shop)], 'ORDER-44', LISTED);
     await receivesWebhooks(
       (port) => [phpPath(), '-S', `127.0.0.1:${port}`, 'hook.php'],
       () => writeProgram('hook.php', hook),
     );
   });
 });
+
+/** The output of cancel, refunds, links and events. */
+const LISTED = 'Cancelled 1\\nRefunds 1\\nLinks True\\nEvents 1\\n';
 
 function named(headers: IncomingHttpHeaders, names: readonly string[]): Record<string, string> {
   return Object.fromEntries(

@@ -45,6 +45,8 @@ describe('a payment shown in full', () => {
       gatewayUrl,
       info: null,
       settlement: null,
+      refundable: null,
+      lateMoney: [],
       description: null,
       metadata: null,
       lineItems: null,

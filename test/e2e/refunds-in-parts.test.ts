@@ -54,13 +54,16 @@ describe('refunds in parts', () => {
       format: 'jsonl',
       known: ASSETS,
       afterId: undefined,
-      limit: 10,
+      limit: 50,
     });
     const lines = texts
       .join('')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
+    for (const name of ['amount', 'fiatAmount']) {
+      assert.equal(Math.round(lines.reduce((sum, each) => sum + Number(each[name]) * 1e6, 0)), 0, name);
+    }
     return lines.map(({ type, amount, fiatAmount, fiatCurrency }) => `${type} ${amount} ${fiatAmount} ${fiatCurrency}`);
   };
   const account = (address: string) => {
@@ -86,15 +89,21 @@ describe('refunds in parts', () => {
     assert.deepEqual([(await scene.payout(id))?.state, (await scene.payout(id))?.amount], ['held', '333']);
     assert.deepEqual(await bookkeepingOf(id), [
       'payment 0.001000 1.00 USD',
-      'fee 0.000010 0.01 USD',
-      'refund 0.000330 0.33 USD',
-      'refund 0.000333 0.34 USD',
+      'fee -0.000010 -0.01 USD',
+      'held -0.000990 -0.99 USD',
+      'refund -0.000330 -0.33 USD',
+      'fee_return 0.000003 0.00 USD',
+      'held 0.000327 0.33 USD',
+      'refund -0.000333 -0.34 USD',
+      'fee_return 0.000003 0.00 USD',
+      'held 0.000330 0.34 USD',
     ]);
     const shop = scene.payers.newAccount();
     await scene.register(shop);
     await scene.live(node);
     assert.equal(scene.control.balanceOf(shop, DOLLAR), 333n);
     assert.equal((await scene.settlement(id))?.amount, '333');
+    assert.ok((await bookkeepingOf(id)).includes('settlement -0.000333 -0.33 USD'), 'the payout has its own share');
     // The rest is the merchant's now, and its float pays.
     await scene.fill(node, scene.merchantId, 333n);
     await scene.request(id);
@@ -102,6 +111,7 @@ describe('refunds in parts', () => {
     assert.deepEqual((await amounts(id)).at(-1), '337 4 33 refunded');
     assert.equal(scene.control.balanceOf(payer.address, DOLLAR), 1_000n);
     assert.equal(await revenue(), '0');
+    assert.ok((await bookkeepingOf(id)).includes('float 0.000333 0.33 USD'), 'the merchant’s float paid the rest');
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '0' });
     assert.deepEqual(await scene.differences(), []);
     await assert.rejects(scene.request(id), { code: 'already_refunded' });

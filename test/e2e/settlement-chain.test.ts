@@ -38,7 +38,9 @@ describe('settlement on the real chain', () => {
 
     const { info, settlement } = await detailsOf(paymentId, merchant.id);
     const unit = `caip19/${sandbox.assetOf('USDC')}`;
-    assert.deepEqual(settlement, { successful: { amount: { unit }, txId: info.txId } });
+    const { destination, ...rest } = settlement.successful;
+    assert.deepEqual(rest, { amount: { unit, value: (PAID - fee).toString() }, txId: info.txId });
+    assert.match(destination, /^eip155:31337:0x/);
     const item = await listedOf(paymentId, merchant.id);
     assert.deepEqual(
       [item.settlement.settled, item.settlement.amount.value, item.settlement.txHash],

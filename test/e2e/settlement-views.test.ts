@@ -87,7 +87,8 @@ describe('settlement and fees, as partners see them', () => {
   it('shows a direct payment as settled from the moment of success', async () => {
     const id = await paid({ isHeld: false });
     const unit = `caip19/${TOKEN.asset}`;
-    assert.deepEqual((await details(id)).settlement, { successful: { amount: { unit }, txId: TX_HASH } });
+    const { successful } = (await details(id)).settlement;
+    assert.deepEqual([successful.amount, successful.txId], [{ unit, value: '9820000' }, TX_HASH]);
     const { settlement, settledAt, fees, lastUpdatedAt } = await listed(id);
     assert.deepEqual([settlement.settled, settlement.txHash, settledAt], [true, TX_HASH, lastUpdatedAt]);
     assert.equal(settledAt, new Date(time.clock.nowMs()).toISOString());

@@ -61,8 +61,8 @@ describe('statistics', () => {
 
     const day = new Date(t.time.clock.nowMs()).toISOString().slice(0, 10);
     const volume = [
-      { currency: 'EUR', amount: '2' },
-      { currency: 'USD', amount: '10.5' },
+      { currency: 'EUR', kind: 'currency', decimals: 2, amount: '2' },
+      { currency: 'USD', kind: 'currency', decimals: 2, amount: '10.5' },
     ];
     const statistics = await asked({ 'api-key': shop.secret }, { from: day, until: day });
     assert.deepEqual(statistics, {
@@ -126,10 +126,17 @@ describe('statistics', () => {
     const slow = await t.add(shop, 'slow');
     await happen(t.gateway, slow, 'confirmed');
     const attention = async () => (await t.ask('/v1/statistics/attention', { 'api-key': shop.secret })).json();
-    const nothing = { waitingRefunds: 0, failedRefunds: 0, failingEndpoints: 0, heldPayments: 0, slowPayments: 0 };
+    const counts = { waitingRefunds: 0, failedRefunds: 0, failingEndpoints: 0, heldPayments: 0, slowPayments: 0 };
+    const nothing = { ...counts, lateMoney: 0 };
     assert.deepEqual(await attention(), nothing);
     await t.time.advance(16 * 60_000);
     assert.deepEqual(await attention(), { ...nothing, slowPayments: 1 });
+    await t.gateway.db.sql`
+      insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, account, amount, fee,
+        is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
+      values ('stry_1', 'eip155:1', '0x1', 0, 1, 'late_payment', 'x', '0x1', 5, 0, true, ${slow}, ${shop.merchant.id}, true,
+        'unclaimed', 'paid_twice', now(), now())`;
+    assert.deepEqual(await attention(), { ...nothing, slowPayments: 1, lateMoney: 1 });
   });
 
   it('equal a scan of all payments, after concurrent writers, folding nodes and crashes', async () => {

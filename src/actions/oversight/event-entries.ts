@@ -1,6 +1,6 @@
 import { amountText } from '../../chains/amount-text.ts';
 import { storedUnit } from '../../chains/units.ts';
-import { EVENT_TYPES } from '../../domain/event.ts';
+import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import type { LateMoney, LateState } from '../../domain/late-money.ts';
 import { formatForPeople } from '../../domain/money.ts';
 import { isoText } from '../../domain/wait-words.ts';
@@ -14,7 +14,7 @@ const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork',
 /** The events of the payment, its payout and its refund. */
 export function eventEntries({ payment, events, keyLabels }: History): TimelineEntry[] {
   return events.map(({ type, at, actor, data, evidence }) => {
-    const { summary } = EVENT_TYPES[type];
+    const summary = summaryOf(type, evidence);
     const detail = type === 'payment.created' ? orderText(payment) : detailOf(data, evidence);
     const problem = typeof data.problem === 'string' ? ` The reason: ${data.problem}.` : '';
     const label = keyLabels.get(actor);
@@ -28,6 +28,15 @@ export function eventEntries({ payment, events, keyLabels }: History): TimelineE
       internals: { actor, ...internals },
     };
   });
+}
+
+/** An event of a reorganisation has one of three causes. */
+function summaryOf(type: EventType, evidence: Readonly<Record<string, unknown>>): string {
+  if (type === 'payment.expired') return 'The time to pay is over.';
+  if (type !== 'payment.reorged') return EVENT_TYPES[type].summary;
+  if (evidence.transaction !== undefined) return 'The payment is in the chain again after the reorganisation.';
+  const what = evidence.payout === undefined ? 'a transaction of the payment' : 'the payout of the payment';
+  return `A reorganisation deeper than final depth removed ${what}. It is sent again.`;
 }
 
 function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expiresAt }: Payment): string {
@@ -64,8 +73,10 @@ const STATUS_TEXTS: Readonly<Record<Exclude<LateState, 'unclaimed'>, string>> = 
 };
 
 const LATE_TEXTS: Readonly<Record<LateMoney['reason'], string>> = {
-  late: 'it came too late, or was too little',
+  late: 'it came too late',
   overpaid: 'it is more than was asked',
+  underpaid: 'it was too little when the time to pay was over',
+  paid_twice: 'the payment was paid already',
   wrong_token: 'it is another token than the deposit address asks for',
   wrong_network: 'it came to the deposit address on another network',
 };

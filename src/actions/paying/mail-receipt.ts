@@ -4,10 +4,10 @@ import { storedUnit } from '../../chains/units.ts';
 import { inboxOf } from '../../domain/inbox.ts';
 import type { Language, MailedAmount, ReceiptContent } from '../../domain/mail.ts';
 import { shownReference } from '../../domain/payment-link.ts';
-import { DEPOSIT_FORM } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { unshiftedWorld } from '../../runtime/shifted-clock.ts';
 import { countReceipts, findMailsAbout } from '../../store/mail/mails.ts';
+import { findLateMoneyOf } from '../../store/money/late-money.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -76,7 +76,7 @@ async function isQueued(tx: Tx, { payment, recipient }: ReceiptRequest, now: Dat
 async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<ReceiptContent> {
   const { payment, merchantName, pageUrl, explorerUrl } = request;
   const { receipt } = await makeReceipt(deps, payment);
-  const isDeposit = receipt.form === DEPOSIT_FORM;
+  const isDeposit = receipt.transfers !== undefined;
   const { description = null, lineItems = [] } = await findPaymentDetails(deps.db.sql, payment.id);
   const paidIn = findAsset(receipt.asset);
   const paid = (value: string): MailedAmount => ({
@@ -95,17 +95,30 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
       amount: amount === undefined ? null : amountOf(amount.unit, amount.value, amount.decimals),
     })),
     price: amountOf(payment.amountUnit, payment.amountValue, payment.amountDecimals),
-    paid: paid(receipt.arrived ?? receipt.amount),
+    // The amount that counted. Anything more is late money.
+    paid: paid(payment.tokenValue ?? receipt.amount),
     network: findNetwork(receipt.network)?.name ?? receipt.network,
     account: isDeposit ? (payment.buyerAccount?.split(':').at(-1) ?? receipt.payer) : receipt.payer,
     paidAt: receipt.succeededAt,
     transaction: receipt.transaction,
     explorerUrl,
     commitment: isDeposit ? null : receipt.commitment,
+    lateMoney: await lateMoneyOf(deps, payment),
     refunds: (receipt.refunds ?? []).map(({ amount, transaction }) => ({ amount: paid(amount), transaction })),
     pageUrl,
     isTest: payment.mode === 'test',
   };
+}
+
+/** Only money that was not returned: the payer may have to ask for it. */
+async function lateMoneyOf({ db }: ReceiptDeps, payment: Payment): Promise<NonNullable<ReceiptContent['lateMoney']>> {
+  const found = await findLateMoneyOf(db.sql, { paymentId: payment.id, now: payment.updatedAt });
+  return found
+    .filter(({ state }) => state !== 'returned')
+    .map(({ asset, amount: value, reason }) => {
+      const { decimals = 0, symbol = asset } = findAsset(asset) ?? {};
+      return { amount: { value, decimals, symbol }, reason: reason ?? 'late' };
+    });
 }
 
 function amountOf(unitId: string, value: string, storedDecimals: number): MailedAmount {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DashboardState } from '../../../web/src/dashboard/page-state.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { payableCurrencies } from '../views/currencies.ts';
 import { sendBrowserApp } from './browser-app.ts';
 
 /** The dashboard: one document for all its pages. Its script asks the API for everything else. */
@@ -10,6 +11,7 @@ export async function dashboardRoutes(app: App, deps: HttpDeps): Promise<void> {
     isSandbox: deps.sandbox !== undefined,
     nowMs: deps.world.clock.nowMs(),
     build,
+    currencies: payableCurrencies(deps),
   });
   const send = (request: FastifyRequest, reply: FastifyReply) =>
     sendBrowserApp(

@@ -4,6 +4,7 @@ import { sendBrowserApp } from '../dashboard/browser-app.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { PLAIN_PATH } from '../entry/payment-id.ts';
 import { html } from '../reference/html.ts';
+import { payableCurrencies } from '../views/currencies.ts';
 
 const PATH = '/pos';
 const MANIFEST_PATH = `${PATH}/manifest.webmanifest`;
@@ -39,6 +40,7 @@ export async function posRoutes(app: App, deps: HttpDeps): Promise<void> {
       isSandbox: sandbox !== undefined,
       qrStart: config.qrLink === 'plain' ? config.publicUrl + PLAIN_PATH : null,
       nowMs: world.clock.nowMs(),
+      currencies: payableCurrencies(deps),
     };
     return sendBrowserApp(deps, { request, reply }, { title: 'Till', assetsOf: ({ pos }) => pos, facts, head: HEAD });
   });

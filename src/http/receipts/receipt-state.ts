@@ -10,7 +10,7 @@ import type { HttpDeps } from '../deps.ts';
 import { plainUrl } from '../entry/payment-id.ts';
 import { viewAmount, viewToken } from '../views/amount.ts';
 import type { PageBrand } from '../views/brand.ts';
-import { linkTransaction, viewForPayer } from '../views/payer-info.ts';
+import { findMoneyOfPayer, linkTransaction, viewForPayer } from '../views/payer-info.ts';
 import { viewOrder } from '../views/payment-details.ts';
 import { chainOf } from '../views/payment-list.ts';
 import { receiptUrl } from './receipt-url.ts';
@@ -30,11 +30,12 @@ interface ReceiptInput {
 export async function receiptPage(deps: HttpDeps, { payment, brand, language }: ReceiptInput): Promise<ReceiptPage> {
   const { config, db } = deps;
   const { id, mode, tokenAsset } = payment;
-  const [{ merchant, amount }, details, refunds, signed] = await Promise.all([
+  const [{ merchant, amount }, details, refunds, signed, lateMoney] = await Promise.all([
     viewForPayer(deps, payment),
     findPaymentDetails(db.sql, id),
     findRefundsOf(db.sql, [id]),
     findSigned(deps, payment),
+    findMoneyOfPayer(deps, id),
   ]);
   const { description, lineItems } = viewOrder(config, details);
   const url = receiptUrl(deps, id);
@@ -51,12 +52,14 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
     description,
     lineItems: lineItems ?? [],
     price: amount,
-    paid: viewToken(config, tokenAsset, signed?.receipt.arrived ?? payment.tokenValue ?? '0'),
+    // The amount that counted. Anything more is late money.
+    paid: viewToken(config, tokenAsset, payment.tokenValue ?? '0'),
     account: payment.buyerAccount,
     transactions: transactionsOf(payment, signed)
       .slice(0, MAX_TRANSACTIONS)
       .map((txId) => linkTransaction(deps, chainOf(tokenAsset), txId)),
     refunds: refunds.flatMap((refund) => viewRefund(deps, payment, refund)),
+    lateMoney,
     proof:
       signed === undefined
         ? null

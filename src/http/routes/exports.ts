@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import { ASSETS } from '../../chains/assets.ts';
-import { validationError } from '../../errors.ts';
+
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import { EXPORT_COLUMNS, type ExportQuery, exportHead, readExportPage } from '../../store/payments/payment-export.ts';
 import { isStatementTimeout } from '../../store/plumbing/database.ts';
@@ -38,7 +38,7 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
         // Payments that are created from now on would move the end of the file away.
         const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
         const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: ASSETS });
-        // The first page is read before the answer begins, so that a refusal is one.
+        // The first page is read before the headers are sent, so that an error of it still has its own status.
         const first = await pages.next();
         const day = new Date(nowMs).toISOString().slice(0, 10);
         reply.header('Content-Disposition', `attachment; filename="${content}-${day}.${format}"`);
@@ -58,19 +58,12 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
 type ExportedQuery = Static<typeof EXPORT.querystring>;
 
 function asked(query: ExportedQuery): Omit<FilterRequest, 'partnerId' | 'mode' | 'merchantIds'> {
-  const { content, status: statuses = [] } = query;
-  const isOfMoney = content === 'bookkeeping';
-  if (isOfMoney && statuses.some((status) => status !== 'succeeded')) {
-    throw validationError([
-      { field: 'status', message: 'must be succeeded for the bookkeeping: others moved no money' },
-    ]);
-  }
   return {
     start: query.startTs,
     end: query.endTs,
     symbols: query.token_symbol ?? [],
     networks: query.network ?? [],
-    statuses: isOfMoney ? ['succeeded'] : statuses,
+    statuses: query.status ?? [],
     referenceId: query.referenceId,
     search: query.search,
   };
@@ -150,7 +143,7 @@ const EXPORT = {
 
 \`payments\` has one line for each payment: ${listed(EXPORT_COLUMNS.payments)}.
 
-\`bookkeeping\` has one line for each movement of money of succeeded payments, of the \`type\` \`payment\`, \`fee\`, \`settlement\` or \`refund\`: ${listed(EXPORT_COLUMNS.bookkeeping)}. The payments are chosen by their time of creation; a movement has its own date. \`fiatAmount\` is its value at the time of the payment: the price, or the share of it.
+\`bookkeeping\` has one line for each movement of money in the books: ${listed(EXPORT_COLUMNS.bookkeeping)}. Money from the payer is positive, money to somebody is negative, and the lines of a payment add up to zero, in the token and in \`fiatAmount\`. The \`type\` is \`payment\`, \`fee\`, \`settlement\`, \`held\` (on the intermediate account), \`pending\` (on its way), \`refund\`, \`float\` and \`fee_return\` (the merchant’s and the operator’s part in a refund or a return), \`late_payment\`, \`late_settlement\` or \`late_return\` (money that did not count for its payment). The payments are chosen by their time of creation; a movement has its own date. \`fiatAmount\` is its value at the time of the payment: the price, or the share of it.
 
 Amounts are exact, in major units. In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe. In JSON Lines, unknown values are null.`,
   querystring: Type.Object({

@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { shareOfPayment } from '../../actions/outgoing/refund/plan-refund.ts';
+import { findRefundable } from '../../actions/outgoing/refund/refundable.ts';
 import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
 import { findCreated, type PaymentOrder } from '../../actions/paying/create-payment.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
@@ -8,6 +10,8 @@ import { isId } from '../../domain/ids.ts';
 import { parseUnits } from '../../domain/money.ts';
 import { isFinal, pollInMs } from '../../domain/payment.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
+import { findPayingItem } from '../../store/chain/items.ts';
+import { findLateMoneyOf } from '../../store/money/late-money.ts';
 import { findShownRefunds } from '../../store/money/refunds.ts';
 import { findPaymentDetails, type PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentReader } from '../../store/payments/payment-reader.ts';
@@ -21,6 +25,7 @@ import { checkPrice } from '../entry/price.ts';
 import { issuesOf } from '../errors.ts';
 import { CancelledBody, nullable, PriceFields } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
+import { viewLateMoney } from '../views/late-money.ts';
 import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
 import { parseCheckoutUrls } from './checkout-urls.ts';
 import { OrderDetails, readDetails } from './order-details.ts';
@@ -82,12 +87,21 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const isPaid = payment.status === 'succeeded';
       const now = new Date(deps.world.clock.nowMs());
       // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
-      const [details, settlement, refunds] = await Promise.all([
+      const [details, settlement, item, refunds, refundable, lateMoney] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
+        isPaid ? findPayingItem(deps.db.sql, payment.id) : undefined,
         isPaid ? findShownRefunds(deps.db.sql, { paymentId: payment.id, now }) : [],
+        isPaid ? findRefundable(deps.db.sql, payment) : null,
+        findLateMoneyOf(deps.db.sql, { paymentId: payment.id, now }),
       ]);
-      return viewDetails(deps.config, { payment, details, settlement, refunds, nowMs: now.getTime() });
+      const paid = item && shareOfPayment(payment, item);
+      const net = paid && paid.amount - paid.fee;
+      const shown = { payment, details, settlement, net, refunds, refundable, nowMs: now.getTime() };
+      return {
+        ...viewDetails(deps.config, shown),
+        lateMoney: lateMoney.map((money) => viewLateMoney(deps.config, money)),
+      };
     },
   );
 

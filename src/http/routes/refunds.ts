@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { findRefundables } from '../../actions/outgoing/refund/refundable.ts';
 import {
   type Requested,
   type RequestRefundInput,
@@ -21,7 +22,7 @@ import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';
 import { Cursor, enumOf, limitOf, NextCursor, textOf } from '../schemas.ts';
 import type { Origin } from '../views/icons.ts';
-import { OwnRefundBody, viewOwnRefund, viewSignUrl } from '../views/refund.ts';
+import { OwnRefundBody, viewOwnRefund, viewRefundable, viewSignUrl } from '../views/refund.ts';
 
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'refunds:write', takesDeleted: true } as const;
 const READ = { scheme: 'partner', merchant: 'header', scope: 'payments:read', takesDeleted: true } as const;
@@ -134,16 +135,20 @@ function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish)
 }
 
 /** The answer to a full refund has one field. A request that uses further fields, or refunds a rest, gets the refund. */
-function viewRequested(origin: Origin, { refund, payment, isWhole }: Requested, isPlain: boolean) {
-  return isPlain && isWhole ? { paymentId: payment.id } : viewOwnRefund(origin, payment, refund);
+function viewRequested(origin: Origin, { refund, payment, refundable, isWhole }: Requested, isPlain: boolean) {
+  if (isPlain && isWhole) return { paymentId: payment.id };
+  return { ...viewOwnRefund(origin, payment, refund), refundable: viewRefundable(origin, payment, refundable) };
 }
 
 async function viewAll({ config, signingKeys }: HttpDeps, db: Reader, refunds: readonly ShownRefund[]) {
-  const payments = await findPayments(db, [...new Set(refunds.map(({ paymentId }) => paymentId))]);
+  const found = await findPayments(db, [...new Set(refunds.map(({ paymentId }) => paymentId))]);
+  const payments = found.filter((payment) => payment !== undefined);
+  const refundables = await findRefundables(db, payments);
   return refunds.map((refund) => {
-    const payment = payments.find((each) => each?.id === refund.paymentId);
+    const payment = payments.find(({ id }) => id === refund.paymentId);
     if (payment === undefined) throw new Error('The payment of a refund is missing.');
-    return { ...viewOwnRefund(config, payment, refund), ...viewSignUrl(config, signingKeys, refund) };
+    const refundable = viewRefundable(config, payment, refundables.get(payment.id) ?? null);
+    return { ...viewOwnRefund(config, payment, refund), ...viewSignUrl(config, signingKeys, refund), refundable };
   });
 }
 

@@ -14,7 +14,7 @@ import type { PaymentSettlement } from '../../store/payments/payment-settlements
 import type { Payment } from '../../store/payments/payments.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import type { Origin } from './icons.ts';
-import { DetailsBody, viewDetails } from './payment.ts';
+import { EventDetailsBody, viewDetailsOfEvent } from './payment.ts';
 import { LinkBody, viewLink } from './payment-link.ts';
 import { OwnRefundBody, viewOwnRefund } from './refund.ts';
 import { EndpointBody } from './webhook-endpoint.ts';
@@ -68,7 +68,7 @@ function viewObject(origin: Origin, event: PlacedEvent, subjects: EventSubjects)
 
 function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjects: EventSubjects) {
   const { settlement, lateMoney } = data as { settlement?: PaymentSettlement; lateMoney?: LateMoney };
-  return viewDetails(origin, {
+  return viewDetailsOfEvent(origin, {
     payment: withRecordedFacts(found(subjects.payments, objectId), data),
     details: subjects.details.get(objectId) ?? {},
     settlement,
@@ -87,8 +87,10 @@ function recordedRefunds(paymentId: string, data: Facts): RefundFacts[] {
 type RefundFacts = Facts & { readonly id: string };
 
 function refundAt(refund: Refund, record: Facts): Refund {
-  const { updatedAt, ...facts } = record as { updatedAt: string };
-  return { ...refund, ...facts, updatedAt: new Date(updatedAt) };
+  // Older events have no time of the request.
+  const { updatedAt, requestedAt, ...facts } = record as { updatedAt: string; requestedAt?: string };
+  const at = requestedAt === undefined ? refund.requestedAt : new Date(requestedAt);
+  return { ...refund, ...facts, requestedAt: at, updatedAt: new Date(updatedAt) };
 }
 
 function viewRefundEvent(origin: Origin, { objectId, data }: PlacedEvent, { refunds, payments }: EventSubjects) {
@@ -163,7 +165,7 @@ export const EventBody = Type.Object(
     merchantId: nullable(Type.String()),
     sequence: Type.Integer({ minimum: 1, description: 'Counts the events of the object, without gaps.' }),
     data: Type.Unsafe<object>({
-      anyOf: [DetailsBody, RefundData, LinkBody, MerchantData, DestinationData, EndpointBody],
+      anyOf: [EventDetailsBody, RefundData, LinkBody, MerchantData, DestinationData, EndpointBody],
       description: 'The object, as its own route answered at that moment.',
     }),
   },

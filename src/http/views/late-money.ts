@@ -32,6 +32,28 @@ export function viewLateMoney(origin: Origin, money: ShownStray): Static<typeof 
   };
 }
 
+/** The facts of late money that lists show. */
+type ListedMoney = Pick<ShownStray, 'id' | 'reason' | 'asset' | 'amount' | 'state'>;
+
+/** Late money in a list of payments. Its own route has the rest. */
+export function viewListedMoney(origin: Origin, { id, reason, asset, amount, state }: ListedMoney) {
+  return { id, reason: reason ?? 'late', status: state, amount: viewToken(origin, asset, amount) };
+}
+
+/** Late money as the payer sees it: how much, why, and how it comes back. */
+export function viewMoneyOfPayer(origin: Origin, money: ShownStray) {
+  const { reason, status, amount } = viewListedMoney(origin, money);
+  return { reason, status, amount, returnTxId: status === 'returned' ? money.returnHash : null, message: BACK[status] };
+}
+
+const BACK: Readonly<Record<LateState, string>> = {
+  unclaimed:
+    'The merchant was told of it and can return it. Ask the merchant, and name the account that should get it.',
+  requested: 'The merchant has asked for its return. It is sent soon.',
+  returning: 'It is on its way back.',
+  returned: 'It was returned.',
+};
+
 /** The state of a refund that waits for the same things. */
 const AS_REFUND: Readonly<Record<Exclude<LateState, 'unclaimed'>, RefundState>> = {
   requested: 'awaiting_funds',
@@ -63,7 +85,7 @@ export function viewLateMoneyOfEvent(origin: Origin, money: LateMoney) {
 const LateMoneyId = Type.String({ examples: ['stry_5VKHRZ5Q8MB2N4P6R8T0V2X4Z6'] });
 const Reason = enumOf(
   LATE_REASONS,
-  '`late`: for a payment that was over. `overpaid`: more than asked, or twice. `wrong_token` and `wrong_network`: at a deposit address that asked for something else.',
+  '`late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else.',
 );
 const Status = enumOf(
   LATE_STATES,
@@ -107,6 +129,26 @@ export const LateMoneyBody = Type.Object(
     }),
   },
   { description: 'The late money.' },
+);
+
+/** The field of a payment. */
+export const LateMoneyOfPayment = Type.Array(LateMoneyBody, {
+  description:
+    'Money that has arrived and did not count for the payment, the oldest first. `POST /v1/late-money/{id}/return` gives one back.',
+});
+
+export const ListedMoneyBody = Type.Object({ id: LateMoneyId, reason: Reason, status: Status, amount: AmountBody });
+
+/** The field of a payment as its payer sees it. */
+export const MoneyOfPayer = Type.Array(
+  Type.Object({
+    reason: Reason,
+    status: Status,
+    amount: AmountBody,
+    returnTxId: nullable(Type.String({ description: 'The transaction of its return, once it is final.' })),
+    message: Type.String({ description: 'How it comes back.' }),
+  }),
+  { description: 'Money that has arrived and did not count for the payment, the oldest first.' },
 );
 
 /** The field of a payment in its events. */

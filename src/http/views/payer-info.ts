@@ -7,6 +7,7 @@ import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { isSoldOut } from '../../domain/payment-link.ts';
 import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
+import { findLateMoneyOf } from '../../store/money/late-money.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { transactionUrl } from '../checkout/transaction-link.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -14,6 +15,7 @@ import { enumOf, nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { pageBrand } from './brand.ts';
 import { BuyerBody, viewBuyer } from './buyer.ts';
+import { MoneyOfPayer, viewMoneyOfPayer } from './late-money.ts';
 import { PaymentStatusField } from './payment.ts';
 import { chainOf } from './payment-list.ts';
 
@@ -52,14 +54,22 @@ const STOPPED = {
   network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
 } as const;
 
-/** The same, with the payment's transaction, and the reason why it is not sent yet. */
+/** The same, with the payment's transaction, the reason why it is not sent yet, and money that did not count. */
 export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
   const view = await viewForPayer(deps, payment);
-  const [transaction, attempt] = await Promise.all([
+  const [transaction, attempt, lateMoney] = await Promise.all([
     viewTransaction(deps, payment, view.status),
     view.status === 'processing' ? viewAttempt(deps, payment.id) : null,
+    findMoneyOfPayer(deps, payment.id),
   ]);
-  return { ...view, transaction, attempt };
+  return { ...view, transaction, attempt, lateMoney };
+}
+
+/** The late money of a payment, for its payer. */
+export async function findMoneyOfPayer(deps: HttpDeps, paymentId: string) {
+  const now = new Date(deps.world.clock.nowMs());
+  const found = await findLateMoneyOf(deps.db.sql, { paymentId, now });
+  return found.map((money) => viewMoneyOfPayer(deps.config, money));
 }
 
 /** The last refusal of a payment or a refund that is under way. */
@@ -148,9 +158,10 @@ export const PayerPaymentBody = Type.Object(
       ...AttemptBody,
       type: ['object', 'null'],
       description:
-        'The reason why the payment cannot be sent while it is `processing`; null if there is none. Nothing has been charged. ' +
+        'The reason why the payment cannot be sent while it is `processing`; null if there is none. This attempt has charged nothing so far. ' +
         'If it does not pass in time, the payment is `requires_action` again, or `expired`.',
     }),
+    lateMoney: MoneyOfPayer,
   },
   { description: 'The payment, for the payer.' },
 );

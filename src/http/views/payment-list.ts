@@ -9,6 +9,7 @@ import { NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import { BuyerBody, viewBuyer } from './buyer.ts';
 import type { Origin } from './icons.ts';
+import { ListedMoneyBody, viewListedMoney } from './late-money.ts';
 import { PaymentStatusField } from './payment.ts';
 import { PaymentRefunds, viewRefunds } from './refund.ts';
 
@@ -36,6 +37,9 @@ export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: numb
     ...viewFees(origin, payment),
     ...viewSettlement(origin, payment),
     ...viewRefunds(origin, payment, (payment.refunds ?? []).map(readRefund)),
+    ...(payment.lateMoney !== null && {
+      lateMoney: payment.lateMoney.map((money) => viewListedMoney(origin, money)),
+    }),
     createdAt: payment.createdAt.toISOString(),
     lastUpdatedAt: lastUpdatedAt(payment, nowMs).toISOString(),
   };
@@ -97,8 +101,15 @@ function viewSettlement(origin: Origin, payment: ListedPayment) {
   if (settledAsset === null || settledAmount === null || settledHash === null || settledAt === null) {
     return { settlement: { settled: false } };
   }
-  const amount = viewToken(origin, settledAsset, settledAmount);
+  const amount = viewToken(origin, settledAsset, settledPart(payment, settledAmount));
   return { settlement: { settled: true, amount, txHash: settledHash }, settledAt: settledAt.toISOString() };
+}
+
+/** Of the amount that reached the merchant, the part of the payment. A sweep takes late money along, which is not part of it. */
+function settledPart({ tokenAsset, tokenValue, settledAsset, fee }: ListedPayment, settled: string): string {
+  if (tokenValue === null || fee === null || tokenAsset !== settledAsset) return settled;
+  const net = BigInt(tokenValue) - BigInt(fee);
+  return BigInt(settled) > net ? net.toString() : settled;
 }
 
 function readRefund(refund: ListedRefund) {
@@ -155,6 +166,9 @@ const ListItemBody = Type.Object({
     ),
   ),
   ...PaymentRefunds,
+  lateMoney: Type.Optional(
+    Type.Array(ListedMoneyBody, { description: 'Only if money has arrived that did not count; the oldest first.' }),
+  ),
   createdAt: Timestamp,
   lastUpdatedAt: Timestamp,
   settledAt: Type.Optional(Timestamp),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Refundable } from '../../actions/outgoing/refund/refundable.ts';
 import { tokenUnitId } from '../../chains/units.ts';
 import type { LateMoney } from '../../domain/late-money.ts';
 import { isFinal, PAYMENT_STATUSES, pollInMs, visibleStatus } from '../../domain/payment.ts';
@@ -10,9 +11,9 @@ import { gatewayUrl } from '../entry/payment-id.ts';
 import { enumOf, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
-import { LateMoneyOfEvent, viewLateMoneyOfEvent } from './late-money.ts';
+import { LateMoneyOfEvent, LateMoneyOfPayment, viewLateMoneyOfEvent } from './late-money.ts';
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
-import { PaymentRefunds, type RefundRow, viewRefunds } from './refund.ts';
+import { PaymentRefunds, RefundableField, type RefundRow, viewRefundable, viewRefunds } from './refund.ts';
 
 /** The public shapes of a payment. They show the visible status. */
 export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
@@ -26,7 +27,8 @@ export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number
   };
 }
 
-export function viewDetails(origin: Origin, { payment, details, settlement, refunds, lateMoney, nowMs }: ShownDetails) {
+export function viewDetails(origin: Origin, shown: ShownDetails) {
+  const { payment, details, settlement, net, refunds, refundable, nowMs } = shown;
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
     paymentId: payment.id,
@@ -40,26 +42,43 @@ export function viewDetails(origin: Origin, { payment, details, settlement, refu
     gatewayUrl: gatewayUrl(origin.publicUrl, payment.id),
     ...(status === 'failed' && { failureCode: payment.failureCode }),
     info: viewInfo(origin, payment),
-    settlement: settlement === undefined ? null : viewSettlement(settlement),
+    settlement: settlement === undefined ? null : viewSettlement(settlement, net),
     ...viewRefunds(origin, payment, refunds),
+    ...(refundable !== undefined && { refundable: viewRefundable(origin, payment, refundable) }),
     ...viewOrder(origin, details),
     metadata: details.metadata ?? null,
-    ...(lateMoney !== undefined && { lateMoney: viewLateMoneyOfEvent(origin, lateMoney) }),
   };
+}
+
+/** A payment in an event about it, which may tell of one amount of late money. */
+export function viewDetailsOfEvent(
+  origin: Origin,
+  shown: ShownDetails & { readonly lateMoney: LateMoney | undefined },
+) {
+  const { lateMoney } = shown;
+  const details = viewDetails(origin, shown);
+  return { ...details, ...(lateMoney !== undefined && { lateMoney: viewLateMoneyOfEvent(origin, lateMoney) }) };
 }
 
 export interface ShownDetails {
   readonly payment: Payment;
   readonly details: PaymentDetails;
   readonly settlement: PaymentSettlement | undefined;
+  /** The paid amount without its fee. Undefined in an event. */
+  readonly net?: bigint | undefined;
   readonly refunds: readonly (RefundRow & Partial<WaitingRefund>)[];
-  /** Of an event about it. */
-  readonly lateMoney?: LateMoney | undefined;
+  /** Undefined in an event. */
+  readonly refundable?: Refundable | null;
   readonly nowMs: number;
 }
 
-function viewSettlement({ asset, transactionHash }: PaymentSettlement) {
-  return { successful: { amount: { unit: tokenUnitId(asset) }, txId: transactionHash } };
+/** A sweep takes late money along, which is no part of the payment. */
+function viewSettlement({ asset, amount, recipient, transactionHash }: PaymentSettlement, net: bigint | undefined) {
+  const unit = tokenUnitId(asset);
+  if (net === undefined) return { successful: { amount: { unit }, txId: transactionHash } };
+  const value = BigInt(amount) > net ? net.toString() : amount;
+  const destination = `${asset.slice(0, asset.indexOf('/'))}:${recipient}`;
+  return { successful: { amount: { unit, value }, destination, txId: transactionHash } };
 }
 
 function viewInfo(origin: Origin, { status, transactionHash, tokenAsset, tokenValue }: PaymentGlance) {
@@ -89,30 +108,40 @@ export const StatusBody = Type.Object(
   { description: 'The status.' },
 );
 
-export const DetailsBody = Type.Object(
-  {
-    paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-    id: Type.String({ description: 'The same as `paymentId`.', examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-    merchantId: Type.String(),
-    referenceId: Type.String(),
-    amount: AmountBody,
-    status: PaymentStatusField,
-    createdAt: Timestamp,
-    expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
-    gatewayUrl: Type.String({ description: 'The URL of the checkout.' }),
-    failureCode: FailureCodeField,
-    info: InfoBody,
-    settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({
-      ...Type.Object({
-        successful: Type.Object({ amount: Type.Object({ unit: Type.String() }), txId: Type.String() }),
+const DETAILS = {
+  paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+  id: Type.String({ description: 'The same as `paymentId`.', examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+  merchantId: Type.String(),
+  referenceId: Type.String(),
+  amount: AmountBody,
+  status: PaymentStatusField,
+  createdAt: Timestamp,
+  expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
+  gatewayUrl: Type.String({ description: 'The URL of the checkout.' }),
+  failureCode: FailureCodeField,
+  info: InfoBody,
+  settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({
+    ...Type.Object({
+      successful: Type.Object({
+        amount: Type.Object({
+          unit: Type.String(),
+          value: Type.Optional(
+            Type.String({ description: 'The part of the payment that has reached it. Not in events.' }),
+          ),
+        }),
+        destination: Type.Optional(Type.String({ description: 'The account that got it, CAIP-10. Not in events.' })),
+        txId: Type.String(),
       }),
-      type: ['object', 'null'],
-      description: 'The transfer to the merchant, once it has been made; null before.',
     }),
-    ...PaymentRefunds,
-    ...OrderBody,
-    metadata: MetadataBody,
-    lateMoney: LateMoneyOfEvent,
-  },
-  { description: 'The payment.' },
-);
+    type: ['object', 'null'],
+    description: 'The transfer to the merchant, once it has been made; null before.',
+  }),
+  ...PaymentRefunds,
+  refundable: RefundableField,
+  ...OrderBody,
+  metadata: MetadataBody,
+};
+
+export const DetailsBody = Type.Object({ ...DETAILS, lateMoney: LateMoneyOfPayment }, { description: 'The payment.' });
+
+export const EventDetailsBody = Type.Object({ ...DETAILS, lateMoney: LateMoneyOfEvent });

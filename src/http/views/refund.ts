@@ -1,6 +1,14 @@
 import { type Static, Type } from 'typebox';
+import type { Refundable } from '../../actions/outgoing/refund/refundable.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
-import { REFUND_STATES, REFUND_WAITS, type WaitingRefund, waitOf } from '../../domain/refund.ts';
+import {
+  problemOf,
+  REFUND_PROBLEMS,
+  REFUND_STATES,
+  REFUND_WAITS,
+  type WaitingRefund,
+  waitOf,
+} from '../../domain/refund.ts';
 import { signPath } from '../../domain/sign-code.ts';
 import type { ListedRefund } from '../../store/payments/payment-lists.ts';
 import type { Payment } from '../../store/payments/payments.ts';
@@ -36,6 +44,7 @@ function viewWhole(origin: Origin, refund: RefundRow) {
   const { state: status, asset, amount, transactionHash, requestedAt, updatedAt } = refund;
   return {
     status,
+    problem: problemOf(refund),
     amount: viewToken(origin, asset, amount),
     txId: transactionHash,
     requestedAt: requestedAt.toISOString(),
@@ -45,10 +54,11 @@ function viewWhole(origin: Origin, refund: RefundRow) {
 
 function viewRefund(origin: Origin, payment: Priced, refund: RefundRow & Partial<WaitingRefund>): RefundView {
   const { id: refundId, network, recipient, price, reason } = refund;
-  const { status, amount, ...rest } = viewWhole(origin, refund);
+  const { status, problem, amount, ...rest } = viewWhole(origin, refund);
   return {
     refundId,
     status,
+    problem,
     amount,
     priceAmount: viewAmount(origin, payment.amountUnit, price, payment.amountDecimals),
     destination: `${network}:${recipient}`,
@@ -96,9 +106,17 @@ export function viewOwnRefund(
 
 const RefundStatus = enumOf(REFUND_STATES, 'The state of the refund; `refunded` is the last one.');
 
+const Problem = nullable(
+  enumOf(
+    REFUND_PROBLEMS,
+    'Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out.',
+  ),
+);
+
 const WholeRefundBody = Type.Object(
   {
     status: RefundStatus,
+    problem: Problem,
     amount: { ...AmountBody, description: 'The refunded amount: all that was paid.' },
     txId: nullable(Type.String({ description: 'The transaction, once it is final.' })),
     requestedAt: Timestamp,
@@ -123,6 +141,7 @@ type RefundView = Static<typeof RefundBody>;
 export const RefundBody = Type.Object({
   refundId: Type.String({ examples: ['rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   status: RefundStatus,
+  problem: Problem,
   amount: { ...AmountBody, description: 'The refunded amount, in the paid asset.' },
   priceAmount: { ...AmountBody, description: 'The part of the price that is given back.' },
   destination: Type.String({ description: 'The account that gets it, CAIP-10.' }),
@@ -146,11 +165,34 @@ export const RefundBody = Type.Object({
   ),
 });
 
+/** The rest of a payment that can be refunded. */
+export function viewRefundable(origin: Origin, payment: Priced, refundable: Refundable | null) {
+  if (refundable === null) return null;
+  const { asset, price, amount } = refundable;
+  return {
+    priceAmount: viewAmount(origin, payment.amountUnit, price.toString(), payment.amountDecimals),
+    amount: viewToken(origin, asset, amount.toString()),
+  };
+}
+
+export const RefundableField = Type.Optional(
+  Type.Unsafe<ReturnType<typeof viewRefundable>>({
+    ...Type.Object({
+      priceAmount: { ...AmountBody, description: 'In the unit of the price.' },
+      amount: { ...AmountBody, description: 'In the paid asset.' },
+    }),
+    type: ['object', 'null'],
+    description:
+      'What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments.',
+  }),
+);
+
 export const OwnRefundBody = Type.Object(
   {
     paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
     merchantId: Type.String(),
     ...RefundBody.properties,
+    refundable: RefundableField,
   },
   { description: 'The refund.' },
 );

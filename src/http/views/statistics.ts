@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { findAsset } from '../../chains/assets.ts';
 import { findNetwork } from '../../chains/networks.ts';
-import { storedUnit } from '../../chains/units.ts';
+import { isFiatUnit, storedUnit } from '../../chains/units.ts';
 import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment.ts';
 import { timeOfShare } from '../../domain/time-to-pay.ts';
 import type { DayCount } from '../../store/payments/payment-days.ts';
 import type { PaymentStep, StepCount, StepRange } from '../../store/payments/payment-steps.ts';
-import { nullable } from '../schemas.ts';
+import { enumOf, nullable } from '../schemas.ts';
 import { chainOf } from './payment-list.ts';
 
 /** Statistics of a range of days, from totals that are kept by day. */
@@ -61,14 +61,15 @@ function viewAsset(asset: string) {
 
 /** By currency code, or by symbol for prices in a token. */
 function volumeOf(rows: readonly DayCount[]) {
-  const sums = new Map<string, Decimal>();
+  const sums = new Map<string, Decimal & { readonly kind: 'currency' | 'token' }>();
   for (const { unit, decimals, value } of rows) {
     const { symbol } = storedUnit(unit, decimals);
-    sums.set(symbol, addDecimals(sums.get(symbol) ?? { units: 0n, decimals: 0 }, { units: value, decimals }));
+    const sum = addDecimals(sums.get(symbol) ?? { units: 0n, decimals: 0 }, { units: value, decimals });
+    sums.set(symbol, { ...sum, kind: isFiatUnit(unit) ? 'currency' : 'token' });
   }
   return [...sums]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([currency, sum]) => ({ currency, amount: formatDecimal(sum) }));
+    .map(([currency, { kind, ...sum }]) => ({ currency, kind, decimals: sum.decimals, amount: formatDecimal(sum) }));
 }
 
 const Count = Type.Integer({ minimum: 0 });
@@ -77,6 +78,8 @@ const Day = Type.String({ format: 'date', examples: ['2026-02-18'] });
 const VolumeBody = Type.Array(
   Type.Object({
     currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
+    kind: enumOf(['currency', 'token']),
+    decimals: Type.Integer({ minimum: 0, description: 'The decimals to show.' }),
     amount: Type.String({ description: 'Major units, exact.', examples: ['1234.5'] }),
   }),
   { description: 'Prices of succeeded payments, less the parts that were refunded.' },
@@ -129,7 +132,7 @@ export const StatisticsBody = Type.Object(
 export const AttentionBody = Type.Object(
   {
     waitingRefunds: { ...Count, description: 'Refunds that wait for money on the intermediate account.' },
-    failedRefunds: { ...Count, description: 'Refunds that have failed.' },
+    failedRefunds: { ...Count, description: 'Refunds that have failed, without vetoed ones.' },
     failingEndpoints: {
       ...Count,
       description: 'Webhook endpoints whose last deliveries failed, and those that were disabled for it.',
@@ -138,6 +141,7 @@ export const AttentionBody = Type.Object(
       ...Count,
       description: 'Payments whose net amount is held, because the merchant has no destination.',
     },
+    lateMoney: { ...Count, description: 'Amounts of late money whose return nobody has requested.' },
     slowPayments: { ...Count, description: 'Payments older than 15 minutes that are processing.' },
   },
   { description: 'The counts. Each ends at 1000.' },

@@ -19,6 +19,15 @@ export const de: Words = {
   transaction: 'Transaktion',
   items: 'Posten',
   refunds: 'Rückerstattungen',
+  lateMoney: 'Es ist weiteres Geld angekommen',
+  lateText:
+    'Es zählte nicht für diese Zahlung. {merchant} weiß davon und kann es zurückgeben: Fragen Sie {merchant} und nennen Sie Ihr Konto.',
+  late: 'Kam zu spät',
+  overpaid: 'Mehr als verlangt',
+  underpaid: 'Weniger als verlangt',
+  paid_twice: 'Ein zweites Mal bezahlt',
+  wrong_token: 'Ein anderer Token',
+  wrong_network: 'Ein anderes Netzwerk',
   pageLink: 'Ihre Quittung als Seite, zum Drucken oder als PDF:',
   verify:
     'Um diese Quittung zu prüfen, suchen Sie die Transaktion in einem beliebigen Block-Explorer von {network}. Sie hat {amount} von Ihrem Konto bewegt und enthält Ihren signierten Auftrag {commitment}.',

@@ -18,6 +18,15 @@ export const en = {
   transaction: 'Transaction',
   items: 'Items',
   refunds: 'Refunds',
+  lateMoney: 'More money has arrived',
+  lateText:
+    'It did not count for this payment. {merchant} was told and can give it back: ask {merchant}, and name your account.',
+  late: 'Came too late',
+  overpaid: 'More than was asked for',
+  underpaid: 'Less than was asked for',
+  paid_twice: 'Paid a second time',
+  wrong_token: 'Another token',
+  wrong_network: 'Another network',
   pageLink: 'Your receipt as a page, to print or to save as PDF:',
   verify:
     'To check this receipt, look up the transaction in any block explorer of {network}. It moved {amount} from your account, and contains your signed order {commitment}.',

@@ -20,6 +20,15 @@ export const fr: Words = {
   transaction: 'Transaction',
   items: 'Articles',
   refunds: 'Remboursements',
+  lateMoney: 'D’autres sommes sont arrivées',
+  lateText:
+    'Elles n’ont pas compté pour ce paiement. {merchant} en est informé et peut les rendre : demandez à {merchant} en indiquant votre compte.',
+  late: 'Arrivé trop tard',
+  overpaid: 'Plus que demandé',
+  underpaid: 'Moins que demandé',
+  paid_twice: 'Payé une seconde fois',
+  wrong_token: 'Un autre jeton',
+  wrong_network: 'Un autre réseau',
   pageLink: 'Votre reçu sous forme de page, à imprimer ou à enregistrer en PDF :',
   verify:
     'Pour vérifier ce reçu, cherchez la transaction dans n’importe quel explorateur de blocs de {network}. Elle a déplacé {amount} depuis votre compte et contient votre ordre signé {commitment}.',

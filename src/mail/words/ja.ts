@@ -19,6 +19,15 @@ export const ja: Words = {
   transaction: 'トランザクション',
   items: '明細',
   refunds: '返金',
+  lateMoney: 'ほかにも届いたお金があります',
+  lateText:
+    'この支払いには数えられませんでした。{merchant}に通知済みで、返金できます。{merchant}に連絡し、アカウントを伝えてください。',
+  late: '期限後に到着',
+  overpaid: '請求額を超えた分',
+  underpaid: '請求額に不足',
+  paid_twice: '二重の支払い',
+  wrong_token: '別のトークン',
+  wrong_network: '別のネットワーク',
   pageLink: '領収書のページ（印刷・PDF 保存用）:',
   verify:
     'この領収書を確認するには、{network} のブロックエクスプローラーでトランザクションを検索してください。あなたのアカウントから {amount} が送られ、署名した注文 {commitment} が含まれています。',

@@ -19,6 +19,15 @@ export const pt: Words = {
   transaction: 'Transação',
   items: 'Artigos',
   refunds: 'Reembolsos',
+  lateMoney: 'Chegou mais dinheiro',
+  lateText:
+    'Não contou para este pagamento. {merchant} foi informado e pode devolvê-lo: peça a {merchant} e indique sua conta.',
+  late: 'Chegou tarde',
+  overpaid: 'Mais do que o pedido',
+  underpaid: 'Menos do que o pedido',
+  paid_twice: 'Pago uma segunda vez',
+  wrong_token: 'Outro token',
+  wrong_network: 'Outra rede',
   pageLink: 'O seu recibo como página, para imprimir ou guardar em PDF:',
   verify:
     'Para verificar este recibo, procure a transação em qualquer explorador de blocos de {network}. Ela moveu {amount} da sua conta e contém a sua ordem assinada {commitment}.',

@@ -205,6 +205,13 @@ export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> 
     order by accepted_at, commitment`;
 }
 
+/** Those of the subjects that ever had an item, so that a signature of theirs may exist. */
+export async function findSignedSubjects(db: Reader, subjects: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ subject: string }[]>`
+    select distinct subject from items where subject = any(${subjects as string[]}::text[])`;
+  return new Set(rows.map(({ subject }) => subject));
+}
+
 /** The item that paid a payment. A second paid item is a stray. An authorization pays by way of the deposit address. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`

@@ -1,5 +1,5 @@
 import { OPERATOR_FLOAT } from '../../domain/books.ts';
-import type { LateState } from '../../domain/late-money.ts';
+import { LATE_STATES, type LateState } from '../../domain/late-money.ts';
 import { isReturnStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
@@ -50,6 +50,20 @@ export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownS
       where ${isMerchantIn(db, of)} and ${merchantId === undefined ? db`true` : db`w.id = ${merchantId}`}
       order by newest.seen_at desc, newest.id desc limit ${limit})
     order by s.seen_at desc, s.id desc limit ${limit}`;
+}
+
+/** More amounts of one payment than these are dust. */
+const MAX_OF_PAYMENT = 100;
+
+/** The late money of one payment, the oldest first. */
+export function findLateMoneyOf(
+  db: Reader,
+  { paymentId, now }: { readonly paymentId: string; readonly now: Date },
+): Promise<ShownStray[]> {
+  return db<ShownStray[]>`
+    select ${shownColumns(db, now)} from ${withWaits(db)}
+    where s.payment_id = ${paymentId} and s.state = any(${LATE_STATES as unknown as string[]}::text[])
+    order by s.seen_at, s.id limit ${MAX_OF_PAYMENT}`;
 }
 
 export async function findLateMoney(

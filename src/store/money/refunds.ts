@@ -60,6 +60,17 @@ export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise
   return count === 1;
 }
 
+/** Writes a new refund over a vetoed one of the same number. Its events keep the terms of the old one. */
+export async function renewRefund(tx: Tx, vetoed: Refund, refund: NewRefund, at: Date): Promise<boolean> {
+  await replanRefund(tx, vetoed.id, refund);
+  const { count } = await tx`
+    update refunds
+    set state = 'requested', version = version + 1, problem = null, transaction_hash = null, reason = ${refund.reason},
+      is_operators = ${refund.isOperators}, send_after = ${refund.sendAfter}, requested_at = ${at}, updated_at = ${at}
+    where id = ${vetoed.id} and state = 'failed' and version = ${vetoed.version}`;
+  return count === 1;
+}
+
 /** The terms of a refund that change if it is planned anew. */
 export type RefundPlan = Pick<
   Refund,
@@ -250,9 +261,10 @@ export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
-/** The facts of a refund that change during its life, as its events record them. */
-export function recordRefund({ id, state, transactionHash, problem, updatedAt }: Refund) {
-  return { id, state, transactionHash, problem, updatedAt };
+/** The facts of a refund that change during its life or with its number, as its events record them. */
+export function recordRefund(refund: Refund) {
+  const { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt } = refund;
+  return { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt };
 }
 
 /** A refund of an older version gives back the whole payment. */

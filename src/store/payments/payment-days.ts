@@ -1,4 +1,5 @@
 import type { PaymentStatus } from '../../domain/payment.ts';
+import { VETOED } from '../../domain/refund.ts';
 import type { Reader } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 import type { StepRange } from './payment-steps.ts';
@@ -43,6 +44,7 @@ export interface Attention {
   readonly waitingRefunds: number;
   readonly failedRefunds: number;
   readonly heldPayments: number;
+  readonly lateMoney: number;
   readonly slowPayments: number;
 }
 
@@ -63,11 +65,17 @@ export async function countAttention(
   // The first condition is that of the partial index.
   const isWaiting = db`r.state in ('requested', 'awaiting_funds') and r.state = 'awaiting_funds'`;
   const [row] = await db<Attention[]>`
-    select ${refunds(isWaiting)} as "waitingRefunds", ${refunds(db`r.state = 'failed'`)} as "failedRefunds",
+    select ${refunds(isWaiting)} as "waitingRefunds", ${refunds(db`r.state = 'failed' and r.problem is distinct from ${VETOED}`)} as "failedRefunds",
       (select count(*)::int from (
         select from payouts o join merchants m on m.id = o.merchant_id
         where o.state = 'held' and ${isAmong} limit ${MOST_COUNTED}
       ) found) as "heldPayments",
+      (select count(*)::int from (
+        select from merchants m cross join lateral (
+          select from strays s where s.merchant_id = m.id and s.payment_id is not null and s.state = 'unclaimed'
+          limit ${MOST_COUNTED}
+        ) s where ${isAmong} limit ${MOST_COUNTED}
+      ) found) as "lateMoney",
       (select count(*)::int from (
         select from merchants m cross join lateral (
           select from payments p where p.merchant_id = m.id and p.status = 'processing' and p.id < ${slowBefore}

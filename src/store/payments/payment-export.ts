@@ -1,6 +1,7 @@
 import { one, type Reader } from '../plumbing/database.ts';
+import { linesOfMovements } from './book-lines.ts';
 import { type Fragment, type PaymentFilter, seenStatus } from './payment-filter.ts';
-import { pageIds, payingItem } from './payment-lists.ts';
+import { pageIds } from './payment-lists.ts';
 
 /** A token or coin as an export spells it. */
 export interface ExportedAsset {
@@ -50,7 +51,7 @@ const FILLED: readonly string[] = [
   'status',
   'type',
   'createdAt',
-  'updatedAt',
+  'statusChangedAt',
   'expiresAt',
 ];
 
@@ -62,7 +63,7 @@ const FILLED: readonly string[] = [
 export async function readExportPage(db: Reader, query: ExportQuery): Promise<ExportPage> {
   const columns = query.content === 'payments' ? columnsOfPayments(db, query) : columnsOfMovements(db);
   const line = query.format === 'csv' ? csvLine(db, columns) : jsonLine(db, columns);
-  const lines = query.content === 'payments' ? linesOfPayments(db, line) : linesOfMovements(db, line);
+  const lines = query.content === 'payments' ? linesOfPayments(db, line) : linesOfMovements(db, paymentRows(db), line);
   const rows = await db<ExportRow[]>`
     with page as materialized (${pageIds(db, { ...query, sortBy: 'date', sortDir: 'asc' })}),
     known as materialized (${knownAssets(db, query.known)}),
@@ -109,7 +110,7 @@ export const EXPORT_COLUMNS = {
     'wallet',
     'transactionHash',
     'createdAt',
-    'updatedAt',
+    'statusChangedAt',
     'expiresAt',
   ],
   bookkeeping: [
@@ -174,7 +175,11 @@ function columnsOfPayments(db: Reader, { now }: ExportQuery): readonly Column[] 
     wallet: db`p.buyer_name`,
     transactionHash: db`p.transaction_hash`,
     createdAt: timeText(db, db`p.created_at`),
-    updatedAt: timeText(db, db`p.updated_at`),
+    // A payment that the clock has ended changed at its expiry.
+    statusChangedAt: timeText(
+      db,
+      db`case when ${seenStatus(db, now)} = p.status then p.updated_at else p.expires_at end`,
+    ),
     expiresAt: timeText(db, db`p.expires_at`),
   };
   return EXPORT_COLUMNS.payments.map((name) => columnOf(name, texts[name]));
@@ -193,7 +198,7 @@ function columnsOfMovements(db: Reader): readonly Column[] {
     network: networkOf(db, db`b.asset`),
     asset: db`b.asset`,
     fiatAmount: db`case when ${fiatCurrency(db)} is not null then ${price(db, db`b.price`)} end`,
-    fiatCurrency: fiatCurrency(db),
+    fiatCurrency: db`case when b.price is not null then ${fiatCurrency(db)} end`,
     account: db`b.account`,
     transactionHash: db`b.transaction_hash`,
   };
@@ -207,39 +212,10 @@ function columnOf(name: string, text: Fragment): Column {
 function linesOfPayments(db: Reader, line: Fragment): Fragment {
   return db`
     select p.id, 0 as place, ${line} as line
-    from ${payments(db)}`;
+    from ${paymentRows(db)}`;
 }
 
-/**
- * One line for each movement of a succeeded payment: the payment, its fee, its settlement and its refunds. The share of the
- * fee in the price is that in the paid amount, without fractions of the minor unit. The rest is that of the settlement.
- */
-function linesOfMovements(db: Reader, line: Fragment): Fragment {
-  return db`
-    select p.id, b.place, ${line} as line
-    from ${payments(db)}
-    cross join lateral (
-      select fee, ended_at, div(p.amount_value * fee, p.token_value) as fee_price
-      from (${payingItem(db, db`p.token_value`)}) paying
-    ) i
-    left join payment_settlements s on s.payment_id = p.id
-    cross join lateral (
-      select 0 as place, 'payment' as type, i.ended_at as at, p.token_asset as asset, p.token_value as amount,
-        p.amount_value as price, p.buyer_account as account, p.transaction_hash
-      union all
-      select 1, 'fee', i.ended_at, p.token_asset, i.fee, i.fee_price, null, p.transaction_hash where i.fee > 0
-      union all
-      select 2, 'settlement', s.at, s.asset, s.amount, p.amount_value - i.fee_price,
-        ${networkOf(db, db`s.asset`)} || ':' || s.recipient, s.transaction_hash
-      where s.payment_id is not null
-      union all
-      select 2 + r.number, 'refund', r.updated_at, r.asset, r.amount, coalesce(r.price_value, p.amount_value),
-        ${networkOf(db, db`r.asset`)} || ':' || r.recipient, r.transaction_hash
-      from refunds r where r.payment_id = p.id and r.state = 'refunded'
-    ) b`;
-}
-
-function payments(db: Reader): Fragment {
+function paymentRows(db: Reader): Fragment {
   return db`(select * from payments where id = any(array(select id from page))) p
     join page on page.id = p.id cross join known`;
 }
@@ -272,7 +248,7 @@ function csvLine(db: Reader, columns: readonly Column[]): Fragment {
 
 /**
  * A text of a stranger in quotes. Spreadsheets take a text that begins with one of some characters for a formula; an
- * apostrophe before it makes it text. One that begins with a letter or a digit is none, which is quicker to see.
+ * apostrophe before it makes it text. A text that begins with a letter or a digit is no formula; that test comes first, because it is the quickest.
  */
 function csvText(db: Reader, text: Fragment): Fragment {
   const first = db`ascii(${text})`;

@@ -1,3 +1,4 @@
+import { LATE_STATES, type LateReason, type LateState } from '../../domain/late-money.ts';
 import type { RefundState } from '../../domain/refund.ts';
 import type { ItemFeeTerms } from '../chain/items.ts';
 import type { Reader } from '../plumbing/database.ts';
@@ -28,6 +29,7 @@ import { type Payment, paymentColumns } from './payments.ts';
 export interface ListedRefund {
   readonly id: string;
   readonly state: RefundState;
+  readonly problem: string | null;
   readonly network: string;
   readonly asset: string;
   readonly recipient: string;
@@ -38,6 +40,15 @@ export interface ListedRefund {
   readonly transactionHash: string | null;
   readonly requestedAt: string;
   readonly updatedAt: string;
+}
+
+/** Late money as lists of payments show it. */
+export interface ListedLateMoney {
+  readonly id: string;
+  readonly reason: LateReason | null;
+  readonly state: LateState;
+  readonly asset: string;
+  readonly amount: string;
 }
 
 export interface ListedPayment extends Payment {
@@ -53,6 +64,8 @@ export interface ListedPayment extends Payment {
   readonly settledAt: Date | null;
   /** In the order of their numbers; null if there is none. */
   readonly refunds: readonly ListedRefund[] | null;
+  /** The oldest first; null if there is none. */
+  readonly lateMoney: readonly ListedLateMoney[] | null;
 }
 
 /**
@@ -66,26 +79,35 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     with page as materialized (${pageIds(db, query)})
     select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.fee, i.fee_terms as "feeTerms",
       s.asset as "settledAsset", s.amount as "settledAmount", s.transaction_hash as "settledHash", s.at as "settledAt",
-      r.refunds
+      r.refunds, l."lateMoney"
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join page on page.id = p.id
     left join lateral (${payingItem(db, db`p."tokenValue"`)}) i on true
     left join payment_settlements s on s.payment_id = p.id
     left join lateral (
-      select json_agg(json_build_object('id', r.id, 'state', r.state, 'network', r.network, 'asset', r.asset,
+      select json_agg(json_build_object('id', r.id, 'state', r.state, 'problem', r.problem, 'network', r.network, 'asset', r.asset,
         'recipient', r.recipient, 'amount', r.amount::text, 'price', coalesce(r.price_value, p."amountValue")::text,
         'reason', r.reason, 'transactionHash', r.transaction_hash, 'requestedAt', r.requested_at,
         'updatedAt', r.updated_at) order by r.number) as refunds
       from refunds r where r.payment_id = p.id
     ) r on true
+    left join lateral (${lateMoneyOf(db)}) l on true
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
+}
+
+/** The late money of a payment `p`. */
+function lateMoneyOf(db: Reader): Fragment {
+  return db`
+    select json_agg(json_build_object('id', s.id, 'reason', s.reason, 'state', s.state, 'asset', s.asset,
+      'amount', s.amount::text) order by s.seen_at, s.id) as "lateMoney"
+    from strays s where s.payment_id = p.id and s.state = any(${LATE_STATES as unknown as string[]}::text[])`;
 }
 
 /**
  * The item that has paid a payment `p`. Its fee is that of the amount that has come: a deposit address may be paid with a
  * little less than it asked for. Sealed items take no more than the asked fee: see `sweptFee`.
  */
-export function payingItem(db: Reader, tokenValue: Fragment): Fragment {
+function payingItem(db: Reader, tokenValue: Fragment): Fragment {
   return db`
     select least(div(fee * ${tokenValue}, amount), case when seal is not null then fee end) as fee, fee_terms, ended_at
     from items

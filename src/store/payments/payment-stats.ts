@@ -99,7 +99,7 @@ export function paymentStats(
     from (select coalesce(sum(payments), 0) as transactions from totals) t
     cross join (${
       countsCustomers
-        ? db`select count(*) as customers from (select distinct buyer_account from (${unionAll(db, customers)}) b) d`
+        ? db`select count(*) as customers from (select distinct ${oneSpelling(db)} from (${unionAll(db, customers)}) b) d`
         : db`select null as customers`
     }) c
     left join (
@@ -136,6 +136,11 @@ function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fra
     union all
     select status, amount_unit, amount_decimals, payments, value from payment_stat_changes where ${isWanted}
     ${statuses === undefined ? db`` : seen}`;
+}
+
+/** Older payments have the spelling of their wallet. Only the addresses of EVM chains mean the same in lower case. */
+function oneSpelling(db: Reader): Fragment {
+  return db`case when buyer_account like 'eip155:%' then lower(buyer_account) else buyer_account end`;
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 import type { Sandbox } from '../shared/networks.ts';
 import type { RefundStrings } from './refund/refund-strings.ts';
@@ -121,6 +122,8 @@ export interface PaymentView {
   /** The paid amount, and its transaction. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
+  /** Money that has arrived and did not count. Missing in an answer of an older node. */
+  readonly lateMoney?: readonly LateMoney[];
 }
 
 export interface Attempt {

@@ -349,6 +349,9 @@ export const STORIES: readonly Story[] = [
   tell('failed-alone', null, { payment: ended('failed') }),
   tell('expired', null, { payment: ended('expired'), page: { checkout: SHOP } }),
   tell('expired-alone', null, { payment: ended('expired') }),
+  tell('expired-late-money', null, {
+    payment: { ...ended('expired'), lateMoney: [{ reason: 'underpaid', status: 'unclaimed', amount: EURC.amount }] },
+  }),
   tell('cancelled', null, { payment: ended('cancelled') }),
   tell('offline', { at: 'choosing', ...choice(EURC) }, { flow: { connection: 'offline' } }),
   tell('gateway-away', READY, { flow: { connection: 'away' } }),

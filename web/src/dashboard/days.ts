@@ -24,8 +24,9 @@ export function todayAndLastWeek({ days, until }: Pick<Statistics, 'days' | 'unt
   return { today: of(until), lastWeek: of(daysBefore(until, 7)) };
 }
 
-export function volumeIn(volume: readonly Volume[], currency: string): string {
-  return volume.find((each) => each.currency === currency)?.amount ?? '0';
+/** The volume in this currency: nothing of it, if there is none. */
+export function volumeIn(volume: readonly Volume[], wanted: Volume): Volume {
+  return volume.find(({ currency }) => currency === wanted.currency) ?? { ...wanted, amount: '0' };
 }
 
 /** Succeeded payments among those that are over. Undefined if none is. */

@@ -11,4 +11,6 @@ export interface DashboardState {
   readonly nowMs: number;
   /** Differs from one version of the dashboard to the next. The header `Till-Build` has the present one. */
   readonly build: string;
+  /** The currencies that somebody could pay here, with the decimals of the gateway: browsers have others for some. */
+  readonly currencies: readonly { readonly code: string; readonly decimals: number }[];
 }

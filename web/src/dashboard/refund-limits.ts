@@ -1,5 +1,5 @@
+import { typedUnits } from '../../../src/domain/typed-amount.ts';
 import { decimalText } from '../shared/money.ts';
-import { minorUnits } from './refunded.ts';
 import type { RefundLimit } from './shapes.ts';
 
 /** The currencies that the form has fields for. The API takes every unit, and limits in others stay as they are. */
@@ -27,7 +27,7 @@ export function otherUnits(limits: Limits): readonly string[] {
 export function limitsFrom(textOf: (currency: Currency) => string, before: Limits): readonly RefundLimit[] {
   const given = LIMIT_CURRENCIES.flatMap((currency) => {
     const text = textOf(currency).trim();
-    const value = text === '' ? 0n : minorUnits(text, DECIMALS);
+    const value = text === '' ? 0n : typedUnits(text, DECIMALS);
     if (value === undefined) throw new RangeError(`${text} is no amount in ${currency}.`);
     return value === 0n ? [] : [{ unit: unitOf(currency), value: value.toString() }];
   });

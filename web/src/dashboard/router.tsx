@@ -10,7 +10,7 @@ import {
 import { dayAt, FIRST_PERIOD, lastDays } from './days.ts';
 import { readFilters, readStatus } from './filters.ts';
 import { attentionQuery, hasPartner, paymentsQuery, sessionQuery, statisticsQuery } from './queries.ts';
-import { type CurrentSession, PAYOUT_STATUSES, REFUND_STATUSES } from './shapes.ts';
+import { type CurrentSession, LATE_STATUSES, PAYOUT_STATUSES, REFUND_STATUSES } from './shapes.ts';
 import { JoinPage } from './ui/join.tsx';
 import { NotFound } from './ui/not-found.tsx';
 import { usePagesSeen } from './ui/pages.ts';
@@ -98,6 +98,12 @@ const refunds = createRoute({
   validateSearch: (search) => readStatus(search, REFUND_STATUSES),
   component: lazyRouteComponent(() => import('./pages/refunds.tsx'), 'RefundsPage'),
 });
+const lateMoney = createRoute({
+  getParentRoute: () => shell,
+  path: '/late-money',
+  validateSearch: (search) => readStatus(search, LATE_STATUSES),
+  component: lazyRouteComponent(() => import('./pages/late-money.tsx'), 'LateMoneyPage'),
+});
 const payouts = createRoute({
   getParentRoute: () => shell,
   path: '/payouts',
@@ -144,6 +150,7 @@ const routeTree = root.addChildren([
     events,
     requests,
     refunds,
+    lateMoney,
     payouts,
     operator,
   ]),

@@ -1,5 +1,7 @@
+import type { LateReason } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 import type { Mode } from './api.ts';
+import type { MajorAmount } from './major-amount.ts';
 
 /** The parts of the API's answers that the dashboard shows. */
 
@@ -12,6 +14,8 @@ export type Role = (typeof ROLES)[number];
 /** A refund that gives back a whole payment by itself. */
 export interface WholeRefund {
   readonly status: string;
+  /** Why it has failed. */
+  readonly problem: string | null;
 }
 
 export interface Refund extends WholeRefund {
@@ -23,10 +27,16 @@ export interface Refund extends WholeRefund {
   readonly requestedAt: string;
 }
 
+export const LATE_STATUSES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
+
 /** Money that a payment did not need. */
 export interface LateMoney {
   readonly id: string;
-  readonly status: 'unclaimed' | 'requested' | 'returning' | 'returned';
+  readonly paymentId: string;
+  readonly merchantId: string;
+  readonly reason: LateReason;
+  readonly problem: string | null;
+  readonly status: (typeof LATE_STATUSES)[number];
   readonly asset: string;
   readonly amount: Amount;
   readonly destination: string | null;
@@ -38,6 +48,11 @@ export interface LateMoney {
     readonly since: string;
     readonly until?: string;
   } | null;
+}
+
+export interface LateMoneyPage {
+  readonly lateMoney: readonly LateMoney[];
+  readonly nextCursor: string | null;
 }
 
 /** Parts of the receipt, all as text. */
@@ -95,9 +110,17 @@ export interface PaymentDetails {
   readonly expiresAt: number;
   readonly gatewayUrl: string;
   readonly info: { readonly optionAmount: Amount; readonly txId: string } | null;
-  readonly settlement: { readonly successful: { readonly txId: string } } | null;
+  readonly settlement: {
+    readonly successful: {
+      readonly amount: { readonly unit: string; readonly value?: string };
+      readonly destination?: string;
+      readonly txId: string;
+    };
+  } | null;
   readonly refund?: WholeRefund;
   readonly refunds?: readonly Refund[];
+  /** Null if nothing was paid. */
+  readonly refundable: { readonly priceAmount: Amount; readonly amount: Amount } | null;
   readonly description: string | null;
 }
 
@@ -114,11 +137,7 @@ export interface Timeline {
   readonly waiting: { readonly text: string; readonly since: string; readonly until?: string } | null;
 }
 
-export interface Volume {
-  readonly currency: string;
-  /** Major units. */
-  readonly amount: string;
-}
+export type Volume = MajorAmount;
 
 export interface Statistics {
   /** The last day, UTC. */
@@ -147,6 +166,7 @@ export interface Attention {
   readonly failingEndpoints: number;
   readonly heldPayments: number;
   readonly slowPayments: number;
+  readonly lateMoney: number;
 }
 
 export interface Merchant {
@@ -339,6 +359,7 @@ export interface ListedRefund {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly status: (typeof REFUND_STATUSES)[number];
+  readonly problem: string | null;
   readonly amount: Amount;
   readonly priceAmount: Amount;
   readonly destination: string;

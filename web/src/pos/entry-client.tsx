@@ -35,10 +35,19 @@ async function open(element: HTMLElement, state: PosState): Promise<void> {
     onPaid: paidSignal.play,
     firstMode: state.isSandbox ? 'test' : 'live',
     words: state.strings,
+    currencies: state.currencies,
   });
   page.render(inContext(<App pos={pos} clock={clock} />));
   void pos.start(token);
-  void navigator.serviceWorker?.register('/pos/worker.js', { scope: '/pos' }).catch(() => undefined);
+  void keepForOffline().catch(() => undefined);
+}
+
+/** The page opens without a connection from its first visit on: the worker keeps the files that were loaded before it. */
+async function keepForOffline(): Promise<void> {
+  await navigator.serviceWorker?.register('/pos/worker.js', { scope: '/pos' });
+  const { active } = await navigator.serviceWorker.ready;
+  await document.fonts.ready;
+  active?.postMessage(performance.getEntriesByType('resource').map(({ name }) => name));
 }
 
 /** Two windows of one device would both go on with the order that is kept. The first one has the lock until it is closed. */

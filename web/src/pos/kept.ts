@@ -31,6 +31,8 @@ export interface Order {
   readonly key: string;
   readonly place: Place;
   readonly currency: string;
+  /** Missing in what an older version has kept. */
+  readonly decimals?: number;
   /** Minor units, without the tip. */
   readonly amount: string;
   readonly tip: string;
@@ -47,6 +49,8 @@ export type PaymentStatus = 'requires_action' | 'processing' | 'succeeded' | 'fa
 export interface RecentPayment {
   readonly id: string;
   readonly currency: string;
+  /** Missing in what an older version has kept. */
+  readonly decimals?: number | undefined;
   /** Minor units, with the tip. */
   readonly total: string;
   /** The last status that the gateway has told this device. */

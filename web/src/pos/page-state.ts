@@ -10,4 +10,6 @@ export interface PosState {
   /** The beginning of the link in the QR code: the payment's id without its prefix follows. Null: the gateway URL is the link. */
   readonly qrStart: string | null;
   readonly nowMs: number;
+  /** The currencies that somebody could pay here, with the decimals of the gateway: browsers have others for some. */
+  readonly currencies: readonly { readonly code: string; readonly decimals: number }[];
 }

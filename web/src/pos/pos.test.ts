@@ -28,6 +28,10 @@ function newDevice(
   storage: Storage,
   answer: (request: Request) => Answer | undefined,
   brand: () => Answer = () => OK({ branding: BRAND }),
+  currencies = [
+    { code: 'USD', decimals: 2 },
+    { code: 'HUF', decimals: 2 },
+  ],
 ) {
   const requests: Request[] = [];
   const outside = new EventTarget();
@@ -49,6 +53,7 @@ function newDevice(
       paid += 1;
     },
     firstMode: 'test',
+    currencies,
     words: { sale: 'Sale', tip: 'Tip' },
   });
   const until = async (isThere: () => boolean) => {
@@ -148,13 +153,24 @@ describe('the point of sale', () => {
     device.pos.stop();
   });
 
-  it('forgets an order that was refused, and says why', async () => {
+  it('forgets an order that was refused, says why, and gives its amount back to the keypad', async () => {
     const device = newDevice(newStorage(), (request) => (isCreate(request) ? REFUSED(403) : SESSION));
     await device.pos.start('');
     device.pos.charge('500', '0');
     await device.until(() => device.pos.view().problem?.kind === 'refused');
     assert.equal(device.pos.view().kept.open, null);
+    assert.deepEqual(device.pos.view().problem, { kind: 'refused', message: 'No.', amount: '500' });
     device.pos.stop();
+  });
+
+  it('offers a currency that can be paid, with the decimals of the gateway, in place of one that cannot', () => {
+    const storage = newStorage();
+    const brand = () => LOST;
+    const first = newDevice(storage, () => SESSION, brand);
+    first.pos.choose({ currency: 'HUF' });
+    assert.equal(newDevice(storage, () => SESSION, brand).pos.view().kept.currency, 'HUF');
+    const euros = [{ code: 'EUR', decimals: 2 }];
+    assert.equal(newDevice(storage, () => SESSION, brand, euros).pos.view().kept.currency, 'EUR');
   });
 
   it('keeps the order when its session has ended, and goes on after the next sign-in', async () => {

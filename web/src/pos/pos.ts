@@ -16,6 +16,11 @@ import {
   writeKept,
 } from './kept.ts';
 
+export interface Currency {
+  readonly code: string;
+  readonly decimals: number;
+}
+
 export interface PosDeps {
   readonly ask: Ask;
   readonly storage: Storage;
@@ -27,6 +32,8 @@ export interface PosDeps {
   /** Called once when a payment has succeeded. */
   readonly onPaid: () => void;
   readonly firstMode: Mode;
+  /** The currencies to choose from, with the decimals of the gateway. */
+  readonly currencies: readonly Currency[];
   /** The words of line items. */
   readonly words: { readonly sale: string; readonly tip: string };
 }
@@ -41,8 +48,8 @@ export interface PosView {
   readonly status: PaymentStatus | null;
   readonly isOffline: boolean;
   readonly isCancelling: boolean;
-  readonly problem:
-    | { readonly kind: 'refused'; readonly message: string }
+  readonly problem: /** The order was not created. The amount is there to be charged again. */
+    | { readonly kind: 'refused'; readonly message: string; readonly amount?: string }
     | { readonly kind: 'storage' | 'link' }
     | null;
 }
@@ -70,7 +77,7 @@ const MODES: readonly Mode[] = ['test', 'live'];
 export function createPos(deps: PosDeps) {
   const { storage, random, outside } = deps;
   let view: PosView = {
-    kept: readKept(storage),
+    kept: withCurrency(readKept(storage), deps.currencies),
     session: 'unknown',
     person: null,
     status: null,
@@ -181,7 +188,7 @@ export function createPos(deps: PosDeps) {
         set({ isOffline: false });
         return payment;
       }
-      if (answer.is === 'refused') return refuse(answer);
+      if (answer.is === 'refused') return refuse(answer, order);
       set({ isOffline: true });
       await pause(backoffMs(failures, random), signal, outside);
     }
@@ -189,11 +196,11 @@ export function createPos(deps: PosDeps) {
   }
 
   /** A refused order was not created. A session that has ended says nothing about the order: it is sent again after the sign-in. */
-  function refuse({ status, message }: Extract<Answer, { is: 'refused' }>): undefined {
+  function refuse({ status, message }: Extract<Answer, { is: 'refused' }>, { amount }: Order): undefined {
     if (status === 401) set({ session: 'out', person: null });
     else {
       keep({ open: null });
-      set({ problem: { kind: 'refused', message }, status: null });
+      set({ problem: { kind: 'refused', message, amount }, status: null });
     }
   }
 
@@ -236,7 +243,8 @@ export function createPos(deps: PosDeps) {
 
   function note(order: Order, id: string, status: PaymentStatus): void {
     const isNewlyPaid = status === 'succeeded' && view.status !== 'succeeded';
-    const payment = { id, currency: order.currency, total: totalOf(order), status, atMs: deps.clock.nowMs() };
+    const { currency, decimals } = order;
+    const payment = { id, currency, decimals, total: totalOf(order), status, atMs: deps.clock.nowMs() };
     set({ status, isCancelling: false });
     keep({ recent: withRecent(view.kept.recent, payment) });
     if (isNewlyPaid) deps.onPaid();
@@ -281,7 +289,9 @@ export function createPos(deps: PosDeps) {
     charge(amount: string, tip: string): void {
       const { place, currency, open } = view.kept;
       if (place === null || open !== null) return;
-      const order = { key: deps.newKey(), place, currency, amount, tip };
+      const decimals = deps.currencies.find(({ code }) => code === currency)?.decimals;
+      if (decimals === undefined) return;
+      const order = { key: deps.newKey(), place, currency, decimals, amount, tip };
       set({ status: null, problem: null, isOffline: false });
       if (keep({ open: { order, payment: null } })) resume();
       else set({ kept: { ...view.kept, open: null } });
@@ -322,6 +332,12 @@ export function createPos(deps: PosDeps) {
     set({ status: null, isCancelling: false, isOffline: false, problem: null });
     resume();
   }
+}
+
+/** The kept currency, if it can be chosen, and else the first one. An open order keeps its own. */
+function withCurrency(kept: Kept, currencies: readonly Currency[]): Kept {
+  if (currencies.some(({ code }) => code === kept.currency)) return kept;
+  return { ...kept, currency: currencies[0]?.code ?? kept.currency };
 }
 
 interface CurrentSession {

@@ -11,11 +11,17 @@ interface FetchEvent extends WorkerEvent {
   respondWith(answer: Promise<Response>): void;
 }
 
+/** The page names the files that it has loaded before the worker was there. */
+interface FilesEvent extends WorkerEvent {
+  readonly data: unknown;
+}
+
 interface WorkerScope {
   readonly clients: { claim(): Promise<void> };
   skipWaiting(): Promise<void>;
   addEventListener(type: 'install' | 'activate', listener: (event: WorkerEvent) => void): void;
   addEventListener(type: 'fetch', listener: (event: FetchEvent) => void): void;
+  addEventListener(type: 'message', listener: (event: FilesEvent) => void): void;
 }
 
 const worker = globalThis as unknown as WorkerScope;
@@ -28,13 +34,27 @@ const MAX_FILES = 60;
 
 worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()));
 worker.addEventListener('activate', (event) => event.waitUntil(worker.clients.claim()));
+worker.addEventListener('message', (event) => event.waitUntil(keepLoaded(event.data)));
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { pathname, origin } = new URL(request.url);
   if (request.method !== 'GET' || origin !== location.origin) return;
   if (request.mode === 'navigate' && pathname === PAGE) event.respondWith(freshOrKept(request));
-  else if (/^\/(assets|icons|brand|logos)\//.test(pathname)) event.respondWith(keptOrFresh(request));
+  else if (isFile(pathname)) event.respondWith(keptOrFresh(request));
 });
+
+function isFile(pathname: string): boolean {
+  return /^\/(assets|icons|brand|logos)\//.test(pathname);
+}
+
+/** The first visit loads everything without the worker. Its files come from the browser's own cache, the document last. */
+async function keepLoaded(urls: unknown): Promise<void> {
+  const files = (Array.isArray(urls) ? urls : [])
+    .map((url) => new URL(String(url), location.href))
+    .filter(({ origin, pathname }) => origin === location.origin && isFile(pathname));
+  await Promise.all(files.slice(0, MAX_FILES).map(({ href }) => keptOrFresh(new Request(href))));
+  await freshOrKept(new Request(PAGE));
+}
 
 /** The document of the gateway, or the kept one without a connection. */
 async function freshOrKept(request: Request): Promise<Response> {

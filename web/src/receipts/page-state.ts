@@ -1,3 +1,4 @@
+import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 
 /** The page of a receipt. The server renders it whole: it has no script. */
@@ -35,6 +36,8 @@ export interface ReceiptPage extends InLanguage {
   readonly transactions: readonly Transaction[];
   /** The refunds that have arrived. */
   readonly refunds: readonly (Transaction & { readonly price: Amount; readonly at: string })[];
+  /** Money that has arrived and did not count for the payment. */
+  readonly lateMoney: readonly LateMoney[];
   /** Null while the receipt cannot be signed. */
   readonly proof: { readonly receiptUrl: string; readonly keysUrl: string; readonly scriptUrl: string } | null;
   /** The address of this page, and that of the checkout. */

@@ -22,6 +22,7 @@ export function sheetOf(state: ReceiptPage, words: ReceiptWords): Sheet {
       orderOf(state, words, total),
       paymentOf(state, words),
       ...refundsOf(state, words),
+      ...lateMoneyOf(state, words),
       proofOf(state, words),
     ],
     pageNumber: words.pageNumber,
@@ -82,6 +83,20 @@ function refundsOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   ]);
   const last = { label: words.afterRefunds, value: formatAmount(left, state), isTotal: true };
   return [{ title: words.refunds, rows: [...rows, last] }];
+}
+
+/** Money that did not count is no part of the total. */
+function lateMoneyOf(state: ReceiptPage, words: ReceiptWords): Section[] {
+  const { lateMoney, merchant } = state;
+  if (lateMoney.length === 0) return [];
+  const text = lateMoney.every(({ status }) => status === 'returned') ? words.lateReturned : words.lateText;
+  return [
+    {
+      title: words.lateMoney,
+      text: fill(text, { merchant: isolated(clamp(merchant.name, 64)) }),
+      rows: lateMoney.map(({ reason, amount }) => ({ label: words[reason], value: formatAmount(amount, state) })),
+    },
+  ];
 }
 
 function proofOf({ proof, url, paid }: ReceiptPage, words: ReceiptWords): Section {

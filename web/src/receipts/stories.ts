@@ -48,6 +48,7 @@ const PAID: ReceiptPage = {
   account: 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed',
   transactions: [transaction('3f')],
   refunds: [],
+  lateMoney: [],
   proof: {
     receiptUrl: `${ORIGIN}/c/${ID}/${SECRET}/receipt.json`,
     keysUrl: `${ORIGIN}/.well-known/till-receipts.json`,
@@ -72,6 +73,7 @@ export const RECEIPT_STORIES: readonly ReceiptStory[] = [
         { name: 'どら焼き', quantity: 3, amount: euros('2590') },
       ],
       transactions: [transaction('3f'), transaction('4a')],
+      lateMoney: [{ reason: 'overpaid', status: 'unclaimed', amount: usdc('5000000') }],
       refunds: [{ ...transaction('c2'), price: euros('590'), at: '2026-11-17T12:05:00.000Z' }],
     },
   },

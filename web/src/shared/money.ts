@@ -50,17 +50,17 @@ export function formatAmount(amount: Amount, style: NumberStyle): string {
   return formatMoney(decimalText(amount.value, decimals), currency, style, digits);
 }
 
-/** Major units of a currency or a token, as the API's statistics have them. */
-export function formatMajor(text: string, currency: string, style: NumberStyle): string {
-  return formatMoney(text, currency, style, {});
-}
-
 /** A unit price in a currency, with three to six significant digits: `€2,272.73`, `$1.10`. */
 export function formatPrice(text: string, currency: string, style: NumberStyle): string {
   return formatMoney(text, currency, style, { minimumSignificantDigits: 3, maximumSignificantDigits: 6 });
 }
 
-function formatMoney(text: string, currency: string, style: NumberStyle, digits: Intl.NumberFormatOptions): string {
+export function formatMoney(
+  text: string,
+  currency: string,
+  style: NumberStyle,
+  digits: Intl.NumberFormatOptions,
+): string {
   try {
     const format = numberFormat(style.locale, { style: 'currency', currency, ...digits });
     if (style.dir === 'ltr') return format.format(text as `${number}`);

@@ -7,6 +7,7 @@ import {
   type NewRefund,
   type Refund,
   recordRefund,
+  renewRefund,
   updateRefund,
 } from '../../../store/money/refunds.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -34,15 +35,20 @@ const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
   screened: 'refund.failed',
   unfit: 'refund.failed',
   vetoed: 'refund.failed',
+  renewed: 'refund.created',
 };
 
-/** Inserts a refund and locks it. Undefined when the payment has one of this number already. */
+/**
+ * Inserts a refund and locks it, in the place of a vetoed one of the same number if there is one. Undefined when the payment
+ * has another refund of this number.
+ */
 export async function openRefund(
   tx: Tx,
   refund: NewRefund,
-  { actor, at }: { readonly actor: string; readonly at: Date },
+  { vetoed, actor, at }: { readonly vetoed?: Refund | undefined; readonly actor: string; readonly at: Date },
 ): Promise<Refund | undefined> {
-  if (!(await insertRefund(tx, refund, at))) return undefined;
+  const isWritten = vetoed === undefined ? insertRefund(tx, refund, at) : renewRefund(tx, vetoed, refund, at);
+  if (!(await isWritten)) return undefined;
   const opened = await lockRefund(tx, refund.id);
   if (opened === undefined) throw new Error('A refund that was just written is not there.');
   await logRefund(tx, opened, { type: 'refund.created', actor, evidence: {} }, at);

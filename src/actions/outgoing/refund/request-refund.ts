@@ -18,6 +18,7 @@ import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { openRefund } from './move-refund.ts';
 import { planRefund, shareLeft, shareOfPayment } from './plan-refund.ts';
+import { findFreeNumber, findRefundable, type Refundable } from './refundable.ts';
 import { screenRefund } from './screen-refund.ts';
 
 export interface RequestRefundInput {
@@ -41,6 +42,8 @@ export interface RequestRefundInput {
 export interface Requested {
   readonly refund: Refund;
   readonly payment: Payment;
+  /** What is left of the payment after it. */
+  readonly refundable: Refundable | null;
   /** True if it gives back the whole payment by itself. */
   readonly isWhole: boolean;
 }
@@ -72,26 +75,28 @@ export function requestRefund(
     const whole = shareOfPayment(payment, item);
     const left = shareLeft(whole, refunds);
     if (left.amount === 0n) throw new ApiError('already_refunded', 'The payment was refunded before.');
-    if (refunds.length === MAX_REFUNDS) throw tooMany();
+    const free = await findFreeNumber(tx, refunds);
+    if (free === undefined) throw tooMany();
     const share = shareFor({ payment, item, whole, left }, input.amount);
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     if (input.destination !== undefined) {
       await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
     }
-    const number = freeNumber(refunds);
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
     const isRedirected = recipient !== item.payer && !isOperators;
     const sendAfter = isRedirected ? new Date(now.getTime() + (input.coolingOffMs ?? 0)) : null;
-    const plan = { payment, item, number, share, recipient, reason, isOperators, sendAfter, floatAccount };
-    const opened = await openRefund(tx, await planRefund(tx, deps, plan, now), { actor, at: now });
+    const plan = { payment, item, number: free.number, share, recipient, reason, isOperators, sendAfter, floatAccount };
+    const planned = await planRefund(tx, deps, plan, now);
+    const opened = await openRefund(tx, planned, { vetoed: free.vetoed, actor, at: now });
     // A node of the version before refunds without looking at numbers.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
     const { id, paymentId, asset, amount, state } = opened;
     const detail = { before: null, after: { paymentId, asset, amount, recipient, state, ...(reason && { reason }) } };
     await appendAudit(tx, { at: now, actor, action: 'refund.requested', subject: id, detail });
     const refund = await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
-    return answer({ refund: refund ?? opened, payment, isWhole: share.amount === whole.amount });
+    const refundable = await findRefundable(tx, payment);
+    return answer({ refund: refund ?? opened, payment, refundable, isWhole: share.amount === whole.amount });
   });
 }
 
@@ -110,15 +115,7 @@ export async function requestAsOperator(
   return String(body);
 }
 
-/** A rebuild may leave a gap: a refund that was lost before it was signed is not on the chain. */
-function freeNumber(refunds: readonly Refund[]): number {
-  const taken = new Set(refunds.map(({ number }) => number));
-  let number = 1;
-  while (taken.has(number)) number += 1;
-  return number;
-}
-
-interface Refundable {
+interface Divided {
   readonly payment: Payment;
   readonly item: StoredItem;
   readonly whole: Share;
@@ -126,7 +123,7 @@ interface Refundable {
 }
 
 /** The part of the payment that the request asks for, or a refusal that names what is left. */
-function shareFor({ payment, item, whole, left }: Refundable, amount: RequestRefundInput['amount']): Share {
+function shareFor({ payment, item, whole, left }: Divided, amount: RequestRefundInput['amount']): Share {
   const { amountUnit, amountDecimals } = payment;
   const asked = askedShare({ payment, item }, amount);
   const plan = planShare(whole, left, asked);
@@ -144,7 +141,7 @@ function shareFor({ payment, item, whole, left }: Refundable, amount: RequestRef
 }
 
 function askedShare(
-  { payment, item }: Pick<Refundable, 'payment' | 'item'>,
+  { payment, item }: Pick<Divided, 'payment' | 'item'>,
   amount: RequestRefundInput['amount'],
 ): AskedShare {
   if (amount === undefined) return 'all';

@@ -1,4 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
+import { lateReasonOf } from '../../../domain/late-money.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
@@ -18,7 +19,7 @@ export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney,
   const { subject, commitment } = item;
   // The payment first: every transaction locks it before its items and strays.
   const [payment] = await lockPayments(tx, [subject]);
-  const reason = payment?.status === 'succeeded' ? 'overpaid' : 'late';
+  const reason = lateReasonOf({ status: payment?.status ?? 'expired', isOfPaid: false });
   const stray = { ...lateStray(item, event, payment?.merchantId ?? null), reason } as const;
   const { id, asset, amount } = stray;
   if ((await insertStrays(tx, [stray], at)).length === 0) return;

@@ -1,7 +1,7 @@
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isNamed, leastPaid, sweptFee } from '../../../domain/deposit.ts';
 import { depositedEntry } from '../../../domain/deposit-entries.ts';
-import type { LateReason } from '../../../domain/late-money.ts';
+import { type LateReason, lateReasonOf } from '../../../domain/late-money.ts';
 import type { PaymentEvent } from '../../../domain/payment.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { strayId } from '../../../domain/stray.ts';
@@ -172,8 +172,8 @@ function evidenceOf({ transactionHash, logIndex, blockNumber, sender, amount, is
 }
 
 /**
- * Names money to the partner that the payment did not need: too much, too late, for a payment that was over, or stray. The
- * last does not wait for the end of the payment, which it cannot pay.
+ * Names money to the partner that the payment did not need: too much, too late, for a payment that was over, or in a wrong
+ * token. Money in a wrong token can never pay the payment, so it is named before the payment has ended.
  */
 async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDeposit, seen: Assessment): Promise<void> {
   const { commitment, paymentId, network, asset, isStray } = deposit;
@@ -188,7 +188,14 @@ async function tellExtra(deps: WatchDeps, { lease }: Watcher, deposit: OpenDepos
     await putTold(tx, deposit, extra);
     const units = extra - row.told;
     const amount = units.toString();
-    const reason = reasonOf(deposit, isPaid);
+    const { status, updatedAt } = payment;
+    const reason = lateReasonOf({
+      status,
+      isOfPaid: isPaid,
+      isOtherToken: isStray,
+      isOtherNetwork: isStray && network !== deposit.item.network,
+      isInTime: row.told < (await countedBefore(tx, deposit, updatedAt, seen.block)),
+    });
     const { block, arrived } = seen;
     const id = await insertStray(tx, { deposit, block, arrived, units, before: row.told, reason }, at);
     const evidence = { stray: id, commitment, network, block: seen.block, asset, amount, total: extra.toString() };
@@ -255,9 +262,15 @@ function feeWithin({ asset, item }: OpenDeposit, { arrived, units }: { arrived: 
   return feeOf(arrived) - feeOf(arrived - units);
 }
 
-function reasonOf({ isStray, network, item }: OpenDeposit, isPaid: boolean): LateReason {
-  if (isStray) return network === item.network ? 'wrong_token' : 'wrong_network';
-  return isPaid ? 'overpaid' : 'late';
+/** The money that came in time, and before the payment ended. */
+async function countedBefore(
+  tx: Tx,
+  { commitment, asset, item }: OpenDeposit,
+  end: Date,
+  upTo: number,
+): Promise<bigint> {
+  const deadline = end < item.deadline ? end : item.deadline;
+  return (await sumDepositTransfers(tx, { commitment, asset, deadline, upTo })).counted;
 }
 
 async function isPaidBy(tx: Tx, commitment: string): Promise<boolean> {

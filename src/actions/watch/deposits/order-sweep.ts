@@ -13,9 +13,9 @@ import type { Assessment } from './assess-deposit.ts';
 const FAR_S = Date.UTC(2100, 0, 1) / 1000;
 
 /**
- * Orders the sweep of a deposit address: an item that relayers send like any other. Money of a payment that still waits is
- * left where it is, unless it is stray, and so is less than a sweep is worth: whoever sends dust costs us nothing. Money with
- * a part of a screened sender waits for a person. This is the last step of a look.
+ * Orders the sweep of a deposit address: an item that relayers send like any other. Two kinds of money are left at the
+ * address: the money of a payment that still waits for more, and an amount that is worth less than its sweep, so that dust costs us
+ * nothing. Money in a wrong token does not wait for the payment. Money with a part of a screened sender waits for a person. This is the last step of a look.
  */
 export async function orderSweep(
   deps: WatchDeps,

@@ -28,52 +28,33 @@ export function Ending(props: EndingProps) {
   const name = clamp(merchant.name, 64);
   // Without a return URL the texts must not ask the payer to go back.
   const hasWay = wayBack(props.page, status) !== null;
-  switch (status) {
-    case 'succeeded':
-      return (
-        <Moment
-          tone="good"
-          mark={<CheckGlyph />}
-          title={strings.paidTitle}
-          text={<Fill text={strings.paidText} merchant={name} />}
-        >
-          <Receipt {...props} />
-          {props.page.mailsReceipts && <MailReceipt actions={props.actions} />}
-          <Way {...props} name={name} />
-        </Moment>
-      );
-    case 'expired':
-      return (
-        <Moment
-          tone="calm"
-          mark={<ClockGlyph />}
-          title={strings.expiredTitle}
-          text={<Fill text={hasWay ? strings.expiredText : strings.expiredTextAlone} merchant={name} />}
-        >
-          <Way {...props} name={name} />
-        </Moment>
-      );
-    case 'cancelled':
-      return (
-        <Moment tone="calm" mark={<CrossGlyph />} title={strings.cancelledTitle} text={strings.cancelledText}>
-          <Way {...props} name={name} />
-        </Moment>
-      );
-    default: {
-      const failed = hasWay ? strings.failedText : strings.failedTextAlone;
-      const text = failureCode === 'declined_user' ? strings.declinedText : failed;
-      return (
-        <Moment
-          tone="bad"
-          mark={<CrossGlyph />}
-          title={strings.failedTitle}
-          text={<Fill text={text} merchant={name} />}
-        >
-          <Way {...props} name={name} />
-        </Moment>
-      );
-    }
-  }
+  const isPaid = status === 'succeeded';
+  const failed = hasWay ? strings.failedText : strings.failedTextAlone;
+  const [tone, mark, title, text] = isPaid
+    ? (['good', <CheckGlyph key="" />, strings.paidTitle, strings.paidText] as const)
+    : status === 'expired'
+      ? ([
+          'calm',
+          <ClockGlyph key="" />,
+          strings.expiredTitle,
+          hasWay ? strings.expiredText : strings.expiredTextAlone,
+        ] as const)
+      : status === 'cancelled'
+        ? (['calm', <CrossGlyph key="" />, strings.cancelledTitle, strings.cancelledText] as const)
+        : ([
+            'bad',
+            <CrossGlyph key="" />,
+            strings.failedTitle,
+            failureCode === 'declined_user' ? strings.declinedText : failed,
+          ] as const);
+  return (
+    <Moment tone={tone} mark={mark} title={title} text={<Fill text={text} merchant={name} />}>
+      {isPaid && <Receipt {...props} />}
+      <Late {...props} name={name} />
+      {isPaid && props.page.mailsReceipts && <MailReceipt actions={props.actions} />}
+      <Way {...props} name={name} />
+    </Moment>
+  );
 }
 
 function Receipt({ page, flow, copied, actions }: EndingProps) {
@@ -100,6 +81,29 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
       <p className="small">
         <TransactionLink href={info.explorerUrl} />
         <TransactionLink href={page.receiptUrl} text={strings.openReceipt} />
+      </p>
+    </>
+  );
+}
+
+/** Money that has arrived and did not count. */
+function Late({ flow, name }: EndingProps & { readonly name: string }) {
+  const { strings } = useWords();
+  const { lateMoney } = flow.payment;
+  if (!lateMoney?.length) return null;
+  const isBack = lateMoney.every(({ status }) => status === 'returned');
+  return (
+    <>
+      <dl className="receipt" aria-label={strings.lateMoney}>
+        {lateMoney.map(({ reason, amount }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change while the page is open
+          <Line key={index} label={strings[reason]}>
+            <Money amount={amount} />
+          </Line>
+        ))}
+      </dl>
+      <p className="small">
+        <Fill text={isBack ? strings.lateReturned : strings.lateText} merchant={name} />
       </p>
     </>
   );

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatMajor, numberFormat } from '../../shared/money.ts';
+import { numberFormat } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { dayAt, FIRST_PERIOD, lastDays, successRate, todayAndLastWeek, volumeIn } from '../days.ts';
+import { formatMajor } from '../major-amount.ts';
 import { attentionQuery, statisticsQuery, useMay } from '../queries.ts';
-import type { Statistics } from '../shapes.ts';
+import type { Statistics, Volume } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { BarChart, Shares } from '../ui/charts.tsx';
 import { Notice, PageHead, useTitle } from '../ui/parts.tsx';
@@ -55,10 +56,10 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
   const numbers = numberFormat(locale, {});
   const percent = numberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
   const { today, lastWeek } = todayAndLastWeek(statistics);
-  const currencies = statistics.volume.map(({ currency }) => currency);
+  const { volume } = statistics;
   const [chosen, setChosen] = useState<string>();
-  const currency = chosen !== undefined && currencies.includes(chosen) ? chosen : mainCurrency(statistics);
-  const money = (amount: string) => (currency === undefined ? '—' : formatMajor(amount, currency, style));
+  const main = volume.find(({ currency }) => currency === chosen) ?? mainVolume(statistics);
+  const money = (days: readonly Volume[]) => (main === undefined ? '—' : formatMajor(volumeIn(days, main), style));
   const rate = successRate(statistics);
   const { medianSeconds, p90Seconds } = statistics.timeToPay;
   const compared = (value: string) => fill(words.lastWeek, { value });
@@ -67,8 +68,8 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
       <div className="tiles">
         <Tile
           name={`${words.volume} · ${words.today}`}
-          value={money(volumeIn(today.volume, currency ?? ''))}
-          note={compared(money(volumeIn(lastWeek.volume, currency ?? '')))}
+          value={money(today.volume)}
+          note={compared(money(lastWeek.volume))}
         />
         <Tile
           name={`${words.paidPayments} · ${words.today}`}
@@ -91,15 +92,15 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
           <section className="card" aria-labelledby="volume">
             <div className="section-head">
               <h2 id="volume">{words.volume}</h2>
-              {currencies.length > 1 && (
+              {volume.length > 1 && (
                 <fieldset className="segments">
                   <legend className="unseen">{words.currency}</legend>
-                  {currencies.map((each) => (
+                  {volume.map(({ currency: each }) => (
                     <label key={each}>
                       <input
                         type="radio"
                         name="currency"
-                        checked={each === currency}
+                        checked={each === main?.currency}
                         onChange={() => setChosen(each)}
                       />
                       <span>{each}</span>
@@ -108,12 +109,12 @@ function Overview({ statistics, days }: { readonly statistics: Statistics; reado
                 </fieldset>
               )}
             </div>
-            {currency === undefined ? (
+            {main === undefined ? (
               <p className="soft">{words.noVolume}</p>
             ) : (
               <>
-                <p className="figure">{money(volumeIn(statistics.volume, currency))}</p>
-                <VolumeChart statistics={statistics} days={days} currency={currency} />
+                <p className="figure">{money(volume)}</p>
+                <VolumeChart statistics={statistics} days={days} main={main} />
               </>
             )}
           </section>
@@ -154,30 +155,31 @@ function Tile({ name, value, note }: TileProps) {
 interface VolumeProps {
   readonly statistics: Statistics;
   readonly days: number;
-  readonly currency: string;
+  /** The currency that is shown. */
+  readonly main: Volume;
 }
 
-function VolumeChart({ statistics, days, currency }: VolumeProps) {
+function VolumeChart({ statistics, days, main }: VolumeProps) {
   const words = useWords();
   const style = usePageState();
   const { day: dayText } = useTimes();
   const byDay = new Map(statistics.days.map((each) => [each.day, each]));
   const bars = lastDays(days, statistics.until).map((day) => {
-    const amount = volumeIn(byDay.get(day)?.volume ?? [], currency);
+    const volume = volumeIn(byDay.get(day)?.volume ?? [], main);
     return {
       key: day,
       label: dayText(`${day}T00:00:00Z`),
-      size: Math.max(Number(amount), 0),
-      text: formatMajor(amount, currency, style),
+      size: Math.max(Number(volume.amount), 0),
+      text: formatMajor(volume, style),
     };
   });
-  return <BarChart title={`${words.volume}, ${currency}`} bars={bars} columns={[words.day, words.volume]} />;
+  return <BarChart title={`${words.volume}, ${main.currency}`} bars={bars} columns={[words.day, words.volume]} />;
 }
 
 /** The currency in which most days have volume. */
-function mainCurrency({ volume, days }: Statistics): string | undefined {
-  const daysOf = (currency: string) => days.filter((day) => Number(volumeIn(day.volume, currency)) > 0).length;
-  return volume.map(({ currency }) => currency).toSorted((a, b) => daysOf(b) - daysOf(a))[0];
+function mainVolume({ volume, days }: Statistics): Volume | undefined {
+  const daysOf = (each: Volume) => days.filter((day) => Number(volumeIn(day.volume, each).amount) > 0).length;
+  return volume.toSorted((a, b) => daysOf(b) - daysOf(a))[0];
 }
 
 const STEP_WORDS = {
@@ -241,6 +243,13 @@ function NeedsYou() {
             <li>
               <Link to="/refunds" search={{ status: 'awaiting_funds' }}>
                 {text('waitingRefunds', data.waitingRefunds)}
+              </Link>
+            </li>
+          )}
+          {data.lateMoney > 0 && (
+            <li>
+              <Link to="/late-money" search={{ status: 'unclaimed' }}>
+                {text('lateWaiting', data.lateMoney)}
               </Link>
             </li>
           )}

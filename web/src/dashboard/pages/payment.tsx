@@ -14,7 +14,7 @@ import { leftToRefund } from '../refunded.ts';
 import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
 import { LateMoneyList } from '../ui/late-money.tsx';
 import { MoneyFlow, useReceipt } from '../ui/money-flow.tsx';
-import { Code, Dialog, Notice, RefundBadge, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
+import { Code, Dialog, Notice, problemOf, RefundBadge, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
 import { PaymentDeliveries } from '../ui/payment-deliveries.tsx';
 import { problemText } from '../ui/problem-text.ts';
 import { RefundDialog } from '../ui/refund-dialog.tsx';
@@ -215,17 +215,18 @@ function Refunds({ payment }: { readonly payment: PaymentDetails }) {
     <section aria-labelledby="refunds">
       <h2 id="refunds">{words.refunds}</h2>
       <ul className="plain-list">
-        {refunds.map(({ refundId, status, priceAmount, reason, requestedAt }) => (
+        {refunds.map(({ refundId, status, problem, priceAmount, reason, requestedAt }) => (
           <li key={refundId}>
-            <span className="cut">
-              {formatAmount(priceAmount, style)}
+            <span className="person-names">
+              <span>{formatAmount(priceAmount, style)}</span>
               {reason !== null && (
                 <span className="soft small agent">
                   <bdi>{clamp(reason, 120)}</bdi>
                 </span>
               )}
+              {problem !== null && <span className="soft small agent">{problemOf(words, problem)}</span>}
             </span>
-            <RefundBadge status={status} />
+            <RefundBadge status={status} problem={problem} />
             <span className="soft small">
               <Time at={requestedAt} />
             </span>

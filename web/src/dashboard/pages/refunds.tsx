@@ -9,7 +9,7 @@ import { type ListedRefund, REFUND_STATUSES, type RefundPage } from '../shapes.t
 import type { Strings } from '../strings/en.ts';
 import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
-import { Code, Notice, PageHead, Time, useTitle, waitText } from '../ui/parts.tsx';
+import { Code, Notice, PageHead, problemOf, Time, useTitle, waitText } from '../ui/parts.tsx';
 import { StatusFilter } from '../ui/status-filter.tsx';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
@@ -58,8 +58,8 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
   const words = useWords();
   const style = usePageState();
   const merchants = useMerchants();
-  const { paymentId, merchantId, amount, priceAmount, destination, status, reason, txId } = refund;
-  const [word, badge] = STATUS_WORDS[status];
+  const { paymentId, merchantId, amount, priceAmount, destination, status, problem, reason, txId } = refund;
+  const [word, badge] = problem === 'vetoed' ? (['refundVetoed', 'badge-cancelled'] as const) : STATUS_WORDS[status];
   const merchant = merchants.find(({ id }) => id === merchantId)?.name;
   const transaction = txId === null ? null : transactionPath(chainOf(amount.unit), txId);
   return (
@@ -89,6 +89,7 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
           )}
         </span>
         {reason !== null && <bdi className="soft small">{clamp(reason, 160)}</bdi>}
+        {problem !== null && <span className="soft small">{problemOf(words, problem)}</span>}
         <RefundWait refund={refund} />
       </span>
       <span className={`badge ${badge}`}>{words[word]}</span>

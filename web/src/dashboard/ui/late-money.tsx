@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { formatAmount } from '../../shared/money.ts';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
 import { fill, shortAccount } from '../../shared/text.ts';
@@ -10,15 +10,24 @@ import type { Strings } from '../strings/en.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
 import { AccountField, accountIn } from './account-field.tsx';
 import { Form } from './form.tsx';
-import { Dialog, FormEnd, Time, waitText } from './parts.tsx';
+import { Dialog, FormEnd, problemOf, Time, waitText } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
-const STATUS_WORDS = {
-  unclaimed: ['statusRequiresAction', 'badge-requires_action'],
+export const LATE_WORDS = {
+  unclaimed: ['lateUnclaimed', 'badge-requires_action'],
   requested: ['refundRequested', 'badge-processing'],
   returning: ['refundSending', 'badge-processing'],
   returned: ['lateReturned', 'badge-refund'],
 } as const satisfies Record<LateMoney['status'], readonly [keyof Strings, string]>;
+
+const REASON_WORDS = {
+  late: 'reasonLate',
+  overpaid: 'reasonOverpaid',
+  underpaid: 'reasonUnderpaid',
+  paid_twice: 'reasonPaidTwice',
+  wrong_token: 'reasonWrongToken',
+  wrong_network: 'reasonWrongNetwork',
+} as const satisfies Record<LateMoney['reason'], keyof Strings>;
 
 /** Money that the payment did not need, and the way to give it back. Without some there is nothing to show. */
 export function LateMoneyList({ payment }: { readonly payment: PaymentDetails }) {
@@ -35,7 +44,7 @@ export function LateMoneyList({ payment }: { readonly payment: PaymentDetails })
       <h2 id="late-money">{words.lateMoney}</h2>
       <ul className="plain-list">
         {data.lateMoney.map((money) => (
-          <LateRow key={money.id} money={money} merchantId={merchantId} />
+          <LateRow key={money.id} money={money} />
         ))}
       </ul>
     </section>
@@ -44,18 +53,20 @@ export function LateMoneyList({ payment }: { readonly payment: PaymentDetails })
 
 interface LateProps {
   readonly money: LateMoney;
-  readonly merchantId: string;
+  /** The payment, in a list of several. */
+  readonly title?: ReactNode;
 }
 
-function LateRow({ money, merchantId }: LateProps) {
+/** One amount, its reason, and how it comes back. */
+export function LateRow({ money, title }: LateProps) {
   const words = useWords();
   const style = usePageState();
   const times = useTimes();
   const [isAsked, setAsked] = useState(false);
   const mayRefund = useMay('refunds:write');
   const mayRedirect = useMay('destinations:write');
-  const { status, amount, destination, returnTxId, waitingFor, createdAt } = money;
-  const [word, badge] = STATUS_WORDS[status];
+  const { status, reason, problem, amount, destination, returnTxId, waitingFor, createdAt } = money;
+  const [word, badge] = LATE_WORDS[status];
   const transaction = returnTxId === null ? null : transactionPath(chainOf(amount.unit), returnTxId);
   const wait =
     waitingFor === null
@@ -66,8 +77,14 @@ function LateRow({ money, merchantId }: LateProps) {
         });
   return (
     <li>
-      <span className="cut">
-        {formatAmount(amount, style)}
+      <span className="person-names">
+        <span>
+          {title} {formatAmount(amount, style)}
+        </span>
+        <span className="soft small">{words[REASON_WORDS[reason]]}</span>
+        {status === 'unclaimed' && problem !== null && (
+          <span className="soft small agent">{problemOf(words, problem) ?? problem}</span>
+        )}
         {wait !== undefined && <span className="soft small agent">{wait}</span>}
         {destination !== null && (
           <span className="soft small agent" dir="ltr">
@@ -85,13 +102,13 @@ function LateRow({ money, merchantId }: LateProps) {
       <span className="soft small">
         <Time at={createdAt} />
       </span>
-      {isAsked && <GiveBackDialog money={money} merchantId={merchantId} onClose={() => setAsked(false)} />}
+      {isAsked && <GiveBackDialog money={money} onClose={() => setAsked(false)} />}
     </li>
   );
 }
 
 /** Returns late money to an account that the payer has named. */
-function GiveBackDialog({ money, merchantId, onClose }: LateProps & { readonly onClose: () => void }) {
+function GiveBackDialog({ money, onClose }: Pick<LateProps, 'money'> & { readonly onClose: () => void }) {
   const words = useWords();
   const style = usePageState();
   const client = useQueryClient();
@@ -102,7 +119,8 @@ function GiveBackDialog({ money, merchantId, onClose }: LateProps & { readonly o
   const give = (form: FormData) =>
     run(async () => {
       const body = { destination: accountIn(form, money.asset) };
-      await call('POST', `/v1/late-money/${money.id}/return`, { merchantId, idempotencyKey, body });
+      const { id, merchantId } = money;
+      await call('POST', `/v1/late-money/${id}/return`, { merchantId, idempotencyKey, body });
       await client.invalidateQueries({ queryKey: ['payments'] });
       onClose();
     });

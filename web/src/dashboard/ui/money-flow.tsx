@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { type Amount, formatAmount } from '../../shared/money.ts';
 import { clamp, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
+import { moneyPath, type Stop as PathStop } from '../money-path.ts';
 import { useMerchants } from '../queries.ts';
 import type { PaymentDetails, Receipt } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
@@ -22,39 +23,27 @@ export function MoneyFlow({ payment, receipt }: { readonly payment: PaymentDetai
   const words = useWords();
   const style = usePageState();
   const merchant = useMerchants().find(({ id }) => id === payment.merchantId);
-  const { amount, fee, payer, collector, recipient, feeAccount, arrived, transfers } = receipt.receipt;
-  const isDeposit = transfers !== undefined;
-  const sender = isDeposit ? transfers.at(-1)?.sender : payer;
   const paid = payment.info?.optionAmount;
   if (paid === undefined) return null;
   const inToken = (value: bigint) => formatAmount({ ...paid, value: value.toString() } satisfies Amount, style);
-  // The money at a deposit address is divided as the asked amount is, also if it is more or less.
-  const total = BigInt(arrived ?? amount);
-  const share = (total * BigInt(fee)) / BigInt(amount);
-  const net = total - share;
-  const isHeld = payment.settlement === null;
+  const names: Readonly<Record<PathStop['who'], ReactNode>> = {
+    payer: words.payer,
+    collector: words.collector,
+    deposit: words.depositAddress,
+    held: words.heldFor,
+    merchant: <bdi>{clamp(merchant?.name ?? words.merchant, 40)}</bdi>,
+    fee: words.fee,
+  };
   return (
     <section aria-labelledby="flow" className="card">
       <h2 id="flow">{words.moneyFlow}</h2>
       <ol className="flow">
-        {sender !== undefined && <Stop name={words.payer} account={sender} />}
-        <Step amount={inToken(total)} />
-        {isDeposit ? (
-          <Stop name={words.depositAddress} account={payer} />
-        ) : (
-          <Stop name={words.collector} account={collector} />
-        )}
-        <Step amount={inToken(net)} />
-        <Stop
-          name={isHeld ? words.heldFor : <bdi>{clamp(merchant?.name ?? words.merchant, 40)}</bdi>}
-          account={recipient}
-        />
-        {share > 0n && (
-          <>
-            <Step amount={inToken(share)} isSide />
-            <Stop name={words.fee} account={feeAccount} isSide />
-          </>
-        )}
+        {moneyPath(payment, receipt).map(({ who, account, units }) => (
+          <Fragment key={who}>
+            {units !== undefined && <Step amount={inToken(units)} isSide={who === 'fee'} />}
+            <Stop name={names[who]} account={account} isSide={who === 'fee'} />
+          </Fragment>
+        ))}
       </ol>
     </section>
   );

@@ -1,16 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { decimalsOf, minorUnits } from '../../shared/typed-amount.ts';
+import { typedUnits } from '../../../../src/domain/typed-amount.ts';
 import { call } from '../api.ts';
 import type { PaymentLink } from '../shapes.ts';
-import { useWords } from '../words.ts';
+import { usePageState, useWords } from '../words.ts';
 import { Form } from './form.tsx';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { base64In, dataUrlOf, fileIn, MAX_PICTURE_BYTES, PICTURE_TYPES } from './picture.ts';
 import { useChange } from './use-change.ts';
-
-/** The currencies to choose from. The API takes every currency. */
-const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'BRL'] as const;
 
 interface NewLinkProps {
   readonly merchantId: string;
@@ -20,6 +17,7 @@ interface NewLinkProps {
 
 export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const words = useWords();
+  const { currencies } = usePageState();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
   const [kind, setKind] = useState<'fixed' | 'chosen'>('fixed');
@@ -27,7 +25,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   // One key for all tries of this dialog: a lost answer makes no second link.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = async (form: FormData) => {
-    const price = priceIn(form, kind);
+    const price = priceIn(form, kind, currencies);
     const isTooLarge = (fileIn(form, 'picture')?.size ?? 0) > MAX_PICTURE_BYTES;
     setRefusal(price === undefined ? words.badAmount : isTooLarge ? words.badPicture : undefined);
     if (price === undefined || isTooLarge) return;
@@ -64,8 +62,8 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
           <Field label={words.currency}>
             {(id) => (
               <select id={id} name="currency">
-                {CURRENCIES.map((each) => (
-                  <option key={each}>{each}</option>
+                {currencies.map(({ code }) => (
+                  <option key={code}>{code}</option>
                 ))}
               </select>
             )}
@@ -94,11 +92,15 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   );
 }
 
-function priceIn(form: FormData, kind: 'fixed' | 'chosen'): object | undefined {
+type Currencies = ReturnType<typeof usePageState>['currencies'];
+
+function priceIn(form: FormData, kind: 'fixed' | 'chosen', currencies: Currencies): object | undefined {
   const currency = String(form.get('currency'));
+  const decimals = currencies.find(({ code }) => code === currency)?.decimals;
+  if (decimals === undefined) return undefined;
   const amountOf = (name: string) => {
-    const value = minorUnits(String(form.get(name) ?? ''), decimalsOf(currency));
-    return value === undefined ? undefined : { unit: `iso4217/${currency}`, value };
+    const value = typedUnits(String(form.get(name) ?? ''), decimals);
+    return value === undefined || value === 0n ? undefined : { unit: `iso4217/${currency}`, value: value.toString() };
   };
   if (kind === 'fixed') {
     const amount = amountOf('amount');

@@ -4,7 +4,7 @@ import { call } from '../api.ts';
 interface Options {
   /** For lists without events of their own. */
   readonly refreshMs?: number;
-  /** True for the last page of a list whose cursor never ends. */
+  /** Tells the last page of a list whose pages always have a cursor, such as the feed of events. */
   readonly isLast?: (page: unknown) => boolean;
 }
 

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { ClockGlyph } from '../../shared/glyphs.tsx';
 import { hasPartner, useSession } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
 import {
@@ -19,6 +20,7 @@ const PAGES = [
   { to: '/', key: 'h', word: 'home', right: 'payments:read', isOfPartner: true, Glyph: HomeGlyph },
   { to: '/payments', key: 'p', word: 'payments', right: 'payments:read', isOfPartner: true, Glyph: RowsGlyph },
   { to: '/refunds', key: 'r', word: 'refunds', right: 'payments:read', isOfPartner: true, Glyph: BackGlyph },
+  { to: '/late-money', key: 'e', word: 'lateMoney', right: 'payments:read', isOfPartner: true, Glyph: ClockGlyph },
   { to: '/payouts', key: 'o', word: 'payouts', right: 'payments:read', isOfPartner: true, Glyph: OutGlyph },
   { to: '/links', key: 'l', word: 'paymentLinks', right: 'links:read', isOfPartner: true, Glyph: LinkGlyph },
   { to: '/merchants', key: 'm', word: 'merchants', right: 'merchants:read', isOfPartner: true, Glyph: ShopGlyph },

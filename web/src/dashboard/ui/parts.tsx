@@ -33,21 +33,40 @@ interface StatusProps {
 /** The status of a payment, or of its refund. */
 export function StatusBadge({ status, refund, refunds = [], amount }: StatusProps) {
   const words = useWords();
-  if (refund !== undefined) return <RefundBadge {...refund} />;
+  // A vetoed refund takes nothing of the payment.
+  if (refund !== undefined && refund.problem !== VETOED) return <RefundBadge {...refund} />;
   const done = refunds.filter((each) => each.status === 'refunded');
   if (done.length > 0) {
     const isWhole = sumOf(done) === BigInt(amount?.value ?? 0);
-    if (isWhole) return <RefundBadge status="refunded" />;
+    if (isWhole) return <RefundBadge status="refunded" problem={null} />;
     return <span className="badge badge-refund">{words.statusPartlyRefunded}</span>;
   }
   return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
 }
 
-export function RefundBadge({ status }: WholeRefund) {
+/** The problem of a refund that the operator has ended. */
+const VETOED = 'vetoed';
+
+export function RefundBadge({ status, problem }: WholeRefund) {
   const words = useWords();
+  if (problem === VETOED) return <span className="badge badge-cancelled">{words.refundVetoed}</span>;
   if (status === 'failed') return <span className="badge badge-failed">{words.statusRefundFailed}</span>;
   const isDone = status === 'refunded';
   return <span className="badge badge-refund">{isDone ? words.statusRefunded : words.statusRefunding}</span>;
+}
+
+const PROBLEM_WORDS: Readonly<Record<string, keyof Strings>> = {
+  vetoed: 'problemVetoed',
+  not_left: 'problemNotLeft',
+  recipient_screened: 'problemScreened',
+  recipient_blacklisted: 'problemBlacklisted',
+  not_received: 'problemNotReceived',
+};
+
+/** The reason why a refund has failed. Undefined if it has not, or for a reason that this page does not know. */
+export function problemOf(words: Strings, problem: string | null): string | undefined {
+  const word = problem === null ? undefined : PROBLEM_WORDS[problem];
+  return word === undefined ? undefined : words[word];
 }
 
 const WAIT_WORDS: Readonly<Record<string, keyof Strings>> = {

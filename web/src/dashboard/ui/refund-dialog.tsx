@@ -1,15 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { formatAmount } from '../../shared/money.ts';
+import { typedUnits } from '../../../../src/domain/typed-amount.ts';
+import { decimalText, formatAmount } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import { amountField, leftToRefund, minorUnits } from '../refunded.ts';
+import { leftToRefund, refundRequest } from '../refunded.ts';
 import type { PaymentDetails } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
-/** Refunds all that is left of a payment, or a part of it. */
+/** Refunds a part of a payment, or all that the gateway states as refundable. */
 export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDetails; readonly onClose: () => void }) {
   const words = useWords();
   const style = usePageState();
@@ -17,23 +18,20 @@ export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDe
   const { isRunning, problem, run } = useChange();
   const { decimals } = payment.amount.display;
   const left = leftToRefund(payment);
-  const [text, setText] = useState(amountField(left, decimals));
+  const [text, setText] = useState(decimalText(left.toString(), decimals));
   const [reason, setReason] = useState('');
   // A repeated request is the same refund. A changed one is another.
   const [key, setKey] = useState(() => crypto.randomUUID());
-  const units = minorUnits(text, decimals);
+  const units = typedUnits(text, decimals);
   const isGood = units !== undefined && units > 0n && units <= left;
   const shown = (value: bigint) => formatAmount({ ...payment.amount, value: value.toString() }, style);
   const refund = () =>
     run(async () => {
       if (!isGood) return;
-      // Without an amount the gateway refunds the rest, to the last unit of the token.
-      const amount = units === left ? {} : { amount: { unit: payment.amount.unit, value: units.toString() } };
-      const note = reason.trim() === '' ? {} : { reason: reason.trim() };
       await call('POST', '/v1/refunds', {
         merchantId: payment.merchantId,
         idempotencyKey: key,
-        body: { paymentId: payment.id, ...amount, ...note },
+        body: refundRequest(payment, { units, reason }),
       });
       await client.invalidateQueries({ queryKey: ['payments'] });
       onClose();

@@ -15,7 +15,9 @@ export function Keypad({ pos, view }: { readonly pos: Pos; readonly view: PosVie
   const words = useWords();
   const money = useMoney();
   const { currency } = view.kept;
-  const [amount, setAmount] = useState('0');
+  // The amount of a refused order is still there: the cashier may choose another currency.
+  const refused = view.problem?.kind === 'refused' ? view.problem.amount : undefined;
+  const [amount, setAmount] = useState(refused ?? '0');
   const [percent, setPercent] = useState(0);
   const tip = tipOf(amount, percent);
   const total = totalOf({ amount, tip });

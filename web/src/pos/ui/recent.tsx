@@ -22,9 +22,9 @@ export function Recent({ payments }: { readonly payments: readonly RecentPayment
       <h2 id="recent-title">{strings.recent}</h2>
       {payments.length === 0 && <p className="soft">{strings.noRecent}</p>}
       <ul>
-        {payments.map(({ id, total, currency, status, atMs }) => (
+        {payments.map(({ id, total, currency, decimals, status, atMs }) => (
           <li key={id}>
-            <bdi className="recent-amount">{money(total, currency)}</bdi>
+            <bdi className="recent-amount">{money(total, currency, decimals)}</bdi>
             <span className={`badge badge-${status}`}>{strings[STATUS_WORDS[status]]}</span>
             <time className="soft" dateTime={new Date(atMs).toISOString()}>
               {time.format(atMs)}

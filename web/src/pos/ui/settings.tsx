@@ -1,10 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { clamp } from '../../shared/text.ts';
 import type { Pos, PosView } from '../pos.ts';
-import { useWords } from './words.ts';
-
-/** The currencies to choose from. The gateway refuses one that nobody could pay. */
-const CURRENCIES = ['USD', 'EUR', 'GBP', 'CHF', 'JPY', 'BRL'] as const;
+import { usePageState, useWords } from './words.ts';
 
 interface SettingsProps {
   readonly pos: Pos;
@@ -14,6 +11,7 @@ interface SettingsProps {
 
 export function Settings({ pos, view, onClose }: SettingsProps) {
   const words = useWords();
+  const { currencies } = usePageState();
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => ref.current?.showModal(), []);
   return (
@@ -31,8 +29,8 @@ export function Settings({ pos, view, onClose }: SettingsProps) {
           disabled={view.kept.open !== null}
           onChange={(event) => pos.choose({ currency: event.target.value })}
         >
-          {CURRENCIES.map((each) => (
-            <option key={each}>{each}</option>
+          {currencies.map(({ code }) => (
+            <option key={code}>{code}</option>
           ))}
         </select>
       </label>

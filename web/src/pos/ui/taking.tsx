@@ -28,7 +28,7 @@ export function Taking(props: TakingProps) {
   const { view, open } = props;
   const money = useMoney();
   const { status } = view;
-  const amount = money(totalOf(open.order), open.order.currency);
+  const amount = money(totalOf(open.order), open.order.currency, open.order.decimals);
   if (status !== null && status in ENDINGS) {
     return <Ended {...props} amount={amount} status={status as keyof typeof ENDINGS} />;
   }

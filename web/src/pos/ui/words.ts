@@ -1,6 +1,5 @@
 import { createContext, useContext } from 'react';
 import { formatAmount } from '../../shared/money.ts';
-import { decimalsOf } from '../../shared/typed-amount.ts';
 import type { PosState } from '../page-state.ts';
 import type { Strings } from '../strings/en.ts';
 
@@ -16,11 +15,16 @@ export function useWords(): Strings {
   return usePageState().strings;
 }
 
+/** The decimals of most currencies: of those that an older version of this page has kept without. */
+const USUAL_DECIMALS = 2;
+
 /** An amount of a currency in the language of the page, from minor units. */
-export function useMoney(): (value: string, currency: string) => string {
+export function useMoney(): (value: string, currency: string, decimals?: number) => string {
   const state = usePageState();
-  return (value, currency) => {
-    const display = { assetSymbol: currency, assetName: currency, decimals: decimalsOf(currency) };
+  return (value, currency, kept) => {
+    const listed = state.currencies.find(({ code }) => code === currency)?.decimals;
+    const decimals = kept ?? listed ?? USUAL_DECIMALS;
+    const display = { assetSymbol: currency, assetName: currency, decimals };
     return formatAmount({ unit: `iso4217/${currency}`, value, display }, state);
   };
 }

@@ -149,4 +149,21 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   giveBackText:
     'Fragen Sie den Zahler nach einem Konto: Der Absender kann eine Börse sein, die es nicht annehmen kann. Gesendet wird nach der Wartezeit. Vergleichen Sie jedes Zeichen.',
   giveBackAccount: 'Konto des Zahlers in {network}',
+  refundVetoed: 'Gestoppt',
+  problemVetoed: 'Der Betreiber hat sie gestoppt. Sie nimmt nichts von der Zahlung.',
+  problemNotLeft: 'So viel war von der Zahlung nicht übrig. Sie nimmt nichts.',
+  problemScreened: 'Der Empfänger steht auf der Prüfliste.',
+  problemBlacklisted: 'Der Token lehnt den Empfänger ab.',
+  problemNotReceived: 'Die Überweisung war nicht möglich. Der Betreiber kann sie wiederholen.',
+  lateMoneyText:
+    'Geld, das angekommen ist und für seine Zahlung nicht zählte. Es ist beim Händler oder wird für ihn gehalten, bis es zurückgegeben wird.',
+  noLateMoney: 'Kein verspätetes Geld.',
+  lateUnclaimed: 'Nicht zurückgegeben',
+  lateWaiting: 'Verspätetes Geld, das niemand zurückgegeben hat: {count}',
+  reasonLate: 'Kam nach dem Ende der Zahlung',
+  reasonOverpaid: 'Mehr als verlangt',
+  reasonUnderpaid: 'Weniger als verlangt, als die Zeit um war',
+  reasonPaidTwice: 'Ein zweites Mal bezahlt',
+  reasonWrongToken: 'In einem anderen Token',
+  reasonWrongNetwork: 'In einem anderen Netzwerk',
 };

@@ -145,4 +145,21 @@ export const desk = {
   giveBackText:
     'Ask the payer for an account: the sender may be an exchange, which cannot receive it. It is sent after the cooling-off period. Compare every character.',
   giveBackAccount: 'Account of the payer on {network}',
+  refundVetoed: 'Stopped',
+  problemVetoed: 'The operator has stopped it. It takes nothing of the payment.',
+  problemNotLeft: 'So much was not left of the payment. It takes nothing.',
+  problemScreened: 'The recipient is on the screening list.',
+  problemBlacklisted: 'The token refuses the recipient.',
+  problemNotReceived: 'The transfer could not be carried out. The operator can retry it.',
+  lateMoneyText:
+    'Money that has arrived and did not count for its payment. It is with the merchant, or held for the merchant, until it is given back.',
+  noLateMoney: 'No late money.',
+  lateUnclaimed: 'Not given back',
+  lateWaiting: 'Late money that nobody has given back: {count}',
+  reasonLate: 'Came after the end of the payment',
+  reasonOverpaid: 'More than was asked for',
+  reasonUnderpaid: 'Less than was asked for, when the time was over',
+  reasonPaidTwice: 'Paid a second time',
+  reasonWrongToken: 'In another token',
+  reasonWrongNetwork: 'On another network',
 };

@@ -146,4 +146,21 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   giveBackText:
     'Pida una cuenta al pagador: el remitente puede ser un exchange, que no puede recibirlo. Se envía tras el periodo de espera. Compare cada carácter.',
   giveBackAccount: 'Cuenta del pagador en {network}',
+  refundVetoed: 'Detenido',
+  problemVetoed: 'El operador lo ha detenido. No toma nada del pago.',
+  problemNotLeft: 'No quedaba tanto del pago. No toma nada.',
+  problemScreened: 'El destinatario está en la lista de control.',
+  problemBlacklisted: 'El token rechaza al destinatario.',
+  problemNotReceived: 'La transferencia no se pudo realizar. El operador puede repetirla.',
+  lateMoneyText:
+    'Dinero que ha llegado y no contó para su pago. Lo tiene el comercio, o está retenido para él, hasta que se devuelva.',
+  noLateMoney: 'No hay dinero tardío.',
+  lateUnclaimed: 'Sin devolver',
+  lateWaiting: 'Dinero tardío que nadie ha devuelto: {count}',
+  reasonLate: 'Llegó después del fin del pago',
+  reasonOverpaid: 'Más de lo pedido',
+  reasonUnderpaid: 'Menos de lo pedido al acabarse el tiempo',
+  reasonPaidTwice: 'Pagado por segunda vez',
+  reasonWrongToken: 'En otro token',
+  reasonWrongNetwork: 'En otra red',
 };

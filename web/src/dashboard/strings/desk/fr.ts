@@ -148,4 +148,21 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   giveBackText:
     'Demandez un compte au payeur : l’expéditeur peut être une plateforme d’échange, qui ne peut pas le recevoir. L’envoi a lieu après le délai d’attente. Comparez chaque caractère.',
   giveBackAccount: 'Compte du payeur sur {network}',
+  refundVetoed: 'Arrêté',
+  problemVetoed: 'L’opérateur l’a arrêté. Il ne prend rien du paiement.',
+  problemNotLeft: 'Il ne restait pas autant du paiement. Il ne prend rien.',
+  problemScreened: 'Le destinataire figure sur la liste de contrôle.',
+  problemBlacklisted: 'Le jeton refuse le destinataire.',
+  problemNotReceived: 'Le transfert n’a pas pu être effectué. L’opérateur peut le relancer.',
+  lateMoneyText:
+    'De l’argent arrivé qui n’a pas compté pour son paiement. Le commerçant l’a, ou il est retenu pour lui, jusqu’à sa restitution.',
+  noLateMoney: 'Aucun argent tardif.',
+  lateUnclaimed: 'Non rendu',
+  lateWaiting: 'Argent tardif que personne n’a rendu : {count}',
+  reasonLate: 'Arrivé après la fin du paiement',
+  reasonOverpaid: 'Plus que demandé',
+  reasonUnderpaid: 'Moins que demandé à la fin du délai',
+  reasonPaidTwice: 'Payé une seconde fois',
+  reasonWrongToken: 'Dans un autre jeton',
+  reasonWrongNetwork: 'Sur un autre réseau',
 };

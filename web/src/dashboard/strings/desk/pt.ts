@@ -146,4 +146,21 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   giveBackText:
     'Peça uma conta ao pagador: o remetente pode ser uma corretora, que não o pode receber. É enviado após o período de espera. Compare cada carácter.',
   giveBackAccount: 'Conta do pagador em {network}',
+  refundVetoed: 'Travado',
+  problemVetoed: 'O operador travou-o. Não retira nada do pagamento.',
+  problemNotLeft: 'Não restava tanto do pagamento. Não retira nada.',
+  problemScreened: 'O destinatário está na lista de controlo.',
+  problemBlacklisted: 'O token recusa o destinatário.',
+  problemNotReceived: 'Não foi possível fazer a transferência. O operador pode repeti-la.',
+  lateMoneyText:
+    'Dinheiro que chegou e não contou para o seu pagamento. Está com o comerciante, ou retido para ele, até ser devolvido.',
+  noLateMoney: 'Sem dinheiro tardio.',
+  lateUnclaimed: 'Não devolvido',
+  lateWaiting: 'Dinheiro tardio que ninguém devolveu: {count}',
+  reasonLate: 'Chegou depois do fim do pagamento',
+  reasonOverpaid: 'Mais do que o pedido',
+  reasonUnderpaid: 'Menos do que o pedido ao acabar o prazo',
+  reasonPaidTwice: 'Pago uma segunda vez',
+  reasonWrongToken: 'Noutro token',
+  reasonWrongNetwork: 'Noutra rede',
 };

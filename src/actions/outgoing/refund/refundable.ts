@@ -1,0 +1,66 @@
+import { MAX_REFUNDS } from '../../../domain/ids.ts';
+import { leftOf, takesPart, VETOED } from '../../../domain/refund.ts';
+import { findSignedSubjects } from '../../../store/chain/items.ts';
+import { findRefundsOf, type Refund } from '../../../store/money/refunds.ts';
+import type { Payment } from '../../../store/payments/payments.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+
+/** The part of a payment that can be refunded: of its price, and of the asset that paid it. */
+export interface Refundable {
+  readonly asset: string;
+  readonly price: bigint;
+  readonly amount: bigint;
+}
+
+/** What can be refunded of a payment at this moment. Null if it has not succeeded. */
+export async function findRefundable(db: Reader, payment: Payment): Promise<Refundable | null> {
+  return (await findRefundables(db, [payment])).get(payment.id) ?? null;
+}
+
+/** By payment, for those that have succeeded. */
+export async function findRefundables(db: Reader, payments: readonly Payment[]): Promise<Map<string, Refundable>> {
+  const refunds = await findRefundsOf(
+    db,
+    payments.map(({ id }) => id),
+  );
+  const found = new Map<string, Refundable>();
+  for (const payment of payments) {
+    const { id, status, tokenAsset, tokenValue, amountValue } = payment;
+    if (status !== 'succeeded' || tokenAsset === null || tokenValue === null) continue;
+    const own = refunds.filter(({ paymentId }) => paymentId === id);
+    const isExhausted = (await findFreeNumber(db, own)) === undefined;
+    const whole = { price: BigInt(amountValue), amount: BigInt(tokenValue), fee: 0n };
+    const { price, amount } = isExhausted ? NOTHING : leftOf(whole, own.filter(takesPart).map(shareOf));
+    found.set(id, { asset: tokenAsset, price, amount });
+  }
+  return found;
+}
+
+const NOTHING = { price: 0n, amount: 0n };
+
+function shareOf({ price, amount }: Refund) {
+  return { price: BigInt(price), amount: BigInt(amount), fee: 0n };
+}
+
+export interface FreeNumber {
+  readonly number: number;
+  /** The vetoed refund that has the number, and gives it up. */
+  readonly vetoed?: Refund;
+}
+
+/**
+ * The number of the payment's next refund: the first one that no refund has, and otherwise that of a vetoed refund. The id
+ * follows from the number, so a number that something was signed under is never given again. A rebuild may leave a gap: a
+ * refund that was lost before it was signed is not on the chain.
+ */
+export async function findFreeNumber(db: Reader, refunds: readonly Refund[]): Promise<FreeNumber | undefined> {
+  const taken = new Set(refunds.map(({ number }) => number));
+  for (let number = 1; number <= MAX_REFUNDS; number += 1) if (!taken.has(number)) return { number };
+  const vetoed = refunds.filter(({ state, problem }) => state === 'failed' && problem === VETOED);
+  const signed = await findSignedSubjects(
+    db,
+    vetoed.map(({ id }) => id),
+  );
+  const free = vetoed.find(({ id }) => !signed.has(id));
+  return free && { number: free.number, vetoed: free };
+}

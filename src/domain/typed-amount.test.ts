@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { typedUnits } from './typed-amount.ts';
+
+describe('an amount that a person types', () => {
+  const rows = [
+    ['12', 2, 1200n],
+    [' 12.5 ', 2, 1250n],
+    ['12,50', 2, 1250n],
+    ['0.01', 2, 1n],
+    ['١٢٫٥', 2, 1250n],
+    ['１２', 0, 12n],
+    ['1.500', 3, 1500n],
+    ['1,500', 3, undefined],
+    ['1,000', 2, undefined],
+    ['1.000', 2, undefined],
+    ['12.5', 0, undefined],
+    ['1,000.00', 2, undefined],
+    ['1e3', 2, undefined],
+    ['-1', 2, undefined],
+    ['+1', 2, undefined],
+    ['0x10', 2, undefined],
+    ['.5', 2, undefined],
+    ['5.', 2, undefined],
+    ['', 2, undefined],
+    ['9'.repeat(81), 2, undefined],
+    ['9'.repeat(31), 2, undefined],
+    ['0', 2, 0n],
+    ['0.000001', 6, 1n],
+    // One thousand of a token is not one.
+    ['1,000', 6, undefined],
+  ] as const;
+  for (const [text, decimals, units] of rows) {
+    it(`“${text}” with ${decimals} decimals is ${units ?? 'refused'}`, () =>
+      assert.equal(typedUnits(text, decimals), units));
+  }
+});

@@ -1,0 +1,22 @@
+/** Digits of Arabic, Persian and full-width Japanese, as keyboards of these languages type them. */
+const ZEROS = [0x0660, 0x06f0, 0xff10];
+const MAX_TYPED = 80;
+
+/**
+ * Minor units of an amount as people type it: `12`, `12.5`, `12,50`. The one reader of typed amounts, for the gateway and all
+ * pages. Separators of thousands are refused, because `1,000` is one thousand in one country and one in another: three digits
+ * after a comma are never decimals.
+ */
+export function typedUnits(text: string, decimals: number): bigint | undefined {
+  if (text.length > MAX_TYPED) return undefined;
+  const latin = Array.from(text.trim(), latinDigit).join('').replace('٫', '.');
+  const [, whole, mark, fraction = ''] = /^([0-9]{1,30})(?:([.,])([0-9]+))?$/.exec(latin) ?? [];
+  if (whole === undefined || fraction.length > decimals || (mark === ',' && fraction.length === 3)) return undefined;
+  return BigInt(whole + fraction.padEnd(decimals, '0'));
+}
+
+function latinDigit(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const zero = ZEROS.find((each) => code >= each && code < each + 10);
+  return zero === undefined ? character : String(code - zero);
+}

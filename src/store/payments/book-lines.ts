@@ -1,0 +1,124 @@
+import { OPERATOR_FLOAT } from '../../domain/books.ts';
+import type { Reader } from '../plumbing/database.ts';
+import type { Fragment } from './payment-filter.ts';
+
+/**
+ * The lines of the bookkeeping export. They are the books themselves: the entries of a payment's items, its payout, its refunds and
+ * the returns of its late money, added up for each of these and each kind of account. An entry adds up to zero, and so do the lines
+ * of a payment. Money that came from the payer is positive, money that went to somebody is negative.
+ *
+ * The value in the currency of the price is divided by running totals, so it adds up to zero as well: the payment has the price, a
+ * refund its part of the price, and the last line of each the remainder.
+ */
+export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment): Fragment {
+  return db`
+    select p.id, b.place, ${line} as line
+    from ${payments}
+    left join payment_settlements s on s.payment_id = p.id
+    cross join lateral (
+      select row_number() over (order by number, asset, rank) as place, type, at, asset, amount, account, transaction_hash,
+        round(total * rate) - round((total - amount) * rate) as price
+      from (
+        select l.*, ${accountOf(db)} as account, ${rateOf(db)} as rate,
+          sum(amount) over (partition by number, asset order by rank) as total
+        from (${splitLines(db)}) l
+      ) valued
+    ) b`;
+}
+
+/** Documents of a payment, by which its entries are found. The item that paid comes first. */
+function documents(db: Reader): Fragment {
+  return db`
+    select i.commitment as reference, case when ${isPaying(db)} then 0 else 1 end as number,
+      case when ${isPaying(db)} then 'paying' else 'extra' end as kind, null as recipient, null::numeric as own_rate
+    from items i where i.subject = p.id and p.id is not null
+    union all
+    select ${payoutId(db)}, 2, 'payout', null, null
+    union all
+    select r.id, 2 + r.number, 'refund', split_part(r.asset, '/', 1) || ':' || r.recipient,
+      coalesce(r.price_value, p.amount_value) / r.amount
+    from refunds r where r.payment_id = p.id
+    union all
+    select t.id, 20 + row_number() over (order by t.seen_at, t.id), 'return', t.network || ':' || coalesce(g.recipient, t.recipient), null
+    from strays t left join outgoing g on g.id = t.id where t.payment_id = p.id`;
+}
+
+function isPaying(db: Reader): Fragment {
+  return db`(p.status = 'succeeded' and i.purpose = 'payment' and i.state = 'paid'
+    and i.method not in ('deposit-vrs', 'deposit-bytes') and i.end_reason is distinct from 'paid_after_end')`;
+}
+
+/** The id of the payout: that of the payment with its mark, which is in the second character. See `payoutIdOf`. */
+function payoutId(db: Reader): Fragment {
+  const second = db`translate(substr(p.id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ')`;
+  return db`'pout_' || substr(p.id, 5, 1) || ${second} || substr(p.id, 7)`;
+}
+
+/** The kinds of accounts, in the order of their lines. Money on its way is pending. */
+function kindOf(db: Reader, account: Fragment): Fragment {
+  return db`case
+    when ${account} in ('payer', 'outside') then 'payer' when ${account} = 'fees' then 'fee'
+    when starts_with(${account}, 'settled/') then 'settlement'
+    when ${account} = 'intermediate/float/' || ${OPERATOR_FLOAT}::text then 'fee_return'
+    when starts_with(${account}, 'intermediate/float/') then 'float'
+    when starts_with(${account}, 'intermediate/payable/') or ${account} = 'intermediate/stray' then 'held'
+    else 'pending' end`;
+}
+
+/** Authorised money that is not final is in nobody's books yet. */
+function positions(db: Reader): Fragment {
+  return db`
+    select number, kind, recipient, own_rate, asset, side, -sum(units) as amount, max(at) as at,
+      (array_agg(hash order by id desc) filter (where hash is not null))[1] as transaction_hash
+    from (
+      select d.*, e.id, e.asset, e.at, e.transaction_hash as hash, ${kindOf(db, db`leg.account`)} as side, leg.units,
+        sum(leg.units) filter (where leg.account = 'in_flight') over (partition by d.reference, e.asset) as flying
+      from (${documents(db)}) d
+      join book_entries e on e.reference = d.reference
+      cross join lateral jsonb_to_recordset(e.lines) as leg(account text, units numeric)
+    ) legs
+    where flying is null or flying = 0
+    group by number, kind, recipient, own_rate, asset, side having sum(units) <> 0`;
+}
+
+/**
+ * Each position as one line. The money at a deposit address may be more than the payment: what is beyond the paid amount is late
+ * money, on the way in and on the way to the merchant.
+ */
+function splitLines(db: Reader): Fragment {
+  const isPaid = db`(q.kind = 'paying' and q.asset = p.token_asset)`;
+  const fee = db`coalesce(-sum(q.amount) filter (where q.side = 'fee') over (partition by q.number, q.asset), 0)`;
+  return db`
+    select number, kind, recipient, own_rate, asset, side, at, transaction_hash, part.type, part.rank, part.amount
+    from (select q.*, ${isPaid} as is_paid, ${fee} as fee from (${positions(db)}) q) q
+    cross join lateral (
+      select case when side = 'payer' then least(q.amount, p.token_value)
+        when side in ('settlement', 'held', 'pending') and q.amount < 0 then greatest(q.amount, fee - p.token_value)
+        else q.amount end as own
+    ) o
+    cross join lateral (
+      select case when side <> 'payer' then side when kind = 'refund' then 'refund' when kind = 'return' then 'late_return'
+          when is_paid then 'payment' else 'late_payment' end as type,
+        case side when 'payer' then 0 when 'fee' then 2 when 'fee_return' then 3 when 'float' then 4 when 'held' then 5
+          when 'pending' then 6 else 7 end as rank,
+        case when is_paid then own else q.amount end as amount
+      union all
+      select case side when 'payer' then 'late_payment' when 'settlement' then 'late_settlement' else side end,
+        case side when 'payer' then 1 else 8 end, q.amount - own
+      where is_paid and q.amount <> own
+    ) part`;
+}
+
+/** Minor units of the price for one unit of the asset: by the refund, by the payment's own quote, or at par. */
+function rateOf(db: Reader): Fragment {
+  const currency = db`case when starts_with(p.amount_unit, 'iso4217/') then substr(p.amount_unit, 9) end`;
+  return db`case when l.own_rate is not null then l.own_rate
+    when l.asset = p.token_asset and p.token_value > 0 then p.amount_value / p.token_value
+    when known.pegs ->> l.asset = ${currency}
+      then (known.steps ->> l.asset)::numeric * ('1e' || p.amount_decimals)::numeric end`;
+}
+
+function accountOf(db: Reader): Fragment {
+  return db`case when l.type = 'payment' then p.buyer_account when l.type in ('refund', 'late_return') then l.recipient
+    when l.type = 'settlement' and s.payment_id is not null then split_part(s.asset, '/', 1) || ':' || s.recipient end`;
+}

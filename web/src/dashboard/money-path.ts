@@ -1,0 +1,37 @@
+import type { PaymentDetails, Receipt } from './shapes.ts';
+
+/** An account that the money of a payment has passed, and the units that reached it. */
+export interface Stop {
+  readonly who: 'payer' | 'collector' | 'deposit' | 'held' | 'merchant' | 'fee';
+  readonly account: string;
+  /** Undefined of the first. */
+  readonly units?: bigint;
+}
+
+/**
+ * The way of a payment's money, from the payer on; the fee last. The merchant is named beside an account that has received the
+ * payment's settlement and beside no other: held money lies on an account of the operator, and a part of it may be paid out. Late
+ * money is no part of it.
+ */
+export function moneyPath(payment: Pick<PaymentDetails, 'info' | 'settlement'>, { receipt }: Receipt): readonly Stop[] {
+  const { amount, fee, payer, collector, recipient, feeAccount, transfers } = receipt;
+  const paid = BigInt(payment.info?.optionAmount.value ?? amount);
+  // The money at a deposit address is divided as the asked amount is, also if it is a little less.
+  const share = (paid * BigInt(fee)) / BigInt(amount);
+  const net = paid - share;
+  const sender = transfers === undefined ? payer : transfers.at(-1)?.sender;
+  const { destination, amount: settled } = payment.settlement?.successful ?? {};
+  const account = destination?.slice(destination.lastIndexOf(':') + 1);
+  const isDirect = account?.toLowerCase() === recipient.toLowerCase();
+  return [
+    ...(sender === undefined ? [] : [{ who: 'payer', account: sender } as const]),
+    transfers === undefined
+      ? { who: 'collector', account: collector, units: paid }
+      : { who: 'deposit', account: payer, units: paid },
+    { who: isDirect ? 'merchant' : 'held', account: recipient, units: net },
+    ...(account === undefined || isDirect
+      ? []
+      : [{ who: 'merchant', account, units: BigInt(settled?.value ?? 0) } as const]),
+    ...(share === 0n ? [] : [{ who: 'fee', account: feeAccount, units: share } as const]),
+  ];
+}
