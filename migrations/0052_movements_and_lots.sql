@@ -63,10 +63,14 @@ create table deposit_places (
   is_stale boolean not null default false,
   -- Up to this final block the movements and sweeps explain the balance.
   checked_block bigint,
+  -- True if an operator has searched there: all tokens are looked at, and not only those of known transfers.
+  is_searched boolean not null default false,
+  -- Places take turns: the one that was looked at longest ago comes first.
+  looked_at timestamptz,
   primary key (network, commitment)
 );
 create index deposit_places_by_number on deposit_places (network, number);
-create index deposit_places_stale on deposit_places (network, number) where is_stale;
+create index deposit_places_stale on deposit_places (network, looked_at nulls first, number) where is_stale;
 create index deposit_places_of_payment on deposit_places (payment_id);
 create index deposit_places_by_address on deposit_places (network, address);
 
@@ -145,3 +149,7 @@ alter table strays
   -- The lot of late money.
   add column lot_id text;
 create unique index strays_of_lot on strays (lot_id) where lot_id is not null;
+
+alter table strays drop constraint if exists strays_reason_check;
+alter table strays add constraint strays_reason_check
+  check (reason in ('late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network')) not valid;

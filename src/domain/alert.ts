@@ -8,6 +8,7 @@ export const ALERT_NAMES = [
   'books_unread',
   'clock_off',
   'deep_reorg',
+  'deposit_differs',
   'destination_refused',
   'endpoint_alone',
   'endpoints_disagree',

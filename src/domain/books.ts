@@ -88,6 +88,8 @@ export const ACCOUNTS = {
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
   /** Money that arrived without being asked for. */
   stray: `${INTERMEDIATE}stray`,
+  /** Money that was spent, and whose arrival has left the chain. Negative by so much as the account lacks. */
+  missing: (account: string) => `missing/${account}`,
   /** The coin that a relayer, or the intermediate account, has for gas. */
   relayer: (signer: string) => `relayer/${signer}`,
   /** Coin of that account on its way back to its sender. Until the return is final the coin is still there. */

@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import type { CrashPoint } from '../../src/runtime/crash-points.ts';
-import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-transfers.ts';
+import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';

@@ -64,7 +64,9 @@ const STATUS_TEXTS: Readonly<Record<Exclude<LateState, 'unclaimed'>, string>> = 
 };
 
 const LATE_TEXTS: Readonly<Record<LateMoney['reason'], string>> = {
-  late: 'it came too late, or was too little',
+  late: 'it came too late',
+  underpaid: 'it was too little',
+  paid_twice: 'the payment was paid already',
   overpaid: 'it is more than was asked',
   wrong_token: 'it is another token than the deposit address asks for',
   wrong_network: 'it came to the deposit address on another network',

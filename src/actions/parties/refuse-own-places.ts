@@ -16,8 +16,8 @@ export interface NamedAccount {
 export async function refuseDepositAddresses(tx: Tx, named: readonly NamedAccount[]): Promise<void> {
   const issues = [];
   for (const { field, account } of named) {
-    const { chainId: network, address } = account;
-    const found = await findDepositAddresses(tx, { network, addresses: [address] });
+    const { address } = account;
+    const found = await findDepositAddresses(tx, [address]);
     if (found.size > 0) issues.push({ field, message: 'must not be a deposit address' });
   }
   if (issues.length > 0) throw validationError(issues);

@@ -10,7 +10,7 @@ import {
 } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
-import { markStaleOf } from '../../store/chain/deposits.ts';
+import { touchPositions } from '../../store/money/positions.ts';
 import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
@@ -210,11 +210,11 @@ export async function moveLocked(
   return outcomes;
 }
 
-/** Money at deposit addresses of payments that have ended is looked at again. Only payments with a native deadline have some. */
+/** The money of payments that have ended is computed again. Only payments with a native deadline have deposit addresses. */
 async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ended = moved.filter(({ status, nativeDeadline }) => isFinal(status) && nativeDeadline !== null);
   if (ended.length === 0) return;
-  await markStaleOf(
+  await touchPositions(
     tx,
     ended.map(({ id }) => id),
   );

@@ -149,7 +149,7 @@ interface Judged {
  */
 async function lapseAuthorization(
   deps: WatchDeps,
-  { lease }: Watcher,
+  watcher: Watcher,
   items: readonly OpenItem[],
   { fates, views }: Judged,
 ): Promise<void> {
@@ -160,7 +160,7 @@ async function lapseAuthorization(
   );
   if (first === undefined || addresses.length === items.length || !isOver) return;
   if (first.paymentStatus !== 'processing' || deps.world.clock.nowMs() >= first.paymentExpiresAt.getTime()) return;
-  const areEmpty = await Promise.all(addresses.map((item) => isEmptyAddress(deps, item, views.get(item.network))));
+  const areEmpty = await Promise.all(addresses.map((item) => isEmptyAddress(deps, watcher, item, views.get(item.network))));
   if (!areEmpty.every(Boolean)) return;
   const ended = items.flatMap(({ commitment, method }, index) =>
     isAuthorized(method) ? [endOf(commitment, fates[index])] : [],
@@ -172,7 +172,7 @@ async function lapseAuthorization(
     actor: 'watcher',
     evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
-    lease,
+    lease: watcher.lease,
   });
 }
 

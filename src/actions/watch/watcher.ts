@@ -3,7 +3,7 @@ import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
-import type { WatchedDeposit } from '../../store/chain/deposits.ts';
+import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -68,8 +68,8 @@ export interface WatchMemory {
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
   /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
-  readonly deposits: {
-    readonly byAddress: Map<string, WatchedDeposit>;
+  readonly places: {
+    readonly byAddress: Map<string, WatchedPlace>;
     settledNumber: number;
   };
 }
@@ -87,7 +87,7 @@ export function newWatchMemory(): WatchMemory {
     disputes: new Map(),
     askAgainAtMs: new Map(),
     unread: new Set(),
-    deposits: { byAddress: new Map(), settledNumber: 0 },
+    places: { byAddress: new Map(), settledNumber: 0 },
   };
 }
 

@@ -5,7 +5,7 @@ import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { shownReference } from '../../domain/payment-link.ts';
-import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
+import { findPaidInto } from '../../store/chain/deposit-progress.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
 import { findPaymentDetails } from '../../store/payments/payment-details.ts';
 import type { Payment } from '../../store/payments/payments.ts';

@@ -66,6 +66,7 @@ interface JsonEnding {
 interface JsonPosting {
   readonly network: string;
   readonly asset: string;
+  readonly reference: string;
   readonly lines: readonly { readonly account: string; readonly units: string }[];
 }
 

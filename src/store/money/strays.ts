@@ -1,4 +1,5 @@
 import type { LateReason } from '../../domain/late-money.ts';
+import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** Money that came without being asked for. */
@@ -37,11 +38,14 @@ export interface Stray {
   readonly problem: string | null;
   /** The proof that the gateway wrote the request. */
   readonly mac: string | null;
+  /** Of money at a deposit address, and of a second payment. */
+  readonly lotId: string | null;
 }
 
-export type NewStray = Omit<Stray, 'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem'> & {
+export type NewStray = Omit<Stray, 'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem' | 'lotId'> & {
   readonly state: 'unclaimed' | 'float';
   readonly reason?: LateReason;
+  readonly lotId?: string;
 };
 
 /** A partner's request to return a stray. */
@@ -55,17 +59,51 @@ export interface StrayRequest {
 export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   const inserted = await tx<{ id: string }[]>`
     insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
-      fee, is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
+      fee, is_held, payment_id, merchant_id, is_booked, state, reason, lot_id, seen_at, updated_at)
     select s.id, s.network, s."transactionHash", s."logIndex", s."blockNumber", s.source, s.asset, s.sender, s.account,
       s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state,
-      s.reason, ${at}::timestamptz, ${at}::timestamptz
+      s.reason, s."lotId", ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(strays as never)}) as s(
       id text, network text, "transactionHash" text, "logIndex" int, "blockNumber" bigint, source text, asset text,
       sender text, account text, amount numeric, fee numeric, "isHeld" boolean, "paymentId" text, "merchantId" text,
-      "isBooked" boolean, state text, reason text)
+      "isBooked" boolean, state text, reason text, "lotId" text)
     on conflict do nothing
     returning id`;
   return inserted.map(({ id }) => id);
+}
+
+/**
+ * Late money follows its lots while nobody has asked for its return: its amount, and its reason. Rows of lots that have left the
+ * chain, or that count for the payment after all, go.
+ */
+export async function updateLateMoney(
+  tx: Tx,
+  paymentId: string,
+  lots: readonly Pick<Lot, 'id' | 'amount' | 'fee' | 'isHeld' | 'reason'>[],
+): Promise<void> {
+  const rows = lots.map(({ id, amount, fee, isHeld, reason }) => ({
+    id,
+    amount: amount.toString(),
+    fee: fee.toString(),
+    isHeld,
+    reason,
+  }));
+  await tx`
+    delete from strays where payment_id = ${paymentId} and lot_id is not null and state = 'unclaimed'
+      and lot_id <> all(${lots.map(({ id }) => id)}::text[])`;
+  await tx`
+    update strays s set amount = l.amount, fee = l.fee, is_held = l."isHeld", reason = l.reason
+    from jsonb_to_recordset(${tx.json(rows)}) as l(id text, amount numeric, fee numeric, "isHeld" boolean, reason text)
+    where s.payment_id = ${paymentId} and s.lot_id = l.id and s.state = 'unclaimed'
+      and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
+}
+
+/** The lots of a payment whose return was asked for, or is under way. */
+export async function listReturningLots(db: Reader, paymentId: string): Promise<string[]> {
+  const rows = await db<{ lot: string }[]>`
+    select lot_id as lot from strays
+    where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
+  return rows.map(({ lot }) => lot);
 }
 
 /** Moves a stray; false when it is not in that state. */
@@ -176,5 +214,5 @@ export function strayColumns(db: Reader) {
   return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
     s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",
     s.payment_id as "paymentId", s.merchant_id as "merchantId", s.is_booked as "isBooked", s.state, s.seen_at as "seenAt",
-    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac`;
+    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac, s.lot_id as "lotId"`;
 }

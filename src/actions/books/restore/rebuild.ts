@@ -10,7 +10,7 @@ import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
-import { ownAccounts, storeStrays, strayOf, withoutPayments } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts, storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
@@ -188,8 +188,9 @@ async function restoreStrays(
 ): Promise<string[]> {
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
-  const found = await connected.chain.incoming(new Set(ownAccounts(connected)), from, to);
-  const transfers = await withoutPayments(sql, connected.chain.network.chainId, found);
+  const accounts = new Set(ownAccounts(connected));
+  const found = await connected.chain.incoming(accounts, from, to);
+  const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,

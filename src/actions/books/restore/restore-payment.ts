@@ -18,11 +18,10 @@ import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
 import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
 import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
-import type { PaidEvent } from '../audit/paid-event.ts';
-import { isSame } from '../audit/paid-event.ts';
+import { hasOwnSeal, isSame, type PaidEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
-import { accountOf, evidenceOf, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
+import { accountOf, evidenceOf, NOT_OURS, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
 
 /**
  * Restores the missing rows of a payment, its item and its entries. The merchant is the one with the recipient as
@@ -44,6 +43,7 @@ export async function restorePayment(
     if (present !== undefined || terms === undefined) {
       return present === undefined ? 'intact' : restoreEntries(tx, event, present, now);
     }
+    if (payment !== undefined && hasOwnSeal(event) !== true) throw new Unplaced(NOT_OURS);
     const merchantId = payment?.merchantId ?? (await merchantOf(tx, connected, event)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, event, { id, merchantId, paidAt: terms.paidAt, now }));

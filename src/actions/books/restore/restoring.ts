@@ -20,6 +20,12 @@ export class Unplaced extends Error {
   }
 }
 
+/**
+ * Only a seal shows that the gateway wrote an item. Anybody can name any payment at the first releases of the contracts, so such
+ * an event moves no payment that is there.
+ */
+export const NOT_OURS = 'names a payment that is there, by an item without a seal: anybody can have made it';
+
 /** A transfer that has left one of our accounts, or a refund that has left the merchant's. */
 export interface Left {
   readonly id: string;

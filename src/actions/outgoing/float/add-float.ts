@@ -17,7 +17,7 @@ import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearTransfers } from '../../evidence.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
-import { strayOf, withoutPayments } from '../stray/record-strays.ts';
+import { ownAccounts, strayOf, unownedOf } from '../stray/record-strays.ts';
 import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReceivedEntries } from '../stray/stray-entries.ts';
 
@@ -130,16 +130,23 @@ function unitsOf(strays: readonly NewStray[]): bigint {
 /** The transfers of the transaction, as enough endpoints show them, in a block of final depth. */
 async function transfersOf(
   { db }: CommandDeps,
-  { chain, intermediateAccount }: ConnectedChain,
+  connected: ConnectedChain,
   { asset, transactionHash }: AddFloatInput,
 ): Promise<readonly Incoming[]> {
+  const { chain, intermediateAccount } = connected;
+  const network = chain.network.chainId;
   const state = await chain.findTransaction(transactionHash);
   if (state.is === 'unknown') throw refused('The chain knows no such transaction.');
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
   const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
-  const found = await withoutPayments(db.sql, chain.network.chainId, arrived);
+  // Which of them belong to payments follows from the events of the same block, which must have been read.
+  const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber ?? -1;
+  const isUnread = asset !== coinOf(network) && arrived.some(({ block }) => block.number > read);
+  if (isUnread) throw refused('The gateway has not read the block of the transaction yet: try again soon.');
+  const accounts = new Set(ownAccounts(connected));
+  const found = asset === coinOf(network) ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
   if (arrived.length > 0 && found.length === 0) throw refused('The transaction belongs to payments of this gateway.');
   if (isAlone) refuseLarge(chain.network, found);
   if (found.length === 0) {

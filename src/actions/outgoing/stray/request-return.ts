@@ -4,7 +4,7 @@ import { destinationProblem } from '../../../chains/destinations.ts';
 import type { Account } from '../../../domain/caip.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
-import { hasScreenedTransfer } from '../../../store/chain/deposit-transfers.ts';
+import { hasScreenedMovement } from '../../../store/chain/deposit-progress.ts';
 import { findLateMoney, type ShownStray } from '../../../store/money/late-money.ts';
 import { requestStray, type Stray } from '../../../store/money/strays.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
@@ -95,7 +95,7 @@ async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, 
   }
   const isSenderListed =
     sender === null
-      ? await hasScreenedTransfer(tx, { paymentId: paymentId ?? '', network, asset })
+      ? await hasScreenedMovement(tx, { paymentId: paymentId ?? '', network, asset })
       : listNaming(screening, { network, recipient: sender }) !== undefined;
   if (isSenderListed) throw leftToOperator('its sender is on the screening list');
 }

@@ -6,8 +6,7 @@ import type { AuthorizedMethod, Item } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
-import { sumSweeps } from '../../../store/chain/deposit-money.ts';
-import { findDepositCursor } from '../../../store/chain/deposit-transfers.ts';
+import { findDepositCursor, sumSweeps } from '../../../store/chain/deposit-places.ts';
 import { findItemsOf, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import { type Payment, stateOf } from '../../../store/payments/payments.ts';
 import { hear } from '../../evidence.ts';
@@ -202,8 +201,8 @@ async function isSpentElsewhere(
   });
   const isProved = finding.is === 'agreed' && finding.value;
   if (!isProved) return false;
-  const sweeps = await sumSweeps(db.sql, { network, commitment: deposit.commitment, asset, upTo });
-  return sweeps.total === 0n;
+  const { totals } = await sumSweeps(db.sql, { network, commitment: deposit.commitment, upTo });
+  return !totals.has(asset);
 }
 
 /** The finding of the chain in the words of x402. */

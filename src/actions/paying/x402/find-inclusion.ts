@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
-import { listDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
+import { listMovements } from '../../../store/chain/movements.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 import { hearTransfers } from '../../evidence.ts';
 import type { Authorized } from './accept-authorization.ts';
@@ -19,7 +19,7 @@ export async function findInclusion(
 ): Promise<string | undefined> {
   const { commitment, network, asset, address, item } = deposit;
   const chain = chains.find(network)?.chain;
-  const transfers = await listDepositTransfers(db.sql, { commitment, asset, limit: MAX_TRANSFERS });
+  const transfers = await listMovements(db.sql, { network, commitment, asset, limit: MAX_TRANSFERS });
   const seen = transfers.findLast((each) => each.sender === payer && each.amount === item.amount && !each.isScreened);
   if (chain === undefined || seen === undefined) return undefined;
   const { transactionHash: hash } = seen;
