@@ -38,8 +38,9 @@ create table movements (
   amount numeric(78, 0) not null check (amount > 0),
   -- True if the sender was on the screening list: the amount does not count.
   is_screened boolean not null,
-  -- log: a transfer, as its log shows it. balance: an amount that is there by the word of two endpoints, and whose log was not shown.
-  source text not null default 'log' check (source in ('log', 'balance')),
+  -- log: a transfer, as its log shows it. balance: an amount that is there by the word of two endpoints, and whose log was not
+  -- shown. loss: an amount that is not there by their word, although logs show it.
+  source text not null default 'log' check (source in ('log', 'balance', 'loss')),
   -- True once enough endpoints have shown it at final depth.
   is_proved boolean not null default false,
   primary key (network, transaction_hash, log_index)

@@ -30,6 +30,13 @@ export async function searchPlace(tx: Tx, place: DepositPlace, at: Date): Promis
     where network = ${place.network} and commitment = ${place.commitment}`;
 }
 
+/** The places of these commitments on a network. */
+export function listPlacesOf(db: Reader, network: string, commitments: readonly string[]): Promise<DepositPlace[]> {
+  return db<DepositPlace[]>`
+    select network, commitment, address, payment_id as "paymentId" from deposit_places
+    where network = ${network} and commitment = any(${commitments as string[]}::text[])`;
+}
+
 /** Places that were opened since that time, after that number, in the order of their numbers. */
 export async function listPlaces(
   db: Reader,

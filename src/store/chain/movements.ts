@@ -16,8 +16,11 @@ export interface StoredMovement {
   readonly sender: string;
   readonly amount: string;
   readonly isScreened: boolean;
-  /** `balance`: an amount that two endpoints show at the address, and whose log none has shown. */
-  readonly source: 'log' | 'balance';
+  /**
+   * `balance`: an amount that two endpoints show at the address, and whose log none has shown. `loss`: an amount that is not
+   * there by their word, although logs show it.
+   */
+  readonly source: 'log' | 'balance' | 'loss';
   /** True once enough endpoints have shown it at final depth. */
   readonly isProved: boolean;
 }
@@ -50,41 +53,46 @@ export async function putMovements(
     where movements.block_hash <> excluded.block_hash
     returning transaction_hash as "transactionHash", log_index as "logIndex", commitment, asset`;
   if (added.length === 0) return added;
-  const commitments = [...new Set(added.map(({ commitment }) => commitment))];
-  // A log that shows up late explains a part of what only the balance had shown.
-  const gone = await tx<{ commitment: string }[]>`
-    delete from movements
-    where network = ${network} and commitment = any(${commitments}::text[]) and source = 'balance'
-      and asset = any(${[...new Set(added.map(({ asset }) => asset))]}::text[])
-    returning commitment`;
-  await markPlacesStale(tx, network, commitments);
-  if (gone.length > 0) await markPaymentsOf(tx, [...new Set(gone.map(({ commitment }) => commitment))]);
+  await markPlacesStale(tx, network, [...new Set(added.map(({ commitment }) => commitment))]);
   return added;
 }
 
-/** Stores an amount that is at the address by the word of enough endpoints, and that no log explains. */
-export async function putBalanceMovement(
-  tx: Tx,
-  movement: Omit<StoredMovement, 'source' | 'isProved' | 'transactionHash' | 'logIndex' | 'sender' | 'isScreened'>,
-): Promise<void> {
-  const { network, blockNumber, blockHash, at, commitment, paymentId, asset, amount } = movement;
-  const name = `balance ${commitment} ${asset} ${blockNumber}`;
+/** The amount by which balances differ from the logs of an address. */
+export type Residual = Omit<StoredMovement, 'isProved' | 'transactionHash' | 'logIndex' | 'sender' | 'isScreened'> & {
+  readonly source: 'balance' | 'loss';
+};
+
+/**
+ * Stores that two endpoints show so much more, or less, at the address than its logs. An earlier residual of the same amount
+ * stays as it is, and a larger one is added to it, so that lots keep their ids.
+ */
+export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
+  const { network, blockNumber, blockHash, at, commitment, paymentId, asset, amount, source } = residual;
+  const rows = await tx<{ source: string; units: string }[]>`
+    select source, sum(amount)::text as units from movements
+    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log' group by source`;
+  const before = rows.length === 1 && rows[0]?.source === source ? BigInt(rows[0].units) : 0n;
+  const isKept = rows.length === 0 || (before > 0n && before <= BigInt(amount));
+  if (!isKept) await deleteResidual(tx, residual);
+  const rest = BigInt(amount) - (isKept ? before : 0n);
+  if (rest === 0n) return;
+  const name = `${source} ${commitment} ${asset} ${blockNumber}`;
   await tx`
     insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
       sender, amount, is_screened, source, is_proved)
-    values (${network}, ${name}, 0, ${blockNumber}, ${blockHash}, ${at}, ${commitment}, ${paymentId}, ${asset}, '', ${amount},
-      false, 'balance', true)
-    on conflict (network, transaction_hash, log_index) do nothing`;
+    values (${network}, ${name}, 0, ${blockNumber}, ${blockHash}, ${at}, ${commitment}, ${paymentId}, ${asset}, '',
+      ${rest.toString()}, false, ${source}, true)
+    on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
 }
 
-/** Removes the amounts that only the balance had shown, of one asset at one address. */
-export async function deleteBalanceMovements(
+/** The logs explain the balance again. */
+export async function deleteResidual(
   tx: Tx,
   { network, commitment, asset }: Pick<StoredMovement, 'network' | 'commitment' | 'asset'>,
 ): Promise<void> {
   await tx`
     delete from movements
-    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source = 'balance'`;
+    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log'`;
 }
 
 /** Deletes movements of blocks that left the chain. Their addresses are looked at again. Returns the payments that lose proved ones. */
@@ -129,14 +137,14 @@ export async function listUnproved(
   return rows.map(readMovement);
 }
 
-/** The sums of what is listed for one address up to a block, by asset. */
+/** The sums of what logs show for one address up to a block, by asset. */
 export async function sumMovements(
   db: Reader,
   { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
 ): Promise<Map<string, bigint>> {
   const rows = await db<{ asset: string; units: string }[]>`
     select asset, sum(amount)::text as units from movements
-    where network = ${network} and commitment = ${commitment} and block_number <= ${upTo} group by asset`;
+    where network = ${network} and commitment = ${commitment} and block_number <= ${upTo} and source = 'log' group by asset`;
   return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
 }
 
@@ -155,7 +163,7 @@ export async function listMovements(
 ): Promise<StoredMovement[]> {
   const rows = await db<MovementRow[]>`
     select ${movementColumns(db)} from movements
-    where network = ${network} and commitment = ${commitment} and asset = ${asset}
+    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'loss'
     order by amount desc, block_number, log_index limit ${limit}`;
   return rows.map(readMovement);
 }
@@ -175,10 +183,4 @@ export async function markPlacesStale(tx: Tx, network: string, commitments: read
   await tx`
     update deposit_places set is_stale = true
     where network = ${network} and commitment = any(${commitments as string[]}::text[]) and not is_stale`;
-}
-
-async function markPaymentsOf(tx: Tx, commitments: readonly string[]): Promise<void> {
-  await tx`
-    update positions set is_stale = true
-    where payment_id in (select payment_id from deposit_places where commitment = any(${commitments as string[]}::text[]))`;
 }

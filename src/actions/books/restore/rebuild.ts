@@ -19,6 +19,7 @@ import { nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event
 import { restoreGas } from './restore-gas.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
+import { restoreMovements } from './restore-movements.ts';
 import { restoreSweeps } from './restore-sweep.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
 import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
@@ -107,6 +108,7 @@ export async function rebuild(
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
   }
+  await restoreMovements(deps, connected, { from: input.from, to, commitments: swept.map(({ commitment }) => commitment) });
   // Only a restored payment shows which account received it, and may have paid a refund.
   for (const event of named) {
     if (!(await isSignedRefund(deps, connected, event))) continue;

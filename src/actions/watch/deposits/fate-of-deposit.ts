@@ -10,6 +10,7 @@ import { sumCounting } from '../../../store/chain/deposit-progress.ts';
 import type { HeardBlock } from '../../evidence.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 import { lookAtPlace } from './look-at-places.ts';
+import { withoutLosses } from './read-position.ts';
 
 type FinalBlock = HeardBlock & { readonly chain: Chain };
 
@@ -44,7 +45,7 @@ function lookAt(deps: WatchDeps, { memory, lease }: Watcher, deposit: OpenDeposi
 
 /** The proved money that counts for the payment. */
 async function countedOf(deps: WatchDeps, { paymentId, network, commitment, asset, item }: OpenDeposit): Promise<bigint> {
-  const proved = await listProvedMovements(deps.db.sql, paymentId);
+  const proved = withoutLosses(await listProvedMovements(deps.db.sql, paymentId));
   return proved
     .filter((each) => each.network === network && each.commitment === commitment && each.asset === asset)
     .filter(({ isScreened, at }) => !isScreened && at <= item.deadline)

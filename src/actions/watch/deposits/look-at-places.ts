@@ -10,10 +10,10 @@ import {
 } from '../../../store/chain/deposit-places.ts';
 import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
 import {
-  deleteBalanceMovements,
   deleteMovements,
+  deleteResidual,
   proveMovements,
-  putBalanceMovement,
+  putResidual,
 } from '../../../store/chain/movements.ts';
 import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -77,49 +77,45 @@ export async function lookAtPlace(
   const found = await explainPlace(deps.db.sql, chain, place, { number, tokens: tokensAt(place, deposit) });
   if (found.is === 'disputed') memory.disputes.set('deposits', found.said);
   if (found.is !== 'known' || (found.isAlone && !isAloneEnough)) return false;
-  const isExplained = await commandOfLeader(deps, lease, async (tx, at) => {
+  await commandOfLeader(deps, lease, async (tx, at) => {
     await lockPayments(tx, [place.paymentId]);
     await proveMovements(tx, place.network, found.proved);
     if (found.refuted.length > 0) await deleteMovements(tx, place.network, found.refuted);
-    const isWhole = await explainRest(tx, { place, deposit, found }, at);
-    if (isWhole) await putChecked(tx, place, { block: number, at });
+    await explainRest(tx, { place, deposit, found }, at);
+    await putChecked(tx, place, { block: number, at });
     await markPositionsStale(tx, [place.paymentId], at);
-    return isWhole;
   });
   for (const { transactionHash: transaction, logIndex } of found.refuted) {
     deps.log.error({ network: place.network, transaction, logIndex }, 'a forged transfer: the endpoints do not show it');
   }
   deps.world.crashPoint?.('deposit.recorded');
-  return isExplained;
+  return true;
 }
 
 /**
- * Enough endpoints show another amount than the list. More than is listed is a movement without a log. While the payment is
- * open it counts as if it had come in time: a lost log must not end a payment that was paid. Less than is listed stops this
- * place: the money has left without an order.
+ * Enough endpoints show another amount than the logs. More is a movement without a log. While the payment is open it counts as
+ * if it had come in time: a lost log must not end a payment that was paid. Less is a loss: a token that keeps a part, or money
+ * that has left without a sweep. Somebody has to look at it.
  */
 async function explainRest(
   tx: Tx,
   { place, deposit, found }: { readonly place: DepositPlace; readonly deposit: OpenDeposit; readonly found: Explained },
   at: Date,
-): Promise<boolean> {
+): Promise<void> {
   const { network, commitment, paymentId, address } = place;
-  let isWhole = true;
+  const { number: blockNumber, hash: blockHash, timestampS } = found.block;
+  const latestMs = isFinal(deposit.paymentStatus) ? Number.POSITIVE_INFINITY : deposit.item.deadline.getTime();
+  const time = { at: new Date(Math.min(timestampS * 1000, latestMs)), blockNumber, blockHash };
+  const alert = { name: 'deposit_differs', subject: `${network}:${address}` } as const;
+  const losses: string[] = [];
   for (const [asset, units] of found.unlisted) {
-    if (units === 0n) continue;
-    if (units < 0n) {
-      // A log that came late has explained a part of what only the balance had shown.
-      await deleteBalanceMovements(tx, { network, commitment, asset });
-      const message = `The deposit address ${address} of ${paymentId} holds ${amountText(asset, -units)} less than came there and was swept. Nothing of it is swept or paid out before that is explained.`;
-      await upsertAlert(tx, { name: 'deposit_differs', subject: `${network}:${address}`, message, lastSeen: at });
-      isWhole = false;
-      continue;
-    }
-    const { number: blockNumber, hash: blockHash, timestampS } = found.block;
-    const latestMs = isFinal(deposit.paymentStatus) ? Number.POSITIVE_INFINITY : deposit.item.deadline.getTime();
-    const time = { at: new Date(Math.min(timestampS * 1000, latestMs)), blockNumber, blockHash };
-    await putBalanceMovement(tx, { network, commitment, paymentId, asset, amount: units.toString(), ...time });
+    const about = { network, commitment, paymentId, asset };
+    if (units === 0n) await deleteResidual(tx, about);
+    if (units > 0n) await putResidual(tx, { ...about, ...time, amount: units.toString(), source: 'balance' });
+    if (units < 0n) await putResidual(tx, { ...about, ...time, amount: (-units).toString(), source: 'loss' });
+    if (units < 0n) losses.push(amountText(asset, -units));
   }
-  if (isWhole) await deleteAlert(tx, { name: 'deposit_differs', subject: `${network}:${address}` });
-  return isWhole;
+  const message = `The deposit address ${address} of ${paymentId} holds ${losses.join(' and ')} less than its transfers and sweeps show.`;
+  if (losses.length > 0) await upsertAlert(tx, { ...alert, message, lastSeen: at });
+  else await deleteAlert(tx, alert);
 }

@@ -1,7 +1,7 @@
-import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { type Block, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import { findPayersOf, type TransferByItem } from '../../../store/chain/chain-events.ts';
 import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
-import { type DepositCursor, findDepositCursor, listPlaces, putDepositCursor } from '../../../store/chain/deposit-places.ts';
+import { type DepositCursor, type DepositPlace, findDepositCursor, listPlaces, putDepositCursor } from '../../../store/chain/deposit-places.ts';
 import { putMovements, type ReadMovement } from '../../../store/chain/movements.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { commandOfLeader } from '../../lease.ts';
@@ -109,31 +109,37 @@ async function storable(
   );
   const payers = await findPayersOf(deps.db.sql, network, [...new Set(found.map((each) => each.transactionHash))]);
   return found.flatMap((transfer): ReadMovement[] => {
-    const { block, transactionHash, logIndex, asset, to, amount } = transfer;
-    const header = blocks.get(block.number);
-    if (header?.hash !== block.hash) {
+    const header = blocks.get(transfer.block.number);
+    if (header?.hash !== transfer.block.hash) {
       throw new ChainUnavailableError(network, 'its blocks and transfers do not belong together');
     }
-    const place = memory.places.byAddress.get(to);
+    const place = memory.places.byAddress.get(transfer.to);
     if (place === undefined) return [];
-    const sender = senderOf(transfer, payers);
-    const { hits } = deps.screening.decide([`${network}:${sender}`]);
-    return [
-      {
-        transactionHash,
-        logIndex,
-        blockNumber: block.number,
-        blockHash: block.hash,
-        at: new Date(header.timestampS * 1000),
-        commitment: place.commitment,
-        paymentId: place.paymentId,
-        asset,
-        sender,
-        amount: amount.toString(),
-        isScreened: hits.length > 0,
-      },
-    ];
+    const movement = movementOf(transfer, { place, header, payers });
+    const { hits } = deps.screening.decide([`${network}:${movement.sender}`]);
+    return [{ ...movement, isScreened: hits.length > 0 }];
   });
+}
+
+/** A transfer in the form of a movement to a place. */
+export function movementOf(
+  transfer: Incoming,
+  context: { readonly place: DepositPlace; readonly header: Block; readonly payers: readonly TransferByItem[] },
+): Omit<ReadMovement, 'isScreened'> {
+  const { block, transactionHash, logIndex, asset, amount } = transfer;
+  const { place, header, payers } = context;
+  return {
+    transactionHash,
+    logIndex,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    at: new Date(header.timestampS * 1000),
+    commitment: place.commitment,
+    paymentId: place.paymentId,
+    asset,
+    sender: senderOf(transfer, payers),
+    amount: amount.toString(),
+  };
 }
 
 /** The sender of a transfer by the Collector is the payer of its item. */

@@ -25,7 +25,7 @@ export async function readPosition(
   const [deposits, items, movements] = [
     await listDepositsOf(tx, id),
     (await findItemsOf(tx, id)).filter(({ method }) => !isByDeposit(method)),
-    await listProvedMovements(tx, id),
+    withoutLosses(await listProvedMovements(tx, id)),
   ];
   const addresses = new Map(deposits.map(({ commitment, address }) => [commitment, address]));
   const events = await listFactsOf(tx, [...addresses.keys(), ...items.map(({ commitment }) => commitment)]);
@@ -48,6 +48,25 @@ export async function readPosition(
   const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
   // Tokens that are not served are worth nothing to us.
   return { terms, facts: facts.filter(({ asset }) => findAsset(asset) !== undefined), deposits };
+}
+
+/** Losses take from the last money at their address. Money that is not there counts for nothing. */
+export function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
+  const placeOf = ({ network, commitment, asset }: StoredMovement) => `${network} ${commitment} ${asset}`;
+  const lost = new Map<string, bigint>();
+  for (const each of movements.filter(({ source }) => source === 'loss')) {
+    lost.set(placeOf(each), (lost.get(placeOf(each)) ?? 0n) + BigInt(each.amount));
+  }
+  const arrived = movements.filter(({ source }) => source !== 'loss');
+  return arrived
+    .toReversed()
+    .flatMap((movement) => {
+      const units = BigInt(movement.amount);
+      const left = lost.get(placeOf(movement)) ?? 0n;
+      lost.set(placeOf(movement), left > units ? left - units : 0n);
+      return left >= units ? [] : [{ ...movement, amount: (units - left).toString() }];
+    })
+    .toReversed();
 }
 
 function wayOf(item: StoredItem, kind: Way['kind']): Way {
