@@ -148,14 +148,23 @@ export async function listFactsOf(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The event that paid an item. Undefined while its block is not in the chain. */
+/**
+ * The event that paid an item, the first one. Undefined while its block is not in the chain. With `before`: another one, earlier
+ * than that one.
+ */
 export async function findPaidEvent(
   db: Reader,
-  { network, commitment }: { network: string; commitment: string },
+  {
+    network,
+    commitment,
+    before,
+  }: { network: string; commitment: string; before?: Pick<StoredEvent, 'blockNumber' | 'logIndex'> },
 ): Promise<StoredEvent | undefined> {
   const [row] = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select ${eventColumns(db)} from chain_events
-    where network = ${network} and commitment = ${commitment} and type = 'paid' and problem is null limit 1`;
+    where network = ${network} and commitment = ${commitment} and type = 'paid' and problem is null
+      and ${before === undefined ? db`true` : db`(block_number, log_index) < (${before.blockNumber}, ${before.logIndex})`}
+    order by block_number, log_index limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 

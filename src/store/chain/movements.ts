@@ -148,12 +148,43 @@ export async function sumMovements(
   return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
 }
 
-/** All proved movements of a payment, on all networks. */
-export async function listProvedMovements(db: Reader, paymentId: string): Promise<StoredMovement[]> {
-  const rows = await db<MovementRow[]>`
-    select ${movementColumns(db)} from movements where payment_id = ${paymentId} and is_proved
-    order by at, network, block_number, log_index`;
-  return rows.map(readMovement);
+/**
+ * The proved movements of a payment, on all networks, in the order of money. Movements below `dustBelow` of their asset that
+ * follow each other at one address are one, with the name of the first: anybody may send a hundred thousand of them.
+ */
+export async function listProvedMovements(
+  db: Reader,
+  paymentId: string,
+  dustBelow: Readonly<Record<string, bigint>> = {},
+): Promise<StoredMovement[]> {
+  const dust = Object.entries(dustBelow).map(([asset, units]) => ({ asset, units: units.toString() }));
+  const rows = await db<(MovementRow & { readonly total: string })[]>`
+    with numbered as (
+      select m.*, m.amount < coalesce(d.units, 0) as is_dust,
+        row_number() over (order by m.at, m.network, m.block_number, m.log_index) as ordinal,
+        concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source, m.at <= i.deadline) as line
+      from movements m
+      join lateral (select deadline from items i where i.commitment = m.commitment limit 1) i on true
+      left join jsonb_to_recordset(${db.json(dust)}) as d(asset text, units numeric) on d.asset = m.asset
+      where m.payment_id = ${paymentId} and m.is_proved
+    ), clustered as (
+      select *, case when is_dust then -count(*) filter (where not is_dust) over (partition by line order by ordinal)
+        else ordinal end as cluster
+      from numbered
+    ), summed as (
+      select *, sum(amount) over (partition by line, cluster) as total,
+        row_number() over (partition by line, cluster order by ordinal) as nth
+      from clustered
+    )
+    select ${movementColumns(db)}, total::text as total from summed where nth = 1 order by ordinal`;
+  return rows.map(({ total, ...row }) => readMovement({ ...row, amount: total }));
+}
+
+/** The assets of a payment's proved movements. */
+export async function listMovedAssets(db: Reader, paymentId: string): Promise<string[]> {
+  const rows = await db<{ asset: string }[]>`
+    select distinct asset from movements where payment_id = ${paymentId} and is_proved order by asset`;
+  return rows.map(({ asset }) => asset);
 }
 
 /** The largest movements of an asset to a deposit address, in any depth. Anybody may send thousands of small ones. */

@@ -6,7 +6,7 @@ import type { PaymentTerms, Way } from '../../../domain/money/terms.ts';
 import { listFactsOf } from '../../../store/chain/chain-events.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import { findItemsOf, type StoredItem } from '../../../store/chain/items.ts';
-import { listProvedMovements, type StoredMovement } from '../../../store/chain/movements.ts';
+import { listMovedAssets, listProvedMovements, type StoredMovement } from '../../../store/chain/movements.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 /** Everything that decides about the money of a payment, as it is stored: its terms, and what the chain has shown. */
@@ -22,11 +22,11 @@ export async function readPosition(
   { id, merchantId }: { readonly id: string; readonly merchantId: string },
   toleranceBasisPoints: number,
 ): Promise<PositionFacts> {
-  const [deposits, items, movements] = [
-    await listDepositsOf(tx, id),
-    (await findItemsOf(tx, id)).filter(({ method }) => !isByDeposit(method)),
-    withoutLosses(await listProvedMovements(tx, id)),
-  ];
+  const deposits = await listDepositsOf(tx, id);
+  const items = (await findItemsOf(tx, id)).filter(({ method }) => !isByDeposit(method));
+  const assets = await listMovedAssets(tx, id);
+  const dustBelow = Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(asset, 1n)]));
+  const movements = withoutLosses(await listProvedMovements(tx, id, dustBelow));
   const addresses = new Map(deposits.map(({ commitment, address }) => [commitment, address]));
   const events = await listFactsOf(tx, [...addresses.keys(), ...items.map(({ commitment }) => commitment)]);
   const timeAt = timesOf(movements);
@@ -43,8 +43,6 @@ export async function readPosition(
     }),
   ];
   const ways = [...deposits.map(({ item }) => wayOf(item, 'deposit')), ...items.map((item) => wayOf(item, 'item'))];
-  const assets = new Set(movements.map(({ asset }) => asset));
-  const dustBelow = Object.fromEntries([...assets].map((asset) => [asset, unitsOfWeight(asset, 1n)]));
   const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
   // Tokens that are not served are worth nothing to us.
   return { terms, facts: facts.filter(({ asset }) => findAsset(asset) !== undefined), deposits };
