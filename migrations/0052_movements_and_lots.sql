@@ -154,3 +154,140 @@ create unique index strays_of_lot on strays (lot_id) where lot_id is not null;
 alter table strays drop constraint if exists strays_reason_check;
 alter table strays add constraint strays_reason_check
   check (reason in ('late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network')) not valid;
+
+-- The switch. From here on lots say who owns what. Nodes of the version before can neither lead nor write the old totals, so
+-- nothing is counted twice; they still answer requests until they are replaced.
+lock table deposits, deposit_transfers, deposit_strays, payouts in share row exclusive mode;
+
+alter table positions
+  -- What the version before had done with money of the payment. It is applied to the lots when they are computed for the first time.
+  add column adopted jsonb;
+
+insert into deposit_places (network, commitment, address, payment_id, opened_at, is_stale, checked_block)
+select d.network, d.commitment, d.address, d.payment_id, d.opened_at,
+  d.arrived <> d.swept or d.is_stale or d.is_unfinished or p.status in ('requires_action', 'processing'), d.checked_block
+from deposits d join payments p on p.id = d.payment_id order by d.number;
+insert into deposit_places (network, commitment, address, payment_id, opened_at, is_stale, is_searched)
+select distinct on (s.network, s.commitment) s.network, s.commitment, d.address, d.payment_id, s.found_at, true, true
+from deposit_strays s join deposits d on d.commitment = s.commitment where s.network <> d.network
+on conflict do nothing;
+
+-- Transfers up to the last look were counted, by balances that two endpoints had shown. Later ones are proved now.
+insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset, sender,
+  amount, is_screened, is_proved)
+select t.network, t.transaction_hash, t.log_index, t.block_number, t.block_hash, t.at, t.commitment, d.payment_id, t.asset,
+  t.sender, t.amount, t.is_screened,
+  t.block_number <= coalesce(case when t.asset = d.asset then d.checked_block else s.checked_block end, -1)
+from deposit_transfers t join deposits d on d.commitment = t.commitment
+left join deposit_strays s on s.commitment = t.commitment and s.network = t.network and s.asset = t.asset;
+
+-- Money that was counted, and whose log was never listed, or the other way round.
+insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset, sender,
+  amount, is_screened, source, is_proved)
+select m.network, 'adopted ' || m.commitment || ' ' || m.asset, 0, coalesce(m.checked_block, 0), '', i.deadline, m.commitment,
+  m.payment_id, m.asset, '', abs(m.arrived - m.listed), false, case when m.arrived > m.listed then 'balance' else 'loss' end, true
+from (
+  select c.network, c.commitment, c.asset, c.payment_id, c.arrived, c.checked_block, coalesce((
+      select sum(t.amount) from movements t
+      where t.network = c.network and t.commitment = c.commitment and t.asset = c.asset and t.is_proved), 0) as listed
+  from (
+    select network, commitment, asset, payment_id, arrived, checked_block from deposits where checked_block is not null
+    union all
+    select s.network, s.commitment, s.asset, d.payment_id, s.arrived, s.checked_block
+    from deposit_strays s join deposits d on d.commitment = s.commitment where s.checked_block is not null
+  ) c
+) m join items i on i.commitment = m.commitment where m.arrived <> m.listed;
+
+-- Held items. What payouts and refunds have taken of them is spent, under the ids of then.
+insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee, net,
+  is_paying, reason, number, payout_key, held_at, updated_at)
+select l.id, p.id, p.merchant_id, i.commitment, i.network, i.asset, null, i.recipient, true, i.amount, 0, i.fee, i.amount - i.fee,
+  i.end_reason is null, case when i.end_reason is null then null when p.status = 'succeeded' then 'paid_twice' else 'late' end, 0,
+  substr(encode(sha256(convert_to('payout ' || l.id, 'UTF8')), 'hex'), 2, 29), i.ended_at, now()
+from items i join payments p on p.id = i.subject,
+  lateral (select i.network || '/' || i.commitment || '/0' as id) l
+where i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes');
+
+create temporary table old_spends on commit drop as
+  -- The id of a payout was that of its payment, with another mark in the first two characters.
+  select o.id as order_id, 'payout' as purpose, y.payment_id, y.network, y.asset, y.account, o.amount as units
+  from payouts y join outgoing o on o.purpose = 'payout' and o.state in ('sending', 'paid')
+    and substr(o.id, 8) = substr(y.payment_id, 7)
+  union all
+  select r.id, 'refund', r.payment_id, r.network, r.asset, y.account, r.from_held
+  from refunds r join payouts y on y.payment_id = r.payment_id and y.asset = r.asset
+  where r.from_held > 0 and not (r.state = 'failed' and r.problem in ('not_left', 'vetoed'))
+  union all
+  select 'float ' || b.asset || ' ' || b.subject, 'float', b.subject, b.network, b.asset, '', sum(l.units)
+  from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+  where b.kind = 'held_to_float' and l.account like 'intermediate/float/%' group by b.asset, b.subject, b.network;
+
+update outgoing o set payment_id = y.payment_id from payouts y
+where o.purpose = 'payout' and o.payment_id is null and substr(o.id, 8) = substr(y.payment_id, 7);
+update outgoing o set payment_id = r.payment_id from refunds r where o.purpose = 'refund' and o.id = r.id;
+
+-- Spends of held items are certain: the lot is there. Those of deposit addresses are applied when their lots are computed.
+insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
+select s.order_id, l.id, s.purpose, s.payment_id, s.network, s.asset, l.account, s.units
+from old_spends s join lots l on l.payment_id = s.payment_id and l.network = s.network and l.asset = s.asset and l.is_paying
+where s.purpose <> 'float' and s.units > 0;
+
+insert into positions (payment_id, is_stale, updated_at, booked, adopted)
+select n.payment_id, true, now(),
+  coalesce((
+    select jsonb_agg(jsonb_build_object('network', network, 'asset', asset, 'reference', reference, 'lines', lines))
+    from (
+      select network, asset, reference,
+        jsonb_agg(jsonb_build_object('account', account, 'units', units::text)) filter (where units <> 0) as lines
+      from (
+        select b.network, b.asset, b.reference, l.account, sum(l.units) as units
+        from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+        where b.subject = n.payment_id and b.kind in ('deposited', 'swept', 'unswept')
+        group by b.network, b.asset, b.reference, l.account
+      ) summed group by network, asset, reference having bool_or(units <> 0)
+    ) posted), '[]'),
+  jsonb_build_object(
+    'spends', coalesce((
+      select jsonb_agg(jsonb_build_object('order', s.order_id, 'purpose', s.purpose, 'network', s.network, 'asset', s.asset,
+        'units', s.units::text))
+      from old_spends s
+      where s.payment_id = n.payment_id and s.units > 0
+        and not exists (select from lot_spends t where t.order_id = s.order_id)), '[]'),
+    'told', coalesce((
+      select jsonb_agg(jsonb_build_object('network', network, 'asset', asset, 'units', units::text))
+      from (
+        select network, asset, sum(amount) as units from strays
+        where payment_id = n.payment_id and source = 'late_payment' and transaction_hash is null group by network, asset
+      ) told), '[]'))
+from (
+  select d.payment_id from deposits d join payments p on p.id = d.payment_id
+  group by d.payment_id
+  having bool_or(p.status in ('requires_action', 'processing')) or bool_or(d.arrived <> d.swept) or bool_or(d.owed > 0)
+    or bool_or(d.is_stale or d.is_unfinished)
+    or exists (select from payouts y where y.payment_id = d.payment_id)
+    or exists (select from deposit_strays s join deposits o on o.commitment = s.commitment where o.payment_id = d.payment_id)
+    or exists (select from strays s where s.payment_id = d.payment_id)
+) n;
+
+update lots l set is_open = l.is_held and l.net > coalesce((select sum(s.units) from lot_spends s where s.lot_id = l.id), 0);
+
+-- Only nodes of this version lead: they name themselves when they take a lease.
+alter table leases add column taken_by text;
+create function refuse_older_leader() returns trigger language plpgsql as $$
+begin
+  if new.holder = '' or new.taken_by is not distinct from 'lots ' || new.holder then return new; end if;
+  raise exception 'A newer version of Till leads this work. Replace this node.';
+end $$;
+create trigger leases_of_this_version before insert or update on leases
+  for each row execute function refuse_older_leader();
+
+create function refuse_old_total() returns trigger language plpgsql as $$
+begin
+  raise exception 'Money is kept in lots. Replace this node by the newer version.';
+end $$;
+create trigger payouts_are_history before insert or update or delete on payouts
+  for each row execute function refuse_old_total();
+create trigger deposit_transfers_are_history before insert or update or delete on deposit_transfers
+  for each row execute function refuse_old_total();
+create trigger deposit_strays_are_history before insert or update or delete on deposit_strays
+  for each row execute function refuse_old_total();

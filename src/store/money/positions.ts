@@ -1,5 +1,6 @@
-import type { PaidEnding } from '../../domain/money/terms.ts';
+import type { Spend } from '../../domain/money/holding.ts';
 import type { Posting } from '../../domain/money/position-entries.ts';
+import type { PaidEnding } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** The money of a payment, as it was last computed. */
@@ -10,6 +11,27 @@ export interface StoredPosition {
   readonly ending: PaidEnding | undefined;
   /** The lines that were booked for it. */
   readonly booked: readonly Posting[];
+  /** What an older version had done with its money. */
+  readonly adopted: Adopted | undefined;
+}
+
+/** Orders of an older version, which kept no lots, and the unexpected money that it had named. */
+export interface Adopted {
+  readonly spends: readonly {
+    readonly order: string;
+    readonly purpose: Spend['purpose'];
+    readonly network: string;
+    readonly asset: string;
+    readonly units: string;
+  }[];
+  readonly told: readonly { readonly network: string; readonly asset: string; readonly units: string }[];
+  /** The lots that it had named, by ids of its own. */
+  readonly named?: readonly string[];
+}
+
+/** It has been applied to the lots. */
+export async function putAdopted(tx: Tx, paymentId: string, adopted: Adopted): Promise<void> {
+  await tx`update positions set adopted = ${tx.json(adopted as never)} where payment_id = ${paymentId}`;
 }
 
 /** The payment has money that is computed. It is computed in the next round. The caller may have locked it. */
@@ -41,19 +63,28 @@ export async function hasStalePosition(db: Reader, paymentId: string): Promise<b
 
 /** Locks the position of a payment, which the transaction has locked before. */
 export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPosition | undefined> {
-  const [row] = await tx<(Omit<StoredPosition, 'ending' | 'booked'> & { ending: JsonEnding | null; booked: JsonPosting[] })[]>`
-    select payment_id as "paymentId", is_stale as "isStale", ending, booked from positions
+  const [row] = await tx<StoredRow[]>`
+    select payment_id as "paymentId", is_stale as "isStale", ending, booked, adopted from positions
     where payment_id = ${paymentId} for update`;
   if (row === undefined) return undefined;
-  const { ending, booked, ...rest } = row;
+  const { ending, booked, adopted, ...rest } = row;
   return {
     ...rest,
+    adopted: adopted ?? undefined,
     ending: ending === null ? undefined : { is: 'paid', ...ending, amount: BigInt(ending.amount) },
     booked: booked.map(({ lines, ...about }) => ({
       ...about,
       lines: lines.map(({ account, units }) => ({ account, units: BigInt(units) })),
     })),
   };
+}
+
+interface StoredRow {
+  readonly paymentId: string;
+  readonly isStale: boolean;
+  readonly ending: JsonEnding | null;
+  readonly booked: readonly JsonPosting[];
+  readonly adopted: Adopted | null;
 }
 
 interface JsonEnding {
