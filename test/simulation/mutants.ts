@@ -196,22 +196,25 @@ export const MUTANTS: readonly Mutant[] = [
     plan: { ways: ['address'] },
     alter: edited(
       ['from summed where nth = 1', 'from summed where nth = 1'],
-      ['block_hash as "blockHash", at, commitment', `block_hash as "blockHash", at - interval '1 hour' as at, commitment`],
+      [
+        'block_hash as "blockHash", at, commitment',
+        `block_hash as "blockHash", at - interval '1 hour' as at, commitment`,
+      ],
     ),
   },
   {
     name: 'a sweep is ordered while another one is open',
     plan: { ways: ['address'] },
-    alter: edited([
-      'select commitment, state from items',
-      "select commitment, 'paid' as state from items",
-    ]),
+    alter: edited(['select commitment, state from items', "select commitment, 'paid' as state from items"]),
   },
   {
     name: 'the money of a payment is computed once, and not again',
     plan: { clients: 4, ways: ['address'], faults: ['crash at a point'], troubleMs: 60_000 },
     deadlyPoints: ['deposit.recorded', 'deposit.paid'],
-    alter: edited(['on conflict (payment_id) do update set is_stale = true where not', 'on conflict (payment_id) do update set is_stale = positions.is_stale where not']),
+    alter: edited([
+      'on conflict (payment_id) do update set is_stale = true where not',
+      'on conflict (payment_id) do update set is_stale = positions.is_stale where not',
+    ]),
   },
   {
     name: 'an authorization is given up before it has run out',

@@ -2,19 +2,9 @@ import { amountText } from '../../../chains/amount-text.ts';
 import { assetsOf } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import {
-  type DepositPlace,
-  listStalePlaces,
-  passPlace,
-  putChecked,
-} from '../../../store/chain/deposit-places.ts';
-import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
-import {
-  deleteMovements,
-  deleteResidual,
-  proveMovements,
-  putResidual,
-} from '../../../store/chain/movements.ts';
+import { type DepositPlace, listStalePlaces, passPlace, putChecked } from '../../../store/chain/deposit-places.ts';
+import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { deleteMovements, deleteResidual, proveMovements, putResidual } from '../../../store/chain/movements.ts';
 import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -33,10 +23,11 @@ const MAX_PLACES = 500;
 export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
   const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: MAX_PLACES });
-  const deposits = await readDeposits(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
+  const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
   await Promise.all(
     places.map(async (place) => {
-      const deposit = deposits.find(({ commitment }) => commitment === place.commitment);
+      const same = deposits.filter(({ commitment }) => commitment === place.commitment);
+      const deposit = same.find(({ network }) => network === place.network) ?? same[0];
       if (deposit === undefined) return;
       try {
         await noticeDeposit(deps, watcher, deposit);
@@ -86,7 +77,10 @@ export async function lookAtPlace(
     await markPositionsStale(tx, [place.paymentId], at);
   });
   for (const { transactionHash: transaction, logIndex } of found.refuted) {
-    deps.log.error({ network: place.network, transaction, logIndex }, 'a forged transfer: the endpoints do not show it');
+    deps.log.error(
+      { network: place.network, transaction, logIndex },
+      'a forged transfer: the endpoints do not show it',
+    );
   }
   deps.world.crashPoint?.('deposit.recorded');
   return true;
