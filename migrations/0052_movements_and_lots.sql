@@ -120,6 +120,7 @@ create table lots (
 );
 create index lots_of_payment on lots (payment_id, number);
 create index lots_open on lots (merchant_id, asset) where is_open;
+create index lots_of_commitment on lots (commitment);
 create index lots_by_payout on lots (payout_key);
 
 -- The parts of lots that payouts, refunds and returns have taken. A lot may leave the chain; its spends stay.
@@ -140,8 +141,20 @@ create index lot_spends_of_payment on lot_spends (payment_id);
 alter table outgoing
   -- Of payouts: the id of a payout follows from a lot, and does not show its payment.
   add column payment_id text references payments;
+create index outgoing_of_payment on outgoing (payment_id) where payment_id is not null;
+create index outgoing_of_merchant on outgoing (merchant_id, payment_id) where payment_id is not null;
+create index lots_open_of_merchant on lots (merchant_id, payment_id) where is_open;
+create index refunds_from_held on refunds (merchant_id, payment_id) where from_held > 0;
+
+alter table refunds
+  -- Why its held part cannot be taken yet: sweep, debt or arrival. Null if it waits for nothing but funds.
+  add column waits_for text,
+  -- It is not looked at before.
+  add column look_at timestamptz;
 
 alter table strays
   -- The lot of late money.
-  add column lot_id text;
+  add column lot_id text,
+  -- A requested return that could not begin is not looked at before.
+  add column look_at timestamptz;
 create unique index strays_of_lot on strays (lot_id) where lot_id is not null;

@@ -46,10 +46,13 @@ export async function renewOutgoingMacs(
   return trusted.length;
 }
 
-type Order = Pick<NewOutgoing, Exclude<keyof NewOutgoing, 'amount'>> & { readonly amount: bigint | string };
+type Order = Omit<NewOutgoing, 'amount' | 'paymentId'> & {
+  readonly amount: bigint | string;
+  readonly paymentId?: string | null;
+};
 
 function fieldsOf(order: Order): MacFields {
-  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = order;
+  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner, paymentId } = order;
   return {
     id,
     purpose,
@@ -61,5 +64,7 @@ function fieldsOf(order: Order): MacFields {
     amount: amount.toString(),
     merchantId,
     floatOwner,
+    // Only payouts have one, and those of older versions have none.
+    ...(paymentId != null && { paymentId }),
   };
 }
