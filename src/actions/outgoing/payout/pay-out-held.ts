@@ -58,14 +58,21 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
   const ids = [...new Set(payable.map(({ paymentId }) => paymentId))];
   const [lots, spends] = await Promise.all([findLotsOf(tx, ids), findSpendsOf(tx, ids)]);
   const spendsOf = Map.groupBy(spends, ({ payment }) => payment);
+  const remainders = new Map<string, bigint>();
   const chosen = [...Map.groupBy(lots, ({ payment }) => payment)].flatMap(([payment, own]) => {
     const holdings = holdingsOf(own, spendsOf.get(payment) ?? []);
+    for (const { id, remainder } of holdings.held) remainders.set(id, remainder);
     return choosePayouts(ENDED, holdings, rulesFor(deps, own, byId));
   });
   await begin(tx, deps, { chosen, byId, lots }, now);
   const begun = new Set(chosen.flatMap((payout) => payout.spends.map(({ lot }) => lot)));
   const left = lots.filter(({ id }) => byId.has(id) && !begun.has(id));
-  for (const [problem, some] of Map.groupBy(left, (lot) => problemOf(lots, lot))) {
+  const unswept = unsweptGroups(lots);
+  const problemOf = (lot: StoredLot): WaitProblem => {
+    if (unswept.has(groupOf(lot))) return 'sweep';
+    return remainders.get(lot.id) === 0n ? 'debt' : 'below_minimum';
+  };
+  for (const [problem, some] of Map.groupBy(left, problemOf)) {
     const waiting = some.flatMap(({ id }) => byId.get(id) ?? []);
     await postpone(tx, { lots: waiting, problem, now });
   }
@@ -139,12 +146,6 @@ const RETRY_MS = {
   below_minimum: 6 * 3_600_000,
 } as const;
 type WaitProblem = keyof typeof RETRY_MS;
-
-function problemOf(lots: readonly StoredLot[], lot: StoredLot): WaitProblem {
-  const group = lots.filter((each) => groupOf(each) === groupOf(lot));
-  if (unsweptGroups(group).size > 0) return 'sweep';
-  return group.some(({ isPaying, isHeld }) => isPaying && isHeld) ? 'debt' : 'below_minimum';
-}
 
 async function postpone(
   tx: Tx,
