@@ -158,3 +158,50 @@ alter table strays
   -- A requested return that could not begin is not looked at before.
   add column look_at timestamptz;
 create unique index strays_of_lot on strays (lot_id) where lot_id is not null;
+
+-- The held money of items, from the table of older versions. Money of deposit addresses is computed from movements.
+insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee, net,
+  is_paying, number, payout_key, destination, problem, retry_at, held_at, updated_at)
+select l.id, o.payment_id, o.merchant_id, i.commitment, i.network, i.asset, null, i.recipient, true, i.amount, 0, i.fee,
+  i.amount - i.fee, true, 0, substr(encode(sha256(convert_to('payout ' || l.id, 'UTF8')), 'hex'), 2, 29), o.destination,
+  o.problem, o.retry_at, o.held_at, o.updated_at
+from payouts o
+join items i on i.subject = o.payment_id and i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.end_reason is null
+  and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes'),
+  lateral (select i.network || '/' || i.commitment || '/0' as id) l
+on conflict (id) do nothing;
+
+-- The id of an older payout is that of its payment with another mark: the upper half of its second digit.
+update outgoing g set payment_id = o.payment_id
+from payouts o
+where g.purpose = 'payout' and g.id = 'pout_' || substr(o.payment_id, 5, 1)
+  || translate(substr(o.payment_id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ') || substr(o.payment_id, 7);
+
+insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
+select g.id, l.id, 'payout', l.payment_id, l.network, l.asset, l.account, g.amount
+from lots l join outgoing g on g.payment_id = l.payment_id and g.state <> 'failed' and g.asset = l.asset
+where l.address is null;
+insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
+select r.id, l.id, 'refund', l.payment_id, l.network, l.asset, l.account, r.from_held
+from lots l join refunds r on r.payment_id = l.payment_id and r.from_held > 0 and r.asset = l.asset
+where l.address is null;
+-- Older versions turned rests of held amounts into floats.
+insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
+select l.payment_id, l.id, 'float', l.payment_id, l.network, l.asset, l.account, l.net - o.amount - s.units
+from lots l join payouts o on o.payment_id = l.payment_id
+join lateral (
+  select coalesce(sum(x.units) filter (where x.purpose = 'refund'), 0)
+    - case when o.state in ('refunding', 'refunded') then o.amount else 0 end as units
+  from lot_spends x where x.lot_id = l.id) s on true
+where l.address is null and l.net - o.amount - s.units > 0;
+update lots l set is_open = true
+where l.address is null and l.is_held
+  and l.net > coalesce((select sum(s.units) from lot_spends s where s.lot_id = l.id), 0);
+
+-- Nothing writes held amounts any more.
+create function refuse_held_amounts() returns trigger language plpgsql as $$
+begin
+  raise exception 'Held money is in lots. A node of an older version must not run beside this one.';
+end $$;
+create trigger payouts_are_over before insert or update or delete on payouts
+  for each row execute function refuse_held_amounts();

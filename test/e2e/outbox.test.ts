@@ -128,7 +128,12 @@ describe('events of money', () => {
     await scene.live(node, 2);
     await scene.redirect(scene.payers.newAccount());
     await scene.live(node);
-    assert.deepEqual(await types(await scene.payoutIdOf(id)), ['payout.begun', 'payout.failed', 'payout.begun', 'payout.paid']);
+    assert.deepEqual(await types(await scene.payoutIdOf(id)), [
+      'payout.begun',
+      'payout.failed',
+      'payout.begun',
+      'payout.paid',
+    ]);
   });
 
   it('have sequences without gaps, and types of the catalogue', async () => {

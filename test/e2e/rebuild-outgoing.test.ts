@@ -58,11 +58,7 @@ describe('till rebuild, of outgoing transfers', () => {
   it('names a refund that was lost with its entries, makes it again, and never sends it again', async () => {
     const { id, refundId, payer, item } = await refunded();
     const [before, books] = [await scene.refund(id), await scene.books()];
-    await lose(
-      ...refundRows(refundId),
-      entryRows(refundId),
-      `delete from lot_spends where payment_id = '${id}'`,
-    );
+    await lose(...refundRows(refundId), entryRows(refundId), `delete from lot_spends where payment_id = '${id}'`);
     assert.ok((await scene.differences())?.includes(`${refundId} left on chain, and nothing is known of it.`));
     assert.deepEqual(await restore(), { rebuilt: [refundId], unplaced: [] });
     const { version: _, requestedAt: __, updatedAt: ___, ...same } = before;
@@ -120,7 +116,9 @@ describe('till rebuild, of outgoing transfers', () => {
       ...outgoingRows(id),
       entryRows(payoutId),
       entryRows(commitment),
-      ...['payment_settlements', 'lot_spends', 'lots'].map((table) => `delete from ${table} where payment_id = '${id}'`),
+      ...['payment_settlements', 'lot_spends', 'lots'].map(
+        (table) => `delete from ${table} where payment_id = '${id}'`,
+      ),
       `delete from events where object_id = '${id}'`,
       `delete from payments where id = '${id}'`,
     );

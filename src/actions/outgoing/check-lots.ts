@@ -9,13 +9,13 @@ import type { CommandDeps } from '../command.ts';
 import { subjectOfEvent } from '../event-subject.ts';
 import { hear } from '../evidence.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
-import { paymentOfOutgoing } from './about-outgoing.ts';
 import { type Check, GOOD, refused, UNCLEAR } from './check.ts';
 
 type CheckDeps = Pick<CommandDeps, 'db'> & SubjectKeyDeps;
 
 interface Spending {
   readonly outgoing: Outgoing;
+  readonly paymentId: string;
   /** The units that it takes of lots. */
   readonly units: bigint;
 }
@@ -30,10 +30,9 @@ const MAX_PAYOUTS = 1_000;
 export async function checkLots(
   deps: CheckDeps,
   { chain }: ConnectedChain,
-  { outgoing, units }: Spending,
+  { outgoing, paymentId, units }: Spending,
 ): Promise<Check> {
   const { sql } = deps.db;
-  const paymentId = paymentOfOutgoing(outgoing);
   const [lots, spends, payouts] = await Promise.all([
     findLotsOf(sql, [paymentId]),
     findSpendsOf(sql, [paymentId]),
@@ -58,7 +57,11 @@ export async function checkLots(
     return refused('it takes lots that are not held for its merchant');
   }
   for (const lot of known.filter(({ address }) => address === null)) {
-    const check = await checkItem(deps, chain, { lot, outgoing, spent: sumOf(spends.filter((each) => each.lot === lot.id)) });
+    const check = await checkItem(deps, chain, {
+      lot,
+      outgoing,
+      spent: sumOf(spends.filter((each) => each.lot === lot.id)),
+    });
     if (check.is !== 'good') return check;
   }
   const swept = known.filter(({ address }) => address !== null);

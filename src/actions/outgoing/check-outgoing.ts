@@ -41,7 +41,9 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   if (merchants.some((merchant) => merchant !== outgoing.merchantId)) {
     return refused('its payment belongs to another merchant');
   }
-  if (outgoing.purpose === 'payout') return checkLots(deps, connected, { outgoing, units: BigInt(outgoing.amount) });
+  if (outgoing.purpose === 'payout') {
+    return checkLots(deps, connected, { outgoing, paymentId, units: BigInt(outgoing.amount) });
+  }
   const refunds = await findRefundsOf(deps.db.sql, [paymentId]);
   const refund = refunds.find(({ id }) => id === outgoing.id);
   if (!isRefund(refund, outgoing)) return refused('it differs from the refund that was requested');
@@ -49,7 +51,7 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   const isRedirected = refund !== undefined && isOwnRefund(deps, refund);
   const sent = refunds.filter(({ state }) => state === 'sending' || state === 'refunded');
   const total = sent.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  const held = await checkLots(deps, connected, { outgoing, units: BigInt(refund?.fromHeld ?? '0') });
+  const held = await checkLots(deps, connected, { outgoing, paymentId, units: BigInt(refund?.fromHeld ?? '0') });
   if (held.is !== 'good') return held;
   return checkPayment(
     deps,
@@ -96,7 +98,13 @@ async function checkPayment(
   const deposit = await findDeposit(db.sql, { paymentId, asset: outgoing.asset });
   if (deposit !== undefined && (item === undefined || item.commitment === deposit.commitment)) {
     const { network, commitment } = deposit.item;
-    return checkSweeps({ db }, chain, { ...outgoing, network, commitment, units: BigInt(outgoing.amount), isNet: false });
+    return checkSweeps({ db }, chain, {
+      ...outgoing,
+      network,
+      commitment,
+      units: BigInt(outgoing.amount),
+      isNet: false,
+    });
   }
   const event = item && (await findPaidEvent(db.sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');

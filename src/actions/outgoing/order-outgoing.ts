@@ -1,3 +1,4 @@
+import { paymentIdOf } from '../../domain/ids.ts';
 import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
 import {
   insertOutgoing,
@@ -29,7 +30,11 @@ export function outgoingMac({ rowKeys }: RowKeyDeps, order: Order): string {
 
 /** True if the gateway ordered exactly this transfer. */
 export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(outgoing), outgoing.mac);
+  const { id, paymentId, mac } = outgoing;
+  if (isRowMac(rowKeys, TABLE, fieldsOf(outgoing), mac)) return true;
+  // The id of a payout of an older version shows its payment, so its MAC does not name it.
+  const isShown = paymentId !== null && paymentIdOf(id) === paymentId;
+  return isShown && isRowMac(rowKeys, TABLE, fieldsOf({ ...outgoing, paymentId: null }), mac);
 }
 
 /** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */

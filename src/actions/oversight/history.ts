@@ -129,7 +129,12 @@ interface Ends {
 /** A held amount may wait for months, and only freezes concern it meanwhile. */
 function endsOf(
   { status, updatedAt }: Payment,
-  { payouts, held, refunds, lastEvent }: Pick<History, 'payouts' | 'held' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
+  {
+    payouts,
+    held,
+    refunds,
+    lastEvent,
+  }: Pick<History, 'payouts' | 'held' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
 ): Ends {
   const rested = new Date(Math.max(updatedAt.getTime(), lastEvent?.at.getTime() ?? 0) + AFTERMATH_MS);
   const isUnderWay =

@@ -104,6 +104,23 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
   });
 }
 
+/** An operator brings a deleted merchant back, as it was. */
+export function restoreMerchant(
+  deps: CommandDeps,
+  { merchantId, actor }: { readonly merchantId: string; readonly actor: string },
+): Promise<Merchant> {
+  return command(deps, async (tx, now) => {
+    const merchant = await lockOwnMerchant(tx, null, merchantId);
+    if (merchant.deletedAt === null) throw new ApiError('invalid_state', 'The merchant is not deleted.');
+    const restored = { ...merchant, updatedAt: now, deletedAt: null };
+    await updateMerchant(tx, restored);
+    await logMerchant(tx, restored, { type: 'merchant.updated', actor });
+    const detail = { before: { deletedAt: merchant.deletedAt }, after: { deletedAt: null } };
+    await appendAudit(tx, { at: now, actor, action: 'merchant.restored', subject: merchant.id, detail });
+    return restored;
+  });
+}
+
 const STRANDED: Readonly<Record<keyof MerchantMoney, readonly [one: string, many: string]>> = {
   held: ['payment whose money is held', 'payments whose money is held'],
   outgoing: ['transfer under way', 'transfers under way'],

@@ -13,7 +13,17 @@ export interface ComparedOutgoing
   /** The stray that is given back. */
   readonly stray: Pick<
     Stray,
-    'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked' | 'amount' | 'fee' | 'isHeld' | 'lotId'
+    | 'id'
+    | 'network'
+    | 'asset'
+    | 'merchantId'
+    | 'source'
+    | 'account'
+    | 'isBooked'
+    | 'amount'
+    | 'fee'
+    | 'isHeld'
+    | 'lotId'
   > | null;
   /** The units that it took of lots. */
   readonly fromLots: string;

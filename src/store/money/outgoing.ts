@@ -243,9 +243,12 @@ export async function findFeesToReturn(db: Reader, limit: number): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** The fee of a locked refund was returned. */
-export async function clearFeeReturn(tx: Tx, id: string): Promise<void> {
-  await tx`update outgoing set fee_return = 0 where id = ${id}`;
+/** The fee of a locked refund that is still to be returned. */
+export async function setFeeReturn(
+  tx: Tx,
+  { id, units }: { readonly id: string; readonly units: bigint },
+): Promise<void> {
+  await tx`update outgoing set fee_return = ${units.toString()} where id = ${id}`;
 }
 
 /** Deletes what the merchant's account was asked to sign: the chain has proved that it can never be carried out. */

@@ -1,5 +1,5 @@
-import type { PaidEnding } from '../../domain/money/terms.ts';
 import type { Posting } from '../../domain/money/position-entries.ts';
+import type { PaidEnding } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** The money of a payment, as it was last computed. */
@@ -41,7 +41,9 @@ export async function hasStalePosition(db: Reader, paymentId: string): Promise<b
 
 /** Locks the position of a payment, which the transaction has locked before. */
 export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPosition | undefined> {
-  const [row] = await tx<(Omit<StoredPosition, 'ending' | 'booked'> & { ending: JsonEnding | null; booked: JsonPosting[] })[]>`
+  const [row] = await tx<
+    (Omit<StoredPosition, 'ending' | 'booked'> & { ending: JsonEnding | null; booked: JsonPosting[] })[]
+  >`
     select payment_id as "paymentId", is_stale as "isStale", ending, booked from positions
     where payment_id = ${paymentId} for update`;
   if (row === undefined) return undefined;

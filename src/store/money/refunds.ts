@@ -66,7 +66,16 @@ export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise
 /** The terms of a refund that change if it is planned anew. */
 export type RefundPlan = Pick<
   Refund,
-  'recipient' | 'amount' | 'price' | 'fee' | 'fromHeld' | 'fromMerchant' | 'fromOperator' | 'account' | 'waitsFor' | 'mac'
+  | 'recipient'
+  | 'amount'
+  | 'price'
+  | 'fee'
+  | 'fromHeld'
+  | 'fromMerchant'
+  | 'fromOperator'
+  | 'account'
+  | 'waitsFor'
+  | 'mac'
 >;
 
 /** Writes the terms of a locked refund that no signature exists for. */

@@ -52,7 +52,7 @@ export const PAYOUT: Consequences = {
 };
 
 /** The part of a payout that settles its payment: money that paid it. Unexpected money goes the same way, and settles nothing. */
-export async function settledBy(tx: Tx, { id, amount, paymentId }: Outgoing): Promise<bigint> {
+async function settledBy(tx: Tx, { id, amount, paymentId }: Outgoing): Promise<bigint> {
   // The payouts of older versions were of the money that paid.
   if (paymentId === null) return BigInt(amount);
   const spends = await findSpendsBy(tx, id);

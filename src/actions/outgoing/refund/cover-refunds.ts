@@ -22,7 +22,7 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
 import { alertOfHold, alertOfWait } from './alert-of-wait.ts';
-import { HOLD_TEXTS, type HeldCover, takeHeld } from './held-cover.ts';
+import { type HeldCover, HOLD_TEXTS, takeHeld } from './held-cover.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 import { shareOfPayment } from './plan-refund.ts';
 import { screenRefund } from './screen-refund.ts';

@@ -7,6 +7,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import type { Consequences } from '../consequences.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
+import { takeFeeBack } from './signed/return-fees.ts';
 
 export const REFUND: Consequences = {
   async paid(tx, outgoing, proof, at) {
@@ -35,6 +36,7 @@ export const REFUND: Consequences = {
     const refund = await refundOf(tx, outgoing);
     await moveRefund(tx, refund, { event: 'undone', actor: 'watcher', evidence: {} }, at);
     await recordEntries(tx, [doneEntry(outgoing, refund, -BigInt(refund.amount))], at);
+    if (outgoing.signer === 'merchant') await takeFeeBack(tx, outgoing, at);
   },
 };
 

@@ -9,7 +9,14 @@ import { type AskedShare, planShare, type Share, takesPart } from '../../../doma
 import { ApiError, validationError } from '../../../errors.ts';
 import { NO_SCREENING, type Screening } from '../../../screening/screening.ts';
 import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
-import { findRefundsOf, findUnsigned, lockRefund, type NewRefund, type Refund, reuseRefund } from '../../../store/money/refunds.ts';
+import {
+  findRefundsOf,
+  findUnsigned,
+  lockRefund,
+  type NewRefund,
+  type Refund,
+  reuseRefund,
+} from '../../../store/money/refunds.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
@@ -135,11 +142,7 @@ interface Opening {
 }
 
 /** Undefined when the payment has a refund of this number already, which is not over. */
-async function open(
-  tx: Tx,
-  planned: NewRefund,
-  { refunds, actor, at }: Opening,
-): Promise<Refund | undefined> {
+async function open(tx: Tx, planned: NewRefund, { refunds, actor, at }: Opening): Promise<Refund | undefined> {
   if (refunds.every(({ id }) => id !== planned.id)) return openRefund(tx, planned, { actor, at });
   await reuseRefund(tx, planned, at);
   const reused = await lockRefund(tx, planned.id);

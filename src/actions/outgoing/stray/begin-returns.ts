@@ -54,8 +54,8 @@ async function begin(
     return;
   }
   const sent = await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
-  // Another transaction may have used the floats since, or its money is not there yet. Then nothing moves.
-  if (!sent.ok) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+  // Another transaction may have used the floats since. Then nothing moves, and it is found again when they cover it.
+  if (!sent.ok && 'waitsFor' in sent) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
 }
 
 /** Ends the request. The partner can make another one. */

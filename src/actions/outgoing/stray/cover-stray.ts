@@ -28,7 +28,11 @@ export async function findReturnCover(db: Reader, stray: Stray): Promise<ReturnC
   if (covered.is === 'waiting') return covered;
   const most = BigInt(stray.amount) - BigInt(stray.fee);
   // The lot may have grown by dust since. The return gives back what it says.
-  const own = covered.spends.map((spend) => ({ ...spend, order: id, amount: spend.amount < most ? spend.amount : most }));
+  const own = covered.spends.map((spend) => ({
+    ...spend,
+    order: id,
+    amount: spend.amount < most ? spend.amount : most,
+  }));
   const taken = own.filter(({ amount }) => amount > 0n);
   const units = taken.reduce((sum, { amount }) => sum + amount, 0n);
   return { is: 'covered', cover: coverOfStray(stray, units), spends: taken };

@@ -32,7 +32,15 @@ const STATES: Partial<Record<ShownRefund['state'], string>> = {
   failed: 'The refund has ended.',
 };
 
-function problemOf({ state, isStopped, isCooling, sendAfter, lack, isOffered, waitsFor }: ShownRefund): string | undefined {
+function problemOf({
+  state,
+  isStopped,
+  isCooling,
+  sendAfter,
+  lack,
+  isOffered,
+  waitsFor,
+}: ShownRefund): string | undefined {
   if (state !== 'awaiting_funds') return STATES[state];
   if (isStopped) return 'The operator has stopped this refund.';
   if (isCooling) return `The refund cools off until ${isoText(sendAfter?.getTime() ?? 0)}.`;
