@@ -135,6 +135,7 @@ create table lots (
 );
 create index lots_of_payment on lots (payment_id, number);
 create index lots_open on lots (merchant_id, asset) where is_open;
+create index lots_of_commitment on lots (commitment);
 create index lots_by_payout on lots (payout_key);
 
 -- The parts of lots that payouts, refunds and returns have taken. A lot may leave the chain; its spends stay.
@@ -155,10 +156,22 @@ create index lot_spends_of_payment on lot_spends (payment_id);
 alter table outgoing
   -- Of payouts: the id of a payout follows from a lot, and does not show its payment.
   add column payment_id text references payments;
+create index outgoing_of_payment on outgoing (payment_id) where payment_id is not null;
+create index outgoing_of_merchant on outgoing (merchant_id, payment_id) where payment_id is not null;
+create index lots_open_of_merchant on lots (merchant_id, payment_id) where is_open;
+create index refunds_from_held on refunds (merchant_id, payment_id) where from_held > 0;
+
+alter table refunds
+  -- Why its held part cannot be taken yet: sweep, debt or arrival. Null if it waits for nothing but funds.
+  add column waits_for text,
+  -- It is not looked at before.
+  add column look_at timestamptz;
 
 alter table strays
   -- The lot of late money.
-  add column lot_id text;
+  add column lot_id text,
+  -- A requested return that could not begin is not looked at before.
+  add column look_at timestamptz;
 create unique index strays_of_lot on strays (lot_id) where lot_id is not null;
 
 alter table strays drop constraint if exists strays_reason_check;
@@ -210,19 +223,21 @@ from (
 
 -- Held items. What payouts and refunds have taken of them is spent, under the ids of then.
 insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee, net,
-  is_paying, reason, number, payout_key, held_at, updated_at)
+  is_paying, reason, number, payout_key, destination, problem, retry_at, held_at, updated_at)
 select l.id, p.id, p.merchant_id, i.commitment, i.network, i.asset, null, i.recipient, true, i.amount, 0, i.fee, i.amount - i.fee,
   i.end_reason is null, case when i.end_reason is null then null when p.status = 'succeeded' then 'paid_twice' else 'late' end, 0,
-  substr(encode(sha256(convert_to('payout ' || l.id, 'UTF8')), 'hex'), 2, 29), i.ended_at, now()
-from items i join payments p on p.id = i.subject,
+  substr(encode(sha256(convert_to('payout ' || l.id, 'UTF8')), 'hex'), 2, 29), y.destination, y.problem, y.retry_at,
+  coalesce(i.ended_at, now()), now()
+from items i join payments p on p.id = i.subject left join payouts y on y.payment_id = p.id and i.end_reason is null,
   lateral (select i.network || '/' || i.commitment || '/0' as id) l
 where i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes');
 
 create temporary table old_spends on commit drop as
-  -- The id of a payout was that of its payment, with another mark in the first two characters.
+  -- The id of a payout was that of its payment, with another mark: the upper half of its second digit.
   select o.id as order_id, 'payout' as purpose, y.payment_id, y.network, y.asset, y.account, o.amount as units
   from payouts y join outgoing o on o.purpose = 'payout' and o.state in ('sending', 'paid')
-    and substr(o.id, 8) = substr(y.payment_id, 7)
+    and o.id = 'pout_' || substr(y.payment_id, 5, 1) || translate(substr(y.payment_id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ')
+      || substr(y.payment_id, 7)
   union all
   select r.id, 'refund', r.payment_id, r.network, r.asset, y.account, r.from_held
   from refunds r join payouts y on y.payment_id = r.payment_id and y.asset = r.asset
@@ -233,7 +248,8 @@ create temporary table old_spends on commit drop as
   where b.kind = 'held_to_float' and l.account like 'intermediate/float/%' group by b.asset, b.subject, b.network;
 
 update outgoing o set payment_id = y.payment_id from payouts y
-where o.purpose = 'payout' and o.payment_id is null and substr(o.id, 8) = substr(y.payment_id, 7);
+where o.purpose = 'payout' and o.payment_id is null and o.id = 'pout_' || substr(y.payment_id, 5, 1) || translate(substr(y.payment_id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ')
+      || substr(y.payment_id, 7);
 update outgoing o set payment_id = r.payment_id from refunds r where o.purpose = 'refund' and o.id = r.id;
 
 -- Spends of held items are certain: the lot is there. Those of deposit addresses are applied when their lots are computed.

@@ -284,7 +284,7 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
         ...housekeepingJobs(parts),
         pruneDeliveriesJob(parts, { keptDays: config.webhookKeptDays }),
         { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
-        ...payingOutJobs(parts),
+        ...payingOutJobs({ ...parts, sweepFrom: (network) => depositMinimumOn(config, network) }),
         ...mailJobs(parts, {
           keptDays: config.mailsKeptDays,
           alerts: { recipients: config.alertEmails, publicUrl: config.publicUrl },

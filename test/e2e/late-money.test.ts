@@ -320,6 +320,7 @@ describe('late money that a partner gives back', () => {
       const { id } = await paidLate(true);
       const thief = scene.payers.newAccount();
       await scene.fill(node, OPERATOR_FLOAT, 1_000n);
+      await scene.fill(node, scene.merchantId, 1_000n);
       await scene.db.sql`update strays set amount = 1500, fee = 0 where id = ${id}`;
       await request(id, thief);
       await scene.live(node);

@@ -4,6 +4,9 @@ import { type RevivedItem, reviveItems } from '../../store/chain/due-items.ts';
 import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries } from '../../store/money/books.ts';
+import { findPaymentsOfLots, findSpendsOf, unholdItems } from '../../store/money/lots.ts';
+import { markPositionsStale } from '../../store/money/positions.ts';
+import { lockPayments } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
 /** Writes entries, in the transaction of the change they record. */
@@ -55,12 +58,22 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 
-/** Reverses the entries of paid items: the block that proved them left the chain. */
+/**
+ * Reverses the entries of paid items: the block that proved them left the chain. Their lots go. If something of them was
+ * spent, the payment has a debt, which its position shows.
+ */
 export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
   if (commitments.length === 0) return [];
+  await lockPayments(tx, await findPaymentsOfLots(tx, commitments));
   const paid = (await lockBookItems(tx, commitments)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
   const revived = await reviveItems(tx, commitments);
-  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isExtra: item.isExtra }));
+  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isStray: item.isStray }));
   await recordEntries(tx, entries, at);
+  const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
+  await markPositionsStale(
+    tx,
+    spends.map(({ payment }) => payment),
+    at,
+  );
   return revived;
 }

@@ -287,5 +287,6 @@ function itemOf(outgoing: Outgoing, { seal, collector, feeAccount, deadline }: O
     fee: 0n,
     deadlineS,
   };
-  return seal === null ? terms : { ...terms, seal };
+  const { paymentId } = outgoing;
+  return { ...terms, ...(seal !== null && { seal }), ...(paymentId !== null && { paymentId }) };
 }

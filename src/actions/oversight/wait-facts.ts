@@ -219,7 +219,7 @@ async function outgoingFacts(
   history: History,
   freezes: readonly Freeze[],
 ): Promise<OutgoingFacts | undefined> {
-  const { payment, payout, refunds, events } = history;
+  const { payment, payouts, held, refunds, events } = history;
   const refund = refunds.find((each) => each.state !== 'refunded' && takesPart(each));
   const stop = (purpose: 'refund' | 'payout', network: string, isFree = false) => {
     const found = freezes.find(
@@ -245,17 +245,20 @@ async function outgoingFacts(
     const whose = { stop: stop('refund', network, isOperators), destination: undefined };
     const settlement = refund.fromHeld === '0' ? await findPaymentSettlement(db, payment.id) : undefined;
     const merchantAccount = settlement?.asset === asset ? settlement.recipient : null;
-    return { purpose: 'refund', ...common, ...whose, coolsUntilMs, merchantAccount };
+    const isHold = refund.waitsFor !== null;
+    return { purpose: 'refund', ...common, ...whose, coolsUntilMs, merchantAccount, isHold };
   }
-  if (payout === undefined || (payout.state !== 'held' && payout.state !== 'sending')) return undefined;
-  const { asset, amount, problem, network } = payout;
+  const sending = payouts.find(({ state }) => state === 'sending');
+  const money = sending ?? held[0];
+  if (money === undefined) return undefined;
+  const { asset, amount, problem, network } = money;
   const { crypto } = await listSettlements(db, payment.merchantId);
   const destination = crypto.find((settlement) => settlement.asset === asset);
   return {
     purpose: 'payout',
     id: payment.id,
     amount: amountText(asset, amount),
-    state: payout.state,
+    state: sending === undefined ? 'held' : 'sending',
     sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),
     problem,
     stop: stop('payout', network),

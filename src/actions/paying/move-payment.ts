@@ -12,7 +12,7 @@ import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
-import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
+import { holdItems } from '../../store/money/lots.ts';
 import { touchPositions } from '../../store/money/positions.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
@@ -26,7 +26,6 @@ import { lockPayments, type Move, movePayments, type Payment, stateOf } from '..
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
 import { type Lease, lockLease } from '../../store/plumbing/leases.ts';
 import { lockNames } from '../../store/plumbing/locks.ts';
-import { moveHeldToFloat } from '../books/held-to-float.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
@@ -365,7 +364,7 @@ async function carryOut(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moved.length !== moves.length) throw new Error('A locked payment was moved by another transaction.');
 }
 
-/** Writes items, books, settlements and held amounts of the moves that were made. */
+/** Writes items, books, settlements and lots of the moves that were made. */
 async function writeConsequences(
   tx: Tx,
   moved: readonly MovePaymentInput[],
@@ -379,17 +378,8 @@ async function writeConsequences(
   if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
   if (ended.length > 0) await closeItems(tx, ended, now);
   if (settled.length > 0) await insertPaymentSettlements(tx, settled);
-  const first = moved.flatMap(({ event, items }) => (event.type === 'succeeded' ? paidOf(items?.ended) : []));
-  // Money that came before by another way of the payment becomes a float: the money that paid is paid out.
-  for (const { amount, asset, ...payment } of first.length > 0 ? await takeReplacedHeld(tx, first) : []) {
-    await moveHeldToFloat(tx, { payment, asset, units: BigInt(amount) }, now);
-  }
-  const paid = paidOf(ended);
-  if (paid.length > 0) await holdNetAmounts(tx, paid, now);
-}
-
-function paidOf(ended: readonly ItemEnd[] = []): readonly string[] {
-  return ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  if (paid.length > 0) await holdItems(tx, paid, now);
 }
 
 function commitmentsOf(items: readonly { readonly commitment: string }[] = []): readonly string[] {

@@ -2,7 +2,8 @@ import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { findPaidEvent, markDecided, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
-import { markPositionsStale } from '../../store/money/positions.ts';
+import { holdItems } from '../../store/money/lots.ts';
+import { markPositionsStale, touchPositions } from '../../store/money/positions.ts';
 import { moveSettlement } from '../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -103,6 +104,8 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
   await commandOfLeader(deps, lease, async (tx, now) => {
     if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
+    await holdItems(tx, [commitment], now);
+    await touchPositions(tx, [subject]);
     if (isSame) await noteCarrier(tx, input, now);
   });
   if (!isSame) return raiseAlert(deps, lateAlert(item, status));

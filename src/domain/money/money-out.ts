@@ -97,7 +97,12 @@ export function payoutKeyOf(payout: string): string {
 
 /** The same for a lot. */
 export function payoutKeyOfLot(lot: string): string {
-  return payoutKeyOf(payoutIdFrom(lot, 0));
+  return payoutKeyOf(firstPayoutOf(lot));
+}
+
+/** The id of the first payout that begins with the lot. */
+export function firstPayoutOf(lot: string): string {
+  return payoutIdFrom(lot, 0);
 }
 
 /** A byte has the number. */
@@ -231,12 +236,28 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
     return done(take(refundLots(holdings), amount - fee, { order, purpose: 'refund' }));
   }
   const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
+  if (start === -1) return [];
+  return done(recoverPayout(fit, start, { order, amount }));
+}
+
+/**
+ * The spends of a payout that is on the chain, if its payment is known. The ids of older versions follow from the payment: then
+ * the first lot begins.
+ */
+export function spendsOfPayout(holdings: Holdings, carried: Omit<Carried, 'fee'>): Spend[] {
+  const { order, network, asset, account } = carried;
+  const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);
+  const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
+  return recoverPayout(fit, start === -1 ? 0 : start, carried);
+}
+
+function recoverPayout(fit: readonly HeldLot[], start: number, { order, amount }: Pick<Carried, 'order' | 'amount'>) {
   const first = fit[start];
   if (first === undefined) return [];
   const found = take([...fit.slice(start), ...fit.slice(0, start)], amount, { order, purpose: 'payout' });
   const missing = amount - found.reduce((total, each) => total + each.amount, 0n);
   const over = missing > 0n ? [spendOf(first, { order, purpose: 'payout', amount: missing })] : [];
-  return done([...found, ...over]);
+  return [...found, ...over];
 }
 
 function isPayoutOf(order: string, lot: string): boolean {

@@ -153,3 +153,11 @@ function readLot({ amount, waiting, fee, net, ...rest }: LotRow): StoredLot {
   const units = { amount: BigInt(amount), waiting: BigInt(waiting), fee: BigInt(fee), net: BigInt(net) };
   return { ...rest, ...units, isUnexplained: false };
 }
+
+/** The payments of held items. Whoever changes their lots locks them first. */
+export async function findPaymentsOfLots(db: Reader, commitments: readonly string[]): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select distinct payment_id as id from lots
+    where commitment = any(${commitments as string[]}::text[]) and address is null order by payment_id`;
+  return rows.map(({ id }) => id);
+}

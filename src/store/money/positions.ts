@@ -122,3 +122,13 @@ export async function putEnding(tx: Tx, paymentId: string, ending: PaidEnding): 
   const json = { network, commitment, amount: amount.toString(), lots };
   await tx`update positions set ending = ${tx.json(json as never)} where payment_id = ${paymentId} and ending is null`;
 }
+
+/** Undefined if the money of the payment is not computed: it was paid straight to the merchant, or held by an item. */
+export async function findPosition(
+  db: Reader,
+  paymentId: string,
+): Promise<Pick<StoredPosition, 'isStale'> | undefined> {
+  const [row] = await db<Pick<StoredPosition, 'isStale'>[]>`
+    select is_stale as "isStale" from positions where payment_id = ${paymentId}`;
+  return row;
+}

@@ -38,7 +38,7 @@ export interface Stray {
   readonly problem: string | null;
   /** The proof that the gateway wrote the request. */
   readonly mac: string | null;
-  /** Of money at a deposit address, and of a second payment. */
+  /** The lot of late money. Null for money without a payment, that never came to our account, and of older versions. */
   readonly lotId: string | null;
 }
 
@@ -192,6 +192,14 @@ export function listStrays(
     order by s.seen_at desc, s.id limit ${limit}`;
 }
 
+/** The lots of a payment whose return was asked for, and is not over. */
+export async function findReturningLots(db: Reader, paymentId: string): Promise<ReadonlySet<string>> {
+  const rows = await db<{ id: string }[]>`
+    select lot_id as id from strays
+    where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Which blocks of a network were searched for strays. */
 export interface StrayCursor {
   /** Arrivals up to this block are part of the opening balances of the network. */
@@ -217,5 +225,6 @@ export function strayColumns(db: Reader) {
   return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
     s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",
     s.payment_id as "paymentId", s.merchant_id as "merchantId", s.is_booked as "isBooked", s.state, s.seen_at as "seenAt",
-    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac, s.lot_id as "lotId"`;
+    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac,
+    s.lot_id as "lotId"`;
 }

@@ -42,6 +42,8 @@ export interface Left {
 /** The owner of the money, and whether any consequence was missing. */
 export interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
   readonly isChanged: boolean;
+  /** Of a payout. */
+  readonly paymentId?: string;
 }
 
 /** Stores the event as decided. */
@@ -67,7 +69,7 @@ export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;
 }
 
-/** The payment of a payout or refund, and the item that paid it. */
+/** The payment of a refund, and the item that paid it. */
 export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: StoredItem }> {
   const [payment] = await lockPayments(tx, [paymentIdOf(id)]);
   const item = payment && (await findPayingItem(tx, payment.id));

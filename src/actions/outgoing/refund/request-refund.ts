@@ -5,18 +5,26 @@ import { storedUnit, tokenUnitId } from '../../../chains/units.ts';
 import type { Account } from '../../../domain/caip.ts';
 import { MAX_REFUNDS } from '../../../domain/ids.ts';
 import { formatForPeople } from '../../../domain/money.ts';
-import { type AskedShare, planShare, type Share } from '../../../domain/refund.ts';
+import { type AskedShare, planShare, type Share, takesPart } from '../../../domain/refund.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import { NO_SCREENING, type Screening } from '../../../screening/screening.ts';
 import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
-import { findRefundsOf, type Refund } from '../../../store/money/refunds.ts';
+import {
+  findRefundsOf,
+  findUnsigned,
+  lockRefund,
+  type NewRefund,
+  type Refund,
+  reuseRefund,
+} from '../../../store/money/refunds.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
 import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { openRefund } from './move-refund.ts';
+import { moveRefund, openRefund } from './move-refund.ts';
 import { planRefund, shareLeft, shareOfPayment } from './plan-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 
@@ -67,24 +75,24 @@ export function requestRefund(
     }
     if (!isOperators && (await findStopped(tx, [input.merchantId])).size > 0) throw leftToOperator();
     const item = await findPayingItem(tx, payment.id);
-    if (item === undefined) throw new Error('A succeeded payment has no item that paid it.');
+    if (item === undefined) throw takenBack();
     const refunds = await findRefundsOf(tx, [payment.id]);
     const whole = shareOfPayment(payment, item);
     const left = shareLeft(whole, refunds);
     if (left.amount === 0n) throw new ApiError('already_refunded', 'The payment was refunded before.');
-    if (refunds.length === MAX_REFUNDS) throw tooMany();
     const share = shareFor({ payment, item, whole, left }, input.amount);
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     if (input.destination !== undefined) {
       await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
     }
-    const number = freeNumber(refunds);
+    const number = freeNumber(refunds) ?? (await reusableNumber(tx, refunds));
+    if (number === undefined) throw tooMany();
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
     const isRedirected = recipient !== item.payer && !isOperators;
     const sendAfter = isRedirected ? new Date(now.getTime() + (input.coolingOffMs ?? 0)) : null;
     const plan = { payment, item, number, share, recipient, reason, isOperators, sendAfter, floatAccount };
-    const opened = await openRefund(tx, await planRefund(tx, deps, plan, now), { actor, at: now });
+    const opened = await open(tx, await planRefund(tx, deps, plan), { refunds, actor, at: now });
     // A node of the version before refunds without looking at numbers.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
     const { id, paymentId, asset, amount, state } = opened;
@@ -111,11 +119,34 @@ export async function requestAsOperator(
 }
 
 /** A rebuild may leave a gap: a refund that was lost before it was signed is not on the chain. */
-function freeNumber(refunds: readonly Refund[]): number {
+function freeNumber(refunds: readonly Refund[]): number | undefined {
   const taken = new Set(refunds.map(({ number }) => number));
-  let number = 1;
-  while (taken.has(number)) number += 1;
-  return number;
+  for (let number = 1; number <= MAX_REFUNDS; number += 1) if (!taken.has(number)) return number;
+  return undefined;
+}
+
+/** All numbers are used. That of a vetoed refund is free again if nothing was ever signed under it. */
+async function reusableNumber(tx: Tx, refunds: readonly Refund[]): Promise<number | undefined> {
+  const over = refunds.filter((refund) => !takesPart(refund));
+  const [free] = await findUnsigned(
+    tx,
+    over.map(({ id }) => id),
+  );
+  return over.find(({ id }) => id === free)?.number;
+}
+
+interface Opening {
+  readonly refunds: readonly Refund[];
+  readonly actor: string;
+  readonly at: Date;
+}
+
+/** Undefined when the payment has a refund of this number already, which is not over. */
+async function open(tx: Tx, planned: NewRefund, { refunds, actor, at }: Opening): Promise<Refund | undefined> {
+  if (refunds.every(({ id }) => id !== planned.id)) return openRefund(tx, planned, { actor, at });
+  await reuseRefund(tx, planned, at);
+  const reused = await lockRefund(tx, planned.id);
+  return reused && moveRefund(tx, reused, { event: 'replanned', actor, evidence: { isReused: true } }, at);
 }
 
 interface Refundable {
@@ -190,6 +221,11 @@ function tooMany(): ApiError {
 
 function leftToOperator(): ApiError {
   return new ApiError('forbidden', 'The merchant is suspended or frozen: only the operator can refund its payments.');
+}
+
+function takenBack(): ApiError {
+  const message = 'A reorganisation of the chain took the transfer that paid the payment. It is being sent again.';
+  return new ApiError('invalid_state', message);
 }
 
 const UNAVAILABLE = { status: 503, retryAfterS: 60 };

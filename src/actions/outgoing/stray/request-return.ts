@@ -15,10 +15,10 @@ import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
 import { listNaming } from '../refund/screen-refund.ts';
+import { findReturnCover, partsOf } from './cover-stray.ts';
 import { noteReturn } from './note-return.ts';
 import { returnMac } from './return-rows.ts';
 import { lockStrayOfPayment } from './return-stray.ts';
-import { coverOfStray, partsOf } from './send-stray.ts';
 
 export interface RequestReturnInput {
   readonly id: string;
@@ -101,7 +101,10 @@ async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, 
 }
 
 async function refuseUncovered(tx: Tx, stray: Stray): Promise<void> {
-  const missing = await lackOfFloats(tx, stray.asset, partsOf(coverOfStray(stray)));
+  const covered = await findReturnCover(tx, stray);
+  // It is still to be swept. Its return waits for that, and the floats are looked at then.
+  if (covered.is === 'waiting') return;
+  const missing = await lackOfFloats(tx, stray.asset, partsOf(covered.cover));
   if (missing.length === 0) return;
   const message = `There is too little to return it: ${lackText(stray.asset, missing)}. Nothing was moved.`;
   throw new ApiError('invalid_state', message);
