@@ -13,6 +13,7 @@ import { listStrays } from '../../src/store/money/strays.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { listPayments } from '../../src/store/payments/payment-lists.ts';
+import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { UNFILTERED } from '../unfiltered.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -38,12 +39,13 @@ describe('money that came by a deposit address', () => {
   };
 
   /** The merchant names a destination, and gets the net amount of the payment there, once. */
-  async function isPaidOut(node: Awaited<ReturnType<RefundScene['newNode']>>, id: string): Promise<void> {
+  async function isPaidOut(node: Awaited<ReturnType<RefundScene['newNode']>>, id: string, units = 990n): Promise<void> {
     const destination = scene.payers.newAccount();
     await scene.register(destination);
     await scene.live(node, 5);
     assert.equal((await scene.payout(id))?.state, 'paid');
-    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), units);
+    assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990', 'only the money that paid settles');
     assert.deepEqual(await scene.differences(), []);
   }
 
@@ -133,7 +135,7 @@ describe('money that came by a deposit address', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('twice, by a wallet and by the address, is paid out once', async () => {
+  it('twice, by a wallet and by the address, goes to the merchant whole, and settles once', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     const { id, send } = await scene.deposit({ isHeld: true });
@@ -141,8 +143,8 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 2);
     send(1_000n);
     await scene.live(node, 4);
-    await isPaidOut(node, id);
-    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990' });
+    await isPaidOut(node, id, 1_980n);
+    assert.deepEqual(await scene.floats(), {});
   });
 
   it('that a stranger sweeps before a wallet pays does not stand in for the payout', async () => {
@@ -153,11 +155,12 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 2);
     scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
     await scene.live(node, 3);
-    assert.equal((await scene.payout(id))?.amount, '99');
+    const { amount } = (await scene.payout(id)) ?? {};
+    assert.equal(amount, '99');
     await scene.accept({ isHeld: true, told: { subject: id } });
     await scene.live(node, 4);
-    await isPaidOut(node, id);
-    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '99' });
+    await isPaidOut(node, id, 1_089n);
+    assert.deepEqual(await scene.floats(), {});
   });
 
   it('is not held a second time when a deep reorganisation takes its sweep away after the payout', async () => {

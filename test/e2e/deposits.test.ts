@@ -307,28 +307,32 @@ describe('a deposit address', () => {
     await node.turn(4);
     assert.equal(await statusOf(id), 'succeeded');
     assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [PAYABLE]: 990n });
-    const [held] = await scene.db.sql`select amount, state, method from payouts where payment_id = ${id}`;
-    assert.deepEqual(held, { amount: '990', state: 'held', method: 'eip3009-vrs' });
+    const lots = await scene.db.sql`select net::text, is_paying, is_open from lots where payment_id = ${id}`;
+    assert.deepEqual([...lots], [{ net: '990', is_paying: true, is_open: true }]);
     await isReconciled();
   });
 
-  it('keeps what comes after the payout of a held amount as a float of the merchant', async () => {
+  it('keeps what comes after the payout of a held amount as a lot of its own', async () => {
     await open();
     const { id, send } = await scene.deposit({ isHeld: true });
     const node = await scene.newNode();
     send(1_000n);
     await node.turn(4);
-    await scene.tamper(`update payouts set state = 'sending' where payment_id = '${id}'`);
     send(500n);
     await node.turn(4);
-    const balances = await scene.balances(USDC);
-    assert.deepEqual([balances[PAYABLE], balances[ACCOUNTS.float('mrch_test')]], [990n, 495n]);
-    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test'`;
-    assert.deepEqual(float, { units: '495' });
+    assert.equal((await scene.balances(USDC))[PAYABLE], 1_485n);
+    const lots = await scene.db.sql`select net::text, reason from lots where payment_id = ${id} order by number`;
+    assert.deepEqual(
+      [...lots],
+      [
+        { net: '990', reason: null },
+        { net: '495', reason: 'overpaid' },
+      ],
+    );
     await isReconciled();
   });
 
-  it('adds nothing to the held amount of a payment that was paid another way: its money is a float of the merchant', async () => {
+  it('adds nothing to the money that paid another way: its money is a lot of its own', async () => {
     await open();
     const { id, send } = await scene.deposit({ isHeld: true });
     await scene.accept({ told: { subject: id }, isHeld: true });
@@ -337,10 +341,15 @@ describe('a deposit address', () => {
     assert.equal(await statusOf(id), 'succeeded');
     send(500n);
     await node.turn(5);
-    const [held] = await scene.db.sql`select amount, state from payouts where payment_id = ${id}`;
-    assert.deepEqual(held, { amount: '990', state: 'held' });
-    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test'`;
-    assert.deepEqual(float, { units: '495' });
+    const lots = await scene.db.sql`
+      select net::text, is_paying, reason from lots where payment_id = ${id} order by is_paying desc`;
+    assert.deepEqual(
+      [...lots],
+      [
+        { net: '990', is_paying: true, reason: null },
+        { net: '495', is_paying: false, reason: 'paid_twice' },
+      ],
+    );
     await isReconciled();
   });
 

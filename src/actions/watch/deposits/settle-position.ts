@@ -15,6 +15,7 @@ import {
   putPosition,
   type StoredPosition,
 } from '../../../store/money/positions.ts';
+import { wakeRefunds } from '../../../store/money/refunds.ts';
 import { listReturningLots } from '../../../store/money/strays.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -71,6 +72,7 @@ export async function settlePosition(
   const { adopted } = stored;
   const named = adopted === undefined ? undefined : await adoptPosition(tx, { paymentId, adopted, lots: kept });
   await book(tx, { payment, stored, known, lots: kept }, at);
+  await wakeRefunds(tx, paymentId);
   await recordUnexpected(tx, { payment, lots: kept.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true) }, at);
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
   const returning = new Set(await listReturningLots(tx, paymentId));
