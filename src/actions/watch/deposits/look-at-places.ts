@@ -35,7 +35,10 @@ export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View
     places.map(async (place) => {
       const same = deposits.filter(({ commitment }) => commitment === place.commitment);
       const deposit = same.find(({ network }) => network === place.network) ?? same[0];
-      if (deposit === undefined) return;
+      if (deposit === undefined) {
+        await commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
+        return;
+      }
       try {
         await noticeDeposit(deps, watcher, deposit);
         const final = await finalNumberFor(watcher, view, deposit.item);
