@@ -1,5 +1,6 @@
 /** Every alert. Each has a row in `docs/operating.md`, with its meaning and the action to take; a test compares the two. */
 export const ALERT_NAMES = [
+  'account_refused',
   'asset_left_out',
   'asset_switched_off',
   'audit_failing',

@@ -2,6 +2,7 @@ import { createAlarms } from '../actions/alarms.ts';
 import { auditBooks, auditLeaseName } from '../actions/books/audit/audit-books.ts';
 import { sealLeaseName, sealOnce } from '../actions/books/seal-entries.ts';
 import type { LeaseDeps } from '../actions/lease.ts';
+import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { isoText } from '../domain/wait-words.ts';
@@ -14,13 +15,13 @@ const AUDIT_EVERY_MS = 60_000;
 /** Long enough for a network that is out of reach for some minutes, which has an alert of its own. */
 const AUDIT_FAILING_MS = 10 * 60_000;
 
-export interface BookkeepingDeps extends WorkerDeps, SubjectKeyDeps {
+export interface BookkeepingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
 }
 
 /** Seals the books of every network and compares them with its chain; the returned function stops it on this node. */
 export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
-  const leaseDeps: LeaseDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps.world) };
+  const leaseDeps: LeaseDeps & RowKeyDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps.world) };
   const alarms = createAlarms(deps, 'books_differ');
   const unread = createAlarms(deps, 'books_unread');
   const failing = createAlarms(deps, 'audit_failing');

@@ -14,7 +14,7 @@ import { findStopped } from '../../../store/parties/freezes.ts';
 import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
-import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { openRefund } from './move-refund.ts';
 import { planRefund, shareLeft, shareOfPayment } from './plan-refund.ts';
@@ -77,7 +77,7 @@ export function requestRefund(
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     if (input.destination !== undefined) {
-      await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
+      await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: input.destination }]);
     }
     const number = freeNumber(refunds);
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
