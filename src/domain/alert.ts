@@ -46,6 +46,7 @@ export const ALERT_NAMES = [
   'screening_list',
   'send_stuck',
   'session_refused',
+  'shortfall',
   'signer_refused',
   'stray_money',
   'webhook_endpoint_disabled',

@@ -27,6 +27,7 @@ const WITHIN = { withinMs: 60_000 };
 
 /** Commands that change nothing, in the database or on a chain. */
 const READING = [
+  'accounts list',
   'alerts',
   'apps list',
   'audit list',
@@ -87,6 +88,7 @@ const WRITING: Readonly<Record<string, string>> = {
     ]),
   ),
   restored: 'freeze.set',
+  'accounts adopt': 'account.adopted',
   'secret rotate': 'secret.rotated',
   'secret import': 'secret.imported',
   'fees set': 'fees.set',
@@ -221,6 +223,8 @@ describe('the audit log', () => {
     }
     await change('restored');
     await till(['unfreeze', 'restored', NETWORK, ...why]);
+    await change('accounts adopt', `${NETWORK}:0x${'3'.repeat(40)}`);
+    await till(['accounts', 'adopt', `${NETWORK}:${SANDBOX_ACCOUNTS.intermediate}`]);
     await change('secret rotate');
     await inFolder(async (folder) => {
       const file = join(folder, 'head.json');
