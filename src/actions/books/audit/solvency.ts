@@ -104,6 +104,7 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
     const row = { ...reading, at };
     const mac = macOfRow(deps.rowKeys, TABLE, fieldsOf(row));
     if (!(await putReading(tx, { ...row, mac }, before?.block ?? 0))) return;
+    if (!isMissing) await deleteAlert(tx, { name: 'money_missing', subject: reading.asset });
     if (freezes) await freezeAsset(tx, deps, reading, at);
     if (lifts) await liftAsset(tx, deps, reading, at);
   });
