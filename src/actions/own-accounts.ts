@@ -72,16 +72,17 @@ export async function storedAccounts(db: Reader, deps: RowKeyDeps, network: stri
 }
 
 /** Stores the accounts of the settings. Rejects if the money of the books is on another intermediate account. */
-export async function rememberAccounts(
-  deps: CommandDeps & RowKeyDeps & { readonly chains: Chains },
-): Promise<void> {
+export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readonly chains: Chains }): Promise<void> {
   for (const connected of deps.chains.list()) {
     await command(deps, async (tx, now) => {
       await lockName(tx, TABLE);
       const stored = await storedAccounts(tx, deps, connected.chain.network.chainId);
       await refuseOther(tx, connected, stored);
       const news = configuredAccounts(connected).filter((each) => !isInForce(each, stored));
-      await insertOwnAccounts(tx, news.map((each) => withMac(deps, { ...each, since: now })));
+      await insertOwnAccounts(
+        tx,
+        news.map((each) => withMac(deps, { ...each, since: now })),
+      );
     });
   }
 }
@@ -100,16 +101,18 @@ export function adoptAccount(
     }
     await insertOwnAccounts(tx, [withMac(deps, { ...adopted, since: now })]);
     const before = lastIntermediate(stored)?.address ?? null;
-    await appendAudit(tx, { at: now, actor, action: 'account.adopted', subject: network, detail: { before, after: address } });
+    await appendAudit(tx, {
+      at: now,
+      actor,
+      action: 'account.adopted',
+      subject: network,
+      detail: { before, after: address },
+    });
   });
 }
 
 /** Writes MACs under the newest key. Returns their number. */
-export function renewAccountMacs(
-  tx: Tx,
-  deps: RowKeyDeps,
-  isTrusted: (row: OwnAccount) => boolean,
-): Promise<number> {
+export function renewAccountMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: OwnAccount) => boolean): Promise<number> {
   const rows = {
     lock: (page: { after: string; limit: number }) => lockAllOwnAccounts(tx, page),
     macOf: (row: OwnAccount & { readonly id: string }) => withMac(deps, row).mac,
@@ -142,7 +145,9 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
   const last = lastIntermediate(stored);
   if (last === undefined || isSame(last.address, configured)) return;
   const balances = await listBalances(tx, network);
-  const held = balances.filter(({ account }) => account.startsWith(INTERMEDIATE) || account === ACCOUNTS.missing(last.address));
+  const held = balances.filter(
+    ({ account }) => account.startsWith(INTERMEDIATE) || account === ACCOUNTS.missing(last.address),
+  );
   if (held.length === 0) return;
   throw new OtherIntermediateError({
     network,

@@ -82,7 +82,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'destinations veto': 'settlement.vetoed',
   'destinations remove': 'settlement.expelled',
   ...Object.fromEntries(
-    ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored'].flatMap((scope) => [
+    ['merchant', 'partner', 'network', 'asset', 'payouts', 'refunds', 'restored'].flatMap((scope) => [
       [`freeze ${scope}`, 'freeze.set'],
       [`unfreeze ${scope}`, 'freeze.lifted'],
     ]),
@@ -212,7 +212,13 @@ describe('the audit log', () => {
     assert.equal((entry.detail as Json).reason, 'case 42');
     await change('destinations remove', pending.id, ...why);
     const partner = await till(['partners', 'create', '--name', 'Frozen']);
-    const targets = { merchant: merchant.id, partner: partner.id, network: NETWORK, restored: NETWORK };
+    const targets = {
+      merchant: merchant.id,
+      partner: partner.id,
+      network: NETWORK,
+      asset: sandbox.assetOf('USDC'),
+      restored: NETWORK,
+    };
     for (const [scope, subject] of Object.entries(targets)) {
       await change(`freeze ${scope}`, subject, ...why);
       await change(`unfreeze ${scope}`, subject, ...why);

@@ -76,7 +76,9 @@ describe('the floor of the books', () => {
     await record(payoutEntry('done', about(), 10n, PROOF));
     const { [ACCOUNTS.outgoing]: outgoing = 0n, [ACCOUNTS.missing(scene.intermediate)]: missing } = await scene.books();
     assert.deepEqual([outgoing, missing], [0n, -6n]);
-    assert.ok((await listAlerts(scene.db.sql)).some(({ name, subject }) => name === 'money_missing' && subject === DOLLAR));
+    assert.ok(
+      (await listAlerts(scene.db.sql)).some(({ name, subject }) => name === 'money_missing' && subject === DOLLAR),
+    );
   });
 
   it('never refuses a rebuild: the excess is missing', async () => {

@@ -52,7 +52,10 @@ describe('accounts that were ever ours', () => {
     await rememberAccounts(scene);
     assert.equal((await rows()).length, 4);
     assert.ok((await ownAccounts(scene, scene.connected)).includes(scene.intermediate));
-    await assert.rejects(command(scene, (tx) => tx`delete from own_accounts`), /stays an account of ours/);
+    await assert.rejects(
+      command(scene, (tx) => tx`delete from own_accounts`),
+      /stays an account of ours/,
+    );
   });
 
   it('are not paid by a transfer among them: it is no stray money, and nothing can be returned to the old one', async () => {

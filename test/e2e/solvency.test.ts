@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
+import { recordEntries } from '../../src/actions/books/record.ts';
+import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
-import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { OPERATOR_FLOAT, revertedEntry } from '../../src/domain/books.ts';
+import { lockBookItems } from '../../src/store/money/book-items.ts';
 import { listReadings } from '../../src/store/money/solvency.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
@@ -70,7 +73,10 @@ describe('cover of what the books owe', () => {
     lose(-40n);
     await checkNext();
     assert.deepEqual(await frozen(), []);
-    assert.deepEqual((await listAlerts(scene.db.sql)).filter(({ name }) => name === 'shortfall'), []);
+    assert.deepEqual(
+      (await listAlerts(scene.db.sql)).filter(({ name }) => name === 'shortfall'),
+      [],
+    );
     await scene.live(node, 4);
     assert.ok(scene.control.balanceOf(scene.intermediate, DOLLAR) < before + 40n, 'it was paid out');
   });
@@ -162,6 +168,29 @@ describe('cover of what the books owe', () => {
     assert.deepEqual(await frozen(), []);
     const [last] = (await readings()).filter(({ asset }) => asset === COIN);
     assert.equal(last?.owed, last?.held);
+  });
+
+  it('lacks after a payout whose payment left the chain: that takes nothing from what others are owed', async () => {
+    await open();
+    await scene.register(scene.payers.newAccount());
+    await scene.fill(node, OPERATOR_FLOAT, 5_000n);
+    const { id, commitment } = await scene.paid(node, { isHeld: true });
+    await scene.live(node, 3);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    await check();
+    assert.deepEqual(await frozen(), []);
+    // The payout stays, and other money has paid it.
+    const net = await command(scene, async (tx, at) => {
+      const [item] = await lockBookItems(tx, [commitment]);
+      assert.ok(item);
+      await recordEntries(tx, [revertedEntry(item, { isInFlight: true, isExtra: false })], at);
+      return item.amount - item.fee;
+    });
+    lose(net);
+    await checkNext();
+    assert.deepEqual(await frozen(), [`asset ${DOLLAR}`]);
+    const [reading] = await readings();
+    assert.deepEqual([reading?.owed, reading?.held], ['5000', `${5_000n - net}`]);
   });
 
   it('counts readings by a right MAC alone', async () => {

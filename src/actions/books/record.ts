@@ -20,7 +20,10 @@ export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date)
 }
 
 async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Change[]): Promise<Entry[]> {
-  const balances = await lockBalances(tx, taken.map(({ network, account, asset }) => ({ network, account, asset })));
+  const balances = await lockBalances(
+    tx,
+    taken.map(({ network, account, asset }) => ({ network, account, asset })),
+  );
   const isLacking = taken.some(({ account, asset, units }) => {
     const balance = balances.find((each) => each.account === account && each.asset === asset);
     return (balance?.units ?? 0n) + units < 0n;

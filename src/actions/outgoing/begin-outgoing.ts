@@ -194,11 +194,7 @@ function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMa
 }
 
 /** Stores the terms of the next attempt. Undefined when none may be begun now. */
-async function plan(
-  deps: OutgoingDeps,
-  connected: ConnectedChain,
-  outgoing: Outgoing,
-): Promise<Attempt | undefined> {
+async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Attempt | undefined> {
   const { chain, feeAccount } = connected;
   const { id, network } = outgoing;
   // An earlier account of ours may have sent it.

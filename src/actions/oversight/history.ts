@@ -69,7 +69,12 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findKeyLabels(db, [...new Set(keyIds)]),
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
-    findAuditAbout(db, { ...period, to: ends.stops, subjects: stopSubjects(payment, networks, assets), actions: STOPPING }),
+    findAuditAbout(db, {
+      ...period,
+      to: ends.stops,
+      subjects: stopSubjects(payment, networks, assets),
+      actions: STOPPING,
+    }),
     findDeliveriesOf(db, payment, { eventIds, limit }),
     findAlertsAbout(db, { ...period, subjects, networks }),
     findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),

@@ -222,7 +222,11 @@ async function outgoingFacts(
 ): Promise<OutgoingFacts | undefined> {
   const { payment, payout, refunds, events } = history;
   const refund = refunds.find((each) => each.state !== 'refunded' && takesPart(each));
-  const stop = (purpose: 'refund' | 'payout', { network, asset }: Pick<Refund, 'network' | 'asset'>, isFree = false) => {
+  const stop = (
+    purpose: 'refund' | 'payout',
+    { network, asset }: Pick<Refund, 'network' | 'asset'>,
+    isFree = false,
+  ) => {
     const found = freezes.find(
       ({ scope, subject }) =>
         scope === `${purpose}s` ||

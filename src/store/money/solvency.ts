@@ -10,15 +10,24 @@ export interface OwedAt {
 
 /**
  * The sum of the accounts of the books whose money is on our accounts, by asset. Transfers out of these accounts that are
- * final on the chain and not booked yet are owed no more. Arrivals that are not booked yet are not owed yet.
+ * final on the chain and not booked yet are owed no more. Arrivals that are not booked yet are not owed yet. An account below
+ * zero takes nothing from what is owed to others: its lack is missing.
  */
 export async function owedAt(
   db: Reader,
-  { network, accounts, prefix, missing }: {
+  {
+    network,
+    accounts,
+    prefix,
+    missing,
+    outgoing,
+  }: {
     readonly network: string;
     readonly accounts: readonly string[];
     readonly prefix: string;
     readonly missing: string;
+    /** The account of transfers under way. */
+    readonly outgoing: string;
   },
 ): Promise<OwedAt | undefined> {
   const own = db`(account ^@ ${prefix} or account ^@ ${missing})`;
@@ -28,9 +37,11 @@ export async function owedAt(
       coalesce((
         select json_agg(json_build_object('asset', asset, 'owed', owed::text, 'missing', missing::text) order by asset)
         from (
-          select asset, coalesce(sum(units) filter (where not account ^@ ${missing}), 0) as owed,
-            coalesce(sum(units) filter (where account ^@ ${missing}), 0) as missing
+          select asset, coalesce(sum(greatest(units, 0)) filter (where not account ^@ ${missing}), 0) as owed,
+            coalesce(sum(units) filter (where units < 0), 0) as missing
           from (
+            select asset, account, sum(units) as units
+            from (
             select asset, account, units from book_balances where network = ${network} and ${own}
             union all
             select b.asset, l.account, l.units
@@ -41,17 +52,22 @@ export async function owedAt(
             from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
             where b.network = ${network} and b.block_number > c.final_number and ${own}
             union all
-            select i.asset, 'undecided', -i.amount
+            select i.asset, ${outgoing}, -i.amount
             from chain_events e join items i on i.commitment = e.commitment and i.network = e.network
             where e.network = ${network} and e.type = 'paid' and e.block_number <= c.final_number
               and e.decided_at is null and i.state <> 'paid'
               and lower(i.payer) = any(${accounts.map((account) => account.toLowerCase())}::text[])
-          ) as parts group by asset
+            ) as parts group by asset, account
+          ) as accounts group by asset
         ) as sums where owed <> 0 or missing <> 0
       ), '[]'::json) as assets
     from chain_cursors c where c.network = ${network}`;
   if (row === undefined) return undefined;
-  const assets = row.assets.map(({ asset, owed, missing: lack }) => ({ asset, owed: BigInt(owed), missing: BigInt(lack) }));
+  const assets = row.assets.map(({ asset, owed, missing: lack }) => ({
+    asset,
+    owed: BigInt(owed),
+    missing: BigInt(lack),
+  }));
   return { block: Number(row.block), hash: row.hash ?? undefined, assets };
 }
 

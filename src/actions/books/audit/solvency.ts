@@ -29,7 +29,7 @@ type SolvencyDeps = CommandDeps & RowKeyDeps;
 export async function checkSolvency(deps: SolvencyDeps, connected: ConnectedChain): Promise<void> {
   const network = connected.chain.network.chainId;
   const accounts = await intermediateAccounts(deps, connected);
-  const ask = { network, accounts, prefix: INTERMEDIATE, missing: ACCOUNTS.missing('') };
+  const ask = { network, accounts, prefix: INTERMEDIATE, missing: ACCOUNTS.missing(''), outgoing: ACCOUNTS.outgoing };
   const owed = await owedAt(deps.db.sql, ask);
   if (owed?.hash === undefined) return;
   const { block, hash } = owed;
@@ -58,7 +58,11 @@ async function heldAt(
   ask: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number; readonly hash: string },
 ): Promise<bigint | undefined> {
   const { accounts, asset, block, hash } = ask;
-  const { finding } = await hear(chain, (witness) => testify(witness, ask), ({ key }) => key);
+  const { finding } = await hear(
+    chain,
+    (witness) => testify(witness, ask),
+    ({ key }) => key,
+  );
   // One endpoint alone stops nobody's money, and vouches for none.
   if (finding.is !== 'agreed' || finding.value.hash !== hash) return undefined;
   const gas = asset === coinOf(chain.network.chainId) ? await gasOf(db.sql, chain, { accounts, block }) : 0n;
@@ -76,7 +80,11 @@ async function gasOf(
 
 async function testify(
   witness: Witness,
-  { accounts, asset, block: number }: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number },
+  {
+    accounts,
+    asset,
+    block: number,
+  }: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number },
 ) {
   const balances = await Promise.all(accounts.map((account) => witness.holding(account, asset, number)));
   // After the balances: a chain that changed meanwhile shows another hash.
