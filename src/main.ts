@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
+import { OtherIntermediateError } from './actions/own-accounts.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
@@ -82,6 +83,7 @@ const EXPECTED = [
   HomeInUseError,
   MasterSecretError,
   MetricsPortError,
+  OtherIntermediateError,
   OtherMasterSecretError,
   OtherSandboxChainError,
   SchemaMismatchError,

@@ -1,5 +1,6 @@
 /** Every alert. Each has a row in `docs/operating.md`, with its meaning and the action to take; a test compares the two. */
 export const ALERT_NAMES = [
+  'account_refused',
   'asset_left_out',
   'asset_switched_off',
   'audit_failing',
@@ -26,6 +27,7 @@ export const ALERT_NAMES = [
   'key_refused',
   'mails_given_up',
   'mails_stuck',
+  'money_missing',
   'network_not_as_known',
   'network_unavailable',
   'outgoing_limited',
@@ -45,6 +47,7 @@ export const ALERT_NAMES = [
   'screening_list',
   'send_stuck',
   'session_refused',
+  'shortfall',
   'signer_refused',
   'stray_money',
   'webhook_endpoint_disabled',

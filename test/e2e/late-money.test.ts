@@ -316,7 +316,7 @@ describe('late money that a partner gives back', () => {
       assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
     });
 
-    it('is not signed if the chain does not show it', async () => {
+    it('is not sent if the books do not hold it', async () => {
       const { id } = await paidLate(true);
       const thief = scene.payers.newAccount();
       await scene.fill(node, OPERATOR_FLOAT, 1_000n);
@@ -325,7 +325,7 @@ describe('late money that a partner gives back', () => {
       await request(id, thief);
       await scene.live(node);
       assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
-      assert.ok((await scene.alerts()).includes(`outgoing_refused ${id}`));
+      assert.ok((await scene.alerts()).includes(`return_failed ${id}`));
     });
 
     it('at a deposit address is not signed for more than has arrived', async () => {

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { parseSignature } from 'viem';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { command, commandOfOne } from '../../src/actions/command.ts';
+import { rememberAccounts } from '../../src/actions/own-accounts.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
@@ -170,6 +171,7 @@ export async function openRelayScene(input: SceneInput = {}) {
 
   /** A node that has just started and leads everything. */
   async function newNode() {
+    await rememberAccounts({ ...base, chains });
     const leaseDeps = { ...base, holder: 'test' };
     const relayDeps: RelayDeps = {
       ...leaseDeps,

@@ -7,7 +7,7 @@ import { readEvents } from '../../src/store/events/events.ts';
 import { DEPOSIT_INVARIANTS } from './deposit-invariants.ts';
 import { findUnfollowed } from './event-follower.ts';
 import type { Invariant } from './invariant.ts';
-import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR, SUBJECT_KEYS } from './node.ts';
+import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR, ROW_KEYS, SUBJECT_KEYS } from './node.ts';
 import { SELLING_INVARIANTS } from './selling-invariants.ts';
 import type { PaidEvent, Stage } from './stage.ts';
 import { X402_INVARIANTS } from './x402-invariants.ts';
@@ -315,7 +315,8 @@ export const INVARIANTS: readonly Invariant[] = [
       const reports = await verifyBooks(stage.sql);
       const [problem] = reports.flatMap(({ problems }) => problems);
       if (problem !== undefined) return problem;
-      const report = await reconcile({ db: { sql: stage.sql }, subjectKeys: SUBJECT_KEYS }, stage.connected, {
+      const keys = { rowKeys: ROW_KEYS, subjectKeys: SUBJECT_KEYS };
+      const report = await reconcile({ db: { sql: stage.sql }, ...keys }, stage.connected, {
         from: 0,
       });
       return report?.differences[0]?.message;

@@ -68,6 +68,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   ]);
   const commitments = attempts.rows.map(({ commitment }) => commitment);
   const networks = [...new Set(attempts.rows.map(({ network }) => network))];
+  const assets = [...new Set([...payouts, ...held, ...refunds].map(({ asset }) => asset))];
   const ends = endsOf(payment, { payouts, held, refunds, lastEvent: events.rows[0] });
   const period = { from: payment.createdAt, to: ends.work, limit };
   const keyIds = events.rows.flatMap(({ actor }) => (actor.startsWith(KEY) ? [actor.slice(KEY.length)] : []));
@@ -76,7 +77,12 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findKeyLabels(db, [...new Set(keyIds)]),
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
-    findAuditAbout(db, { ...period, to: ends.stops, subjects: stopSubjects(payment, networks), actions: STOPPING }),
+    findAuditAbout(db, {
+      ...period,
+      to: ends.stops,
+      subjects: stopSubjects(payment, networks, assets),
+      actions: STOPPING,
+    }),
     findDeliveriesOf(db, payment, { eventIds, limit }),
     findAlertsAbout(db, { ...period, subjects, networks }),
     findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),
@@ -105,7 +111,11 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
 const KEY = 'key:';
 const STOPPING = ['freeze.set', 'freeze.lifted', 'merchant.changed'];
 
-function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly string[]): string[] {
+function stopSubjects(
+  { merchantId, partnerId }: Payment,
+  networks: readonly string[],
+  assets: readonly string[],
+): string[] {
   return [
     merchantId,
     freezeName({ scope: 'merchant', subject: merchantId }),
@@ -116,6 +126,7 @@ function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly str
       freezeName({ scope: 'network', subject }),
       freezeName({ scope: 'restored', subject }),
     ]),
+    ...assets.map((subject) => freezeName({ scope: 'asset', subject })),
   ];
 }
 

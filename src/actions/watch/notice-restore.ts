@@ -6,7 +6,7 @@ import { findPayments } from '../../store/payments/payments.ts';
 import { hintedIds } from '../event-subject.ts';
 import { hearEvents } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { ownAccounts } from '../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../own-accounts.ts';
 import { putFreeze } from '../parties/freeze.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
@@ -22,8 +22,8 @@ export async function noticeRestore(
   unknown: readonly StoredEvent[],
 ): Promise<readonly StoredEvent[]> {
   const connected = deps.chains.find(watcher.network);
-  if (connected === undefined) return [];
-  const own = new Set(ownAccounts(connected).map((account) => account.toLowerCase()));
+  if (connected === undefined || unknown.length === 0) return [];
+  const own = new Set((await ownAccounts(deps, connected)).map((account) => account.toLowerCase()));
   const paid = unknown.filter(({ type }) => type === 'paid');
   const left = paid.filter(({ fields }) => own.has(fields.payer?.toLowerCase() ?? ''));
   left.push(...(await sentForMerchants(deps, watcher, { own, events: paid.filter((event) => !left.includes(event)) })));

@@ -297,7 +297,7 @@ export interface ForgottenEvent {
  */
 export async function findForgotten(
   db: Reader,
-  { network, subjects, payer }: { network: string; subjects: readonly string[]; payer: string },
+  { network, subjects, payers }: { network: string; subjects: readonly string[]; payers: readonly string[] },
 ): Promise<ForgottenEvent | undefined> {
   const [row] = await db<(Omit<ForgottenEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select e.transaction_hash as "transactionHash", e.block_number as "blockNumber", e.fields ->> 'payer' as payer,
@@ -305,7 +305,7 @@ export async function findForgotten(
       e.decided_at is not null as "isFinal"
     from chain_events e
     where e.type = 'paid' and e.fields ->> 'subject' = any(${subjects as string[]}::text[]) and e.network = ${network}
-      and lower(e.fields ->> 'payer') = lower(${payer})
+      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
       and not exists (select from items i where i.commitment = e.commitment)
     limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };

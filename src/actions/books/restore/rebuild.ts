@@ -10,7 +10,8 @@ import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
-import { ownAccounts, storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
+import { storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../../own-accounts.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
@@ -137,7 +138,7 @@ export async function rebuild(
 /** Lets payouts and refunds go on after a restore, unless the chain shows a transfer that is still unknown. */
 async function liftRestored(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
-  const ask = { network, payers: ownAccounts(connected), isUndecided: false };
+  const ask = { network, payers: await ownAccounts(deps, connected), isUndecided: false };
   if ((await findUnexplained(deps.db.sql, ask)) !== undefined) return false;
   const lift = { scope: 'restored', subject: network, actor: 'operator', reason: 'rebuild has caught up' } as const;
   return command(deps, async (tx, now) => (await liftFreeze(tx, deps, lift, now)) !== undefined);
@@ -151,13 +152,14 @@ function rankOf({ id }: PaidEvent): number {
  * Events whose item is missing, and events of paid items, whose consequences may be missing. Those with the id of a refund may
  * be transfers of the merchant's own account.
  */
-async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
+async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
+  const { db } = deps;
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
   const known = new Map(items.map((item) => [item.commitment, item]));
   // An item that is not paid yet is decided by the watcher.
   const ripe = events.filter(({ commitment }) => (known.get(commitment)?.state ?? 'paid') === 'paid');
-  const own = ownAccounts(connected);
+  const own = await ownAccounts(deps, connected);
   const isOutgoing = (event: PaidEvent) => {
     const item = known.get(event.commitment);
     return item === undefined ? hasLeft(event, own) : item.purpose !== 'payment';
@@ -194,7 +196,7 @@ async function restoreStrays(
 ): Promise<string[]> {
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
-  const accounts = new Set(ownAccounts(connected));
+  const accounts = new Set(await ownAccounts(deps, connected));
   const found = await connected.chain.incoming(accounts, from, to);
   const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));

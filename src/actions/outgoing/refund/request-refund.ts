@@ -22,7 +22,7 @@ import { findPayments, lockPayments, type Payment } from '../../../store/payment
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
-import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { moveRefund, openRefund } from './move-refund.ts';
 import { planRefund, shareLeft, shareOfPayment } from './plan-refund.ts';
@@ -84,7 +84,7 @@ export function requestRefund(
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     if (input.destination !== undefined) {
-      await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
+      await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: input.destination }]);
     }
     const number = freeNumber(refunds) ?? (await reusableNumber(tx, refunds));
     if (number === undefined) throw tooMany();

@@ -1,5 +1,6 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import { FloorError } from '../../../domain/book-floors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findReturnable, lockReturnable, postponeReturn } from '../../../store/money/late-money.ts';
 import type { Stray } from '../../../store/money/strays.ts';
@@ -27,7 +28,11 @@ export async function beginReturns(deps: BeginDeps): Promise<boolean> {
   const now = new Date(deps.world.clock.nowMs());
   const found = await findReturnable(deps.db.sql, { networks, limit: MAX_BEGUN, now });
   for (const money of found) {
-    await command(deps, (tx, at) => begin(tx, deps, money, at));
+    await command(deps, (tx, at) => begin(tx, deps, money, at)).catch((error: unknown) => {
+      // A row that asks for more than the books hold delays no other.
+      if (!(error instanceof FloorError)) throw error;
+      return command(deps, (tx, at) => refuseUnheld(tx, money.id, at));
+    });
     deps.world.crashPoint?.('return.begun');
   }
   return found.length === MAX_BEGUN;
@@ -56,6 +61,11 @@ async function begin(
   const sent = await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
   // Another transaction may have used the floats since. Then nothing moves, and it is found again when they cover it.
   if (!sent.ok && 'waitsFor' in sent) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+}
+
+async function refuseUnheld(tx: Tx, id: string, at: Date): Promise<void> {
+  const stray = await lockReturnable(tx, { id, now: at });
+  if (stray !== undefined) await refuse(tx, stray, 'not_held', 'the books hold less unexpected money', at);
 }
 
 /** Ends the request. The partner can make another one. */

@@ -24,6 +24,8 @@ import type { Reader, Tx } from '../../../store/plumbing/database.ts';
 import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
 
 const MAX_RANGE = 1_000;
@@ -34,7 +36,10 @@ const FLOATS = ACCOUNTS.float('');
  * are more blocks. The search begins at the block where the network was first seen. Two nodes may search the same
  * blocks: every transfer has one row, and only the node that inserts it books it.
  */
-export async function recordStrays(deps: CommandDeps & { log: Log }, connected: ConnectedChain): Promise<boolean> {
+export async function recordStrays(
+  deps: CommandDeps & RowKeyDeps & { log: Log },
+  connected: ConnectedChain,
+): Promise<boolean> {
   const { chain } = connected;
   const network = chain.network.chainId;
   const cursors = await findCursors(deps.db.sql);
@@ -48,7 +53,7 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   const { searchedTo: searched } = cursor;
   if (final <= searched) return false;
   const to = Math.min(final, searched + MAX_RANGE);
-  const accounts = new Set(ownAccounts(connected));
+  const accounts = new Set(await ownAccounts(deps, connected));
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
@@ -140,11 +145,6 @@ async function tellUnreadable(
 }
 
 const MAX_TOLD = 10;
-
-/** The accounts whose keys the operator has. */
-export function ownAccounts({ intermediateAccount, relayers }: ConnectedChain): string[] {
-  return [...new Set([intermediateAccount, ...relayers.map(({ address }) => address)])];
-}
 
 /**
  * Stores and books strays that are new, and returns their ids. A stray that the books already contain is not booked

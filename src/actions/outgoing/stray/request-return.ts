@@ -11,7 +11,7 @@ import { findStopped } from '../../../store/parties/freezes.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
-import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
 import { listNaming } from '../refund/screen-refund.ts';
@@ -70,10 +70,11 @@ export function requestReturn(
 /** The address of the destination, or a refusal: it must be able to keep the money, and must not be ours. */
 async function recipientOf(
   tx: Tx,
-  { chains }: RequestDeps,
+  deps: RequestDeps,
   { network, asset }: Stray,
   destination: Account,
 ): Promise<string> {
+  const { chains } = deps;
   const { chainId, address } = destination;
   if (chainId !== network) throw wrong(`must be an account on ${network}, where the money is`);
   const problem = destinationProblem(chains, destination, asset);
@@ -83,7 +84,7 @@ async function recipientOf(
     throw new ApiError('invalid_state', `The gateway cannot send ${asset} now.`);
   }
   if (connected.feeAccount === address) throw wrong("must not be the operator's own account");
-  await refuseDepositAddresses(tx, [{ field: 'destination', account: destination }]);
+  await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: destination }]);
   return address;
 }
 

@@ -17,7 +17,7 @@ export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, 
   const { id, paymentId, network } = refund;
   const settlement = await findPaymentSettlement(tx, paymentId);
   if (settlement === undefined) return false;
-  const event = await findForgotten(tx, { network, subjects: shownHeads(deps, id), payer: settlement.recipient });
+  const event = await findForgotten(tx, { network, subjects: shownHeads(deps, id), payers: [settlement.recipient] });
   if (event === undefined) return false;
   const paid = await findPayingItem(tx, paymentId);
   const recipients = [refund.recipient, paid?.payer].map((account) => account?.toLowerCase());
