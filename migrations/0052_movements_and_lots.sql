@@ -75,6 +75,16 @@ create index deposit_places_stale on deposit_places (network, looked_at nulls fi
 create index deposit_places_of_payment on deposit_places (payment_id);
 create index deposit_places_by_address on deposit_places (network, address);
 
+-- The terms of an address name no network, so a payment may have one address on two networks, for a token with one contract
+-- address on both.
+alter table deposits drop constraint deposits_pkey cascade;
+alter table deposits
+  -- The row of `items` with the terms on this network. It is the commitment, unless another network has that.
+  add column item text;
+update deposits set item = commitment;
+alter table deposits alter column item set not null, add primary key (network, commitment), add unique (item);
+alter table deposits add constraint deposits_item_fkey foreign key (item) references items;
+
 -- The money of payments that have deposit addresses or unexpected money, as it was last computed and booked.
 create table positions (
   payment_id text primary key references payments,

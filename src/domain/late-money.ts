@@ -1,12 +1,5 @@
 /** Why money did not count for its payment. */
-export const LATE_REASONS = [
-  'late',
-  'overpaid',
-  'underpaid',
-  'paid_twice',
-  'wrong_token',
-  'wrong_network',
-] as const;
+export const LATE_REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 
 /** The states of late money: a partner asks for its return, which cools off, is sent and arrives. */

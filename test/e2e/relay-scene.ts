@@ -378,7 +378,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         await raiseNativeDeadline(tx, { paymentId: id, deadline: new Date(deadlineS * 1_000), now });
         await insertItems(tx, [stored], now);
         const fields = { commitment, network: network.chainId, address, paymentId: id, asset };
-        await insertDeposit(tx, { ...fields, mac: depositMac(base, fields) }, now);
+        await insertDeposit(tx, { ...fields, itemKey: commitment, mac: depositMac(base, fields) }, now);
       });
       const sender = payers.newPayer().address;
       const send = (units: bigint, { from = sender as string, token = asset } = {}) => {

@@ -14,9 +14,9 @@ import {
 } from '../../src/domain/money/money-out.ts';
 import { type Known, placeOf } from '../../src/domain/money/owner.ts';
 import { type Posting, positionEntries } from '../../src/domain/money/position-entries.ts';
-import { wholePosition } from './whole-position.ts';
 import type { Ending, Lot, PaymentTerms, Way } from '../../src/domain/money/terms.ts';
 import { A, B, type Block, EMPTY_CHAIN, FEES, HELD, type Intent, mine, N1, N2, type ToyChain } from './toy-chain.ts';
+import { wholePosition } from './whole-position.ts';
 
 /**
  * A world with one payment that everything happens to, and another merchant's payment whose money lies on the same

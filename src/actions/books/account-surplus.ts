@@ -96,7 +96,11 @@ export function allBookedAt(
 ) {
   const { chainId: network } = chain.network;
   const isAccount = (other: string) => account.toLowerCase() === other.toLowerCase();
-  const accounts = [ACCOUNTS.relayer(account), ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : []), ACCOUNTS.missing(account)];
+  const accounts = [
+    ACCOUNTS.relayer(account),
+    ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : []),
+    ACCOUNTS.missing(account),
+  ];
   return heldAt(db, { network, address: account, block, accounts, hasFees: isAccount(feeAccount) });
 }
 

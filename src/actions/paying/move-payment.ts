@@ -10,10 +10,10 @@ import {
 } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
-import { touchPositions } from '../../store/money/positions.ts';
 import { countOpenItems, findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
+import { touchPositions } from '../../store/money/positions.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
 import {

@@ -160,7 +160,9 @@ async function lapseAuthorization(
   );
   if (first === undefined || addresses.length === items.length || !isOver) return;
   if (first.paymentStatus !== 'processing' || deps.world.clock.nowMs() >= first.paymentExpiresAt.getTime()) return;
-  const areEmpty = await Promise.all(addresses.map((item) => isEmptyAddress(deps, watcher, item, views.get(item.network))));
+  const areEmpty = await Promise.all(
+    addresses.map((item) => isEmptyAddress(deps, watcher, item, views.get(item.network))),
+  );
   if (!areEmpty.every(Boolean)) return;
   const ended = items.flatMap(({ commitment, method }, index) =>
     isAuthorized(method) ? [endOf(commitment, fates[index])] : [],

@@ -53,7 +53,12 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     }
     const evidence = { network, fork: fork.number, forkHash: fork.hash };
     const reopened = revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : []));
-    await notePayments(tx, [...new Set([...reopened, ...lost])], { type: 'payment.reorged', actor: 'watcher', evidence }, at);
+    await notePayments(
+      tx,
+      [...new Set([...reopened, ...lost])],
+      { type: 'payment.reorged', actor: 'watcher', evidence },
+      at,
+    );
     await putCursor(tx, next, { fencing: lease.fencing, at });
     return [...revived.map(({ subject }) => subject), ...lost];
   });
@@ -87,7 +92,8 @@ async function computeAgain(
 
 async function tellLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
   for (const subject of payments) {
-    const message = 'A reorganisation deeper than final depth removed money from its deposit address. The payer has to send it again.';
+    const message =
+      'A reorganisation deeper than final depth removed money from its deposit address. The payer has to send it again.';
     await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
   }
 }

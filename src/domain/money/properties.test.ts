@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { chains, minedElsewhere } from '../../../test/money/random-chain.ts';
 import { A, A2, B, balanceOf, FEES, N1, N2, type ToyChain } from '../../../test/money/toy-chain.ts';
+import { wholePosition } from '../../../test/money/whole-position.ts';
 import { FEE, factsOf, KNOWN, TERMS } from '../../../test/money/world.ts';
 import type { Arrived } from './fact.ts';
 import { feeShare } from './fee-share.ts';
@@ -11,7 +12,6 @@ import { type Holdings, holdingsOf, type Spend } from './holding.ts';
 import { judge, judgeFold, lotsOf, position } from './judge.ts';
 import { ownerOf } from './owner.ts';
 import { type Posting, positionEntries } from './position-entries.ts';
-import { wholePosition } from '../../../test/money/whole-position.ts';
 import type { Ending, Lot } from './terms.ts';
 
 const check = (property: fc.IProperty<never> | fc.IRawProperty<unknown>) =>

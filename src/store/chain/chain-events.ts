@@ -92,7 +92,11 @@ export interface TransferByItem {
 }
 
 /** The payments that these transactions made through our contracts, in their order. */
-export function findPayersOf(db: Reader, network: string, transactionHashes: readonly string[]): Promise<TransferByItem[]> {
+export function findPayersOf(
+  db: Reader,
+  network: string,
+  transactionHashes: readonly string[],
+): Promise<TransferByItem[]> {
   return db<TransferByItem[]>`
     select transaction_hash as "transactionHash", log_index as "logIndex", fields ->> 'asset' as asset,
       fields ->> 'payer' as payer, fields ->> 'recipient' as recipient

@@ -5,6 +5,7 @@ import { itemColumns, type StoredItem } from './items.ts';
 
 /** A deposit address of a payment. Its terms are those of the item. */
 export interface Deposit {
+  /** What the address follows from. It names no network: an address on two networks has one commitment. */
   readonly commitment: string;
   readonly network: string;
   readonly address: string;
@@ -24,11 +25,15 @@ export interface OpenDeposit extends Deposit {
  * Returns false if the payment has an address for the asset already. It is watched on its own network. From the first address
  * of a network on, its transfers are read from the blocks that are not final now.
  */
-export async function insertDeposit(tx: Tx, deposit: Deposit, at: Date): Promise<boolean> {
-  const { commitment, network, address, paymentId, asset, mac } = deposit;
+export async function insertDeposit(
+  tx: Tx,
+  deposit: Deposit & { readonly itemKey: string },
+  at: Date,
+): Promise<boolean> {
+  const { commitment, network, address, paymentId, asset, mac, itemKey } = deposit;
   const { count } = await tx`
-    insert into deposits (commitment, network, address, payment_id, asset, opened_at, mac)
-    values (${commitment}, ${network}, ${address}, ${paymentId}, ${asset}, ${at}, ${mac})
+    insert into deposits (commitment, network, address, payment_id, asset, opened_at, mac, item)
+    values (${commitment}, ${network}, ${address}, ${paymentId}, ${asset}, ${at}, ${mac}, ${itemKey})
     on conflict (payment_id, asset) do nothing`;
   await insertPlace(tx, { network, commitment, address, paymentId }, at);
   await tx`
@@ -42,27 +47,47 @@ export async function findDeposit(
   db: Reader,
   { paymentId, asset }: { paymentId: string; asset: string },
 ): Promise<(Deposit & { readonly item: StoredItem }) | undefined> {
-  const [row] = await db<(Deposit & StoredItem)[]>`
-    select ${itemColumns(db)}, d.address, d.payment_id as "paymentId", d.mac
-    from items, lateral (select address, payment_id, mac from deposits where deposits.commitment = items.commitment) d
-    where commitment = (select commitment from deposits where payment_id = ${paymentId} and asset = ${asset})`;
-  return row && { ...row, item: row };
+  const [row] = await db<(Deposit & StoredItem & Named)[]>`
+    select ${itemColumns(db)}, d.address, d.payment_id as "paymentId", d.mac, d.committed
+    from items, lateral (
+      select address, payment_id, mac, commitment as committed from deposits where deposits.item = items.commitment) d
+    where commitment = (select item from deposits where payment_id = ${paymentId} and asset = ${asset})`;
+  return row && { ...row, commitment: row.committed, item: row };
 }
 
-/** Locks a page of all deposit addresses, by their commitments. */
+/** The commitment of the address. That of the item is the name of its row. */
+interface Named {
+  readonly committed: string;
+}
+
+/** The name of the row of `items` for an address on a network: the commitment, unless another network has taken it. */
+export async function itemKeyOf(
+  db: Reader,
+  { network, commitment }: Pick<Deposit, 'network' | 'commitment'>,
+): Promise<string> {
+  const rows = await db`select from deposits where commitment = ${commitment} and network <> ${network}`;
+  return rows.length === 0 ? commitment : `${commitment}@${network}`;
+}
+
+/** The commitment behind the name of a row of `items`: see `itemKeyOf`. */
+export function commitmentOfItem({ commitment }: Pick<StoredItem, 'commitment'>): string {
+  return commitment.split('@')[0] ?? commitment;
+}
+
+/** Locks a page of all deposit addresses, by the rows of their terms. */
 export async function lockAllDeposits(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<(Deposit & { readonly id: string })[]> {
   return tx<(Deposit & { id: string })[]>`
-    select commitment as id, commitment, network, address, payment_id as "paymentId", asset, mac from deposits
-    where commitment > ${after} order by commitment limit ${limit} for no key update`;
+    select item as id, commitment, network, address, payment_id as "paymentId", asset, mac from deposits
+    where item > ${after} order by item limit ${limit} for no key update`;
 }
 
 export async function setDepositMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
   await tx`
     update deposits d set mac = m.mac
-    from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where d.commitment = m.id`;
+    from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where d.item = m.id`;
 }
 
 /** Those of these addresses that are deposit addresses. An address is the same on all networks. */
@@ -74,23 +99,33 @@ export async function findDepositAddresses(db: Reader, addresses: readonly strin
 
 /** All deposit addresses of a payment. */
 export async function listDepositsOf(db: Reader, paymentId: string): Promise<OpenDeposit[]> {
-  const rows = await db<{ commitment: string }[]>`
-    select commitment from deposits where payment_id = ${paymentId} order by number`;
+  const rows = await db<{ item: string }[]>`
+    select item from deposits where payment_id = ${paymentId} order by number`;
   return readDeposits(
     db,
-    rows.map(({ commitment }) => commitment),
+    rows.map(({ item }) => item),
   );
 }
 
-/** Deposit addresses with their items and payments. */
-export async function readDeposits(db: Reader, commitments: readonly string[]): Promise<OpenDeposit[]> {
-  if (commitments.length === 0) return [];
-  const rows = await db<(OpenDeposit & StoredItem)[]>`
+/** The deposit addresses of these commitments, on whatever network they were opened. */
+export async function findDepositsBy(db: Reader, commitments: readonly string[]): Promise<OpenDeposit[]> {
+  const rows = await db<{ item: string }[]>`
+    select item from deposits where commitment = any(${commitments as string[]}::text[])`;
+  return readDeposits(
+    db,
+    rows.map(({ item }) => item),
+  );
+}
+
+/** Deposit addresses with their items and payments, by the rows of their items. */
+export async function readDeposits(db: Reader, itemKeys: readonly string[]): Promise<OpenDeposit[]> {
+  if (itemKeys.length === 0) return [];
+  const rows = await db<(OpenDeposit & StoredItem & Named)[]>`
     select ${itemColumns(db)}, d.address, d.payment_id as "paymentId", d.mac, p.merchant_id as "merchantId",
-      p.status as "paymentStatus"
+      p.status as "paymentStatus", d.committed
     from items, lateral (
-      select address, payment_id, mac from deposits where deposits.commitment = items.commitment) d,
+      select address, payment_id, mac, commitment as committed from deposits where deposits.item = items.commitment) d,
       lateral (select merchant_id, status from payments where id = d.payment_id) p
-    where commitment = any(${commitments as string[]}::text[])`;
-  return rows.map((row) => ({ ...row, item: row }));
+    where commitment = any(${itemKeys as string[]}::text[])`;
+  return rows.map((row) => ({ ...row, commitment: row.committed, item: row }));
 }

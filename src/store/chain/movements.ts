@@ -80,7 +80,7 @@ export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
   await tx`
     insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
       sender, amount, is_screened, source, is_proved)
-    values (${network}, ${name}, 0, ${blockNumber}, ${blockHash}, ${at}, ${commitment}, ${paymentId}, ${asset}, '',
+    values (${network}, ${name}, -1, ${blockNumber}, ${blockHash}, ${at}, ${commitment}, ${paymentId}, ${asset}, '',
       ${rest.toString()}, false, ${source}, true)
     on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
 }

@@ -42,7 +42,10 @@ export interface Stray {
   readonly lotId: string | null;
 }
 
-export type NewStray = Omit<Stray, 'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem' | 'lotId'> & {
+export type NewStray = Omit<
+  Stray,
+  'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem' | 'lotId'
+> & {
   readonly state: 'unclaimed' | 'float';
   readonly reason?: LateReason;
   readonly lotId?: string;

@@ -32,7 +32,11 @@ export async function compareSweeps(
     const event = known.get(keyOf({ transactionHash, logIndex }));
     const isSame = event?.fields.amount === amount.toString() && event.fields.fee === fee.toString();
     if (isSame) return [];
-    return differing(commitment, transactionHash, `was swept on chain by ${amountText(asset, amount)}, and the gateway does not know it.`);
+    return differing(
+      commitment,
+      transactionHash,
+      `was swept on chain by ${amountText(asset, amount)}, and the gateway does not know it.`,
+    );
   });
   const unshown = stored.flatMap((event) => {
     if (!event.isDecided || shown.has(keyOf(event))) return [];

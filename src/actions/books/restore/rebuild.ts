@@ -17,9 +17,9 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { hasLeft, ownershipOf } from '../audit/compare-events.ts';
 import { nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
+import { restoreMovements } from './restore-movements.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
-import { restoreMovements } from './restore-movements.ts';
 import { restoreSweeps } from './restore-sweep.ts';
 import { type Outcome, Unplaced } from './restoring.ts';
 import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
@@ -108,7 +108,11 @@ export async function rebuild(
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
   }
-  await restoreMovements(deps, connected, { from: input.from, to, commitments: swept.map(({ commitment }) => commitment) });
+  await restoreMovements(deps, connected, {
+    from: input.from,
+    to,
+    commitments: swept.map(({ commitment }) => commitment),
+  });
   // Only a restored payment shows which account received it, and may have paid a refund.
   for (const event of named) {
     if (!(await isSignedRefund(deps, connected, event))) continue;

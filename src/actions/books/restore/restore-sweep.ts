@@ -4,9 +4,9 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
-import { markPlacesStale } from '../../../store/chain/movements.ts';
-import { insertDeposit } from '../../../store/chain/deposits.ts';
+import { insertDeposit, itemKeyOf } from '../../../store/chain/deposits.ts';
 import { findItems, insertItems } from '../../../store/chain/items.ts';
+import { markPlacesStale } from '../../../store/chain/movements.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -63,9 +63,10 @@ export async function restoreSweeps(
       resultsHash: null,
       hintedHash: null,
     } as const;
-    await insertItems(tx, [stored], now);
     const fields = { commitment, network, address, paymentId: id, asset };
-    await insertDeposit(tx, { ...fields, mac: depositMac(deps, fields) }, now);
+    const itemKey = await itemKeyOf(tx, fields);
+    await insertItems(tx, [{ ...stored, commitment: itemKey }], now);
+    await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(deps, fields) }, now);
     await markPlacesStale(tx, network, [commitment]);
     if (!isFinal(restored.status)) {
       const buyer = { account: stored.account, name: 'Wallet', icon: null };

@@ -83,7 +83,9 @@ export async function unownedOf(
   };
   const mined = new Map<string, Mined>();
   for (const [hash, legs] of Map.groupBy(found, ({ transactionHash }) => transactionHash)) {
-    const own = events.filter((event) => event.transactionHash === hash).flatMap((event) => moneyEvents(network, event));
+    const own = events
+      .filter((event) => event.transactionHash === hash)
+      .flatMap((event) => moneyEvents(network, event));
     mined.set(hash, { legs: legs.map((leg) => legOf(network, leg, placeOf)), events: own });
   }
   return found.filter((transfer) => {
@@ -109,7 +111,16 @@ function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
   if (collector === null || feeAccount === null) return [];
   const place = { network, blockTimeS: 0, block: event.blockNumber, index: event.logIndex };
   const units = { amount: BigInt(event.amount), fee: BigInt(event.fee) };
-  const common = { ...place, ...units, transaction: event.transactionHash, commitment, subject: '', asset, recipient, feeAccount };
+  const common = {
+    ...place,
+    ...units,
+    transaction: event.transactionHash,
+    commitment,
+    subject: '',
+    asset,
+    recipient,
+    feeAccount,
+  };
   if (event.type === 'paid') return [{ ...common, event: 'collected', collector, kind: 'key', payer, deadlineS: 0 }];
   return [{ ...common, event: 'swept', address: payer, askedToken: '', askedAmount: 0n, askedFee: 0n }];
 }

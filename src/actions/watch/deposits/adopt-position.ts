@@ -11,7 +11,11 @@ import type { Tx } from '../../../store/plumbing/database.ts';
  */
 export async function adoptPosition(
   tx: Tx,
-  { paymentId, adopted, lots }: { readonly paymentId: string; readonly adopted: Adopted; readonly lots: readonly Lot[] },
+  {
+    paymentId,
+    adopted,
+    lots,
+  }: { readonly paymentId: string; readonly adopted: Adopted; readonly lots: readonly Lot[] },
 ): Promise<ReadonlySet<string>> {
   if (adopted.spends.length === 0 && adopted.told.length === 0) return new Set(adopted.named);
   const before = await findSpendsOf(tx, [paymentId]);

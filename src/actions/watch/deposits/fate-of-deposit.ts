@@ -3,10 +3,10 @@ import { isSmall } from '../../../chains/finality.ts';
 import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
-import { listProvedMovements } from '../../../store/chain/movements.ts';
-import type { StoredItem } from '../../../store/chain/items.ts';
 import { sumCounting } from '../../../store/chain/deposit-progress.ts';
+import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
+import type { StoredItem } from '../../../store/chain/items.ts';
+import { listProvedMovements } from '../../../store/chain/movements.ts';
 import type { HeardBlock } from '../../evidence.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 import { lookAtPlace } from './look-at-places.ts';
@@ -44,7 +44,10 @@ function lookAt(deps: WatchDeps, { memory, lease }: Watcher, deposit: OpenDeposi
 }
 
 /** The proved money that counts for the payment. */
-async function countedOf(deps: WatchDeps, { paymentId, network, commitment, asset, item }: OpenDeposit): Promise<bigint> {
+async function countedOf(
+  deps: WatchDeps,
+  { paymentId, network, commitment, asset, item }: OpenDeposit,
+): Promise<bigint> {
   const proved = withoutLosses(await listProvedMovements(deps.db.sql, paymentId));
   return proved
     .filter((each) => each.network === network && each.commitment === commitment && each.asset === asset)

@@ -2,19 +2,10 @@ import { amountText } from '../../../chains/amount-text.ts';
 import { assetsOf } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import {
-  type DepositPlace,
-  listStalePlaces,
-  passPlace,
-  putChecked,
-} from '../../../store/chain/deposit-places.ts';
-import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
-import {
-  deleteMovements,
-  deleteResidual,
-  proveMovements,
-  putResidual,
-} from '../../../store/chain/movements.ts';
+import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
+import { type DepositPlace, listStalePlaces, passPlace, putChecked } from '../../../store/chain/deposit-places.ts';
+import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { deleteMovements, deleteResidual, proveMovements, putResidual, sumMovements } from '../../../store/chain/movements.ts';
 import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -33,10 +24,11 @@ const MAX_PLACES = 500;
 export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
   const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: MAX_PLACES });
-  const deposits = await readDeposits(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
+  const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
   await Promise.all(
     places.map(async (place) => {
-      const deposit = deposits.find(({ commitment }) => commitment === place.commitment);
+      const same = deposits.filter(({ commitment }) => commitment === place.commitment);
+      const deposit = same.find(({ network }) => network === place.network) ?? same[0];
       if (deposit === undefined) return;
       try {
         await noticeDeposit(deps, watcher, deposit);
@@ -86,7 +78,10 @@ export async function lookAtPlace(
     await markPositionsStale(tx, [place.paymentId], at);
   });
   for (const { transactionHash: transaction, logIndex } of found.refuted) {
-    deps.log.error({ network: place.network, transaction, logIndex }, 'a forged transfer: the endpoints do not show it');
+    deps.log.error(
+      { network: place.network, transaction, logIndex },
+      'a forged transfer: the endpoints do not show it',
+    );
   }
   deps.world.crashPoint?.('deposit.recorded');
   return true;
@@ -111,11 +106,29 @@ async function explainRest(
   for (const [asset, units] of found.unlisted) {
     const about = { network, commitment, paymentId, asset };
     if (units === 0n) await deleteResidual(tx, about);
-    if (units > 0n) await putResidual(tx, { ...about, ...time, amount: units.toString(), source: 'balance' });
+    if (units > 0n) {
+      const sweep = await firstUnexplained(tx, about);
+      const before = sweep && { blockNumber: sweep.blockNumber, blockHash: sweep.blockHash };
+      await putResidual(tx, { ...about, ...time, ...before, amount: units.toString(), source: 'balance' });
+    }
     if (units < 0n) await putResidual(tx, { ...about, ...time, amount: (-units).toString(), source: 'loss' });
     if (units < 0n) losses.push(amountText(asset, -units));
   }
   const message = `The deposit address ${address} of ${paymentId} holds ${losses.join(' and ')} less than its transfers and sweeps show.`;
   if (losses.length > 0) await upsertAlert(tx, { ...alert, message, lastSeen: at });
   else await deleteAlert(tx, alert);
+}
+
+/** The first sweep that took more than logs had brought until then. Money without a log came before it. */
+async function firstUnexplained(
+  tx: Tx,
+  { network, commitment, asset }: { readonly network: string; readonly commitment: string; readonly asset: string },
+): Promise<StoredEvent | undefined> {
+  let swept = 0n;
+  for (const event of await listDecidedSweeps(tx, { network, commitment, asset })) {
+    swept += BigInt(event.fields.amount ?? '0');
+    const listed = await sumMovements(tx, { network, commitment, upTo: event.blockNumber });
+    if ((listed.get(asset) ?? 0n) < swept) return event;
+  }
+  return undefined;
 }

@@ -19,13 +19,19 @@ interface Orders {
 /** Orders sweeps: items that relayers send like any other. One that would find nothing ends: a stranger has swept. */
 export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: Date): Promise<void> {
   const places = new Map(
-    lots.flatMap((lot) => (lot.address === null ? [] : [[`${lot.network} ${lot.asset} ${lot.address}`, { ...lot, address: lot.address }] as const])),
+    lots.flatMap((lot) =>
+      lot.address === null
+        ? []
+        : [[`${lot.network} ${lot.asset} ${lot.address}`, { ...lot, address: lot.address }] as const],
+    ),
   );
   for (const { network, asset, address, commitment } of places.values()) {
     const isWaiting = lots.some(
       (lot) => lot.address === address && lot.network === network && lot.asset === asset && lot.waiting > 0n,
     );
-    const isWanted = sweeps.some((each) => each.address === address && each.network === network && each.asset === asset);
+    const isWanted = sweeps.some(
+      (each) => each.address === address && each.network === network && each.asset === asset,
+    );
     if (isWaiting && !isWanted) continue;
     const { ordered, open } = await findSweeps(tx, { network, address, asset });
     if (!isWaiting) {
@@ -35,12 +41,13 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
       if (ends.length > 0) await endItems(tx, ends, at);
       continue;
     }
-    const deposit = known.deposits.find((each) => each.commitment === commitment);
+    const same = known.deposits.filter((each) => each.commitment === commitment);
+    const deposit = same.find((each) => each.network === network) ?? same[0];
     if (open.length > 0 || deposit === undefined) continue;
     const { item } = deposit;
     const isAsked = item.asset === asset;
     const sweep = {
-      commitment: sweepCommitment(commitment, { number: ordered, asset: isAsked ? undefined : asset }),
+      commitment: sweepCommitment(item.commitment, { number: ordered, asset: isAsked ? undefined : asset }),
       purpose: 'sweep',
       item: { ...itemOf(item), network, asset, ...(!isAsked && { asked: item.asset }), deadlineS: FAR_S },
       account: `${network}:${item.payer}`,

@@ -25,7 +25,9 @@ export async function payByDeposit(
     await findCompleting(tx, { ...ask, asked: amount.toString() }),
     await listMovements(tx, { network, commitment, asset, limit: MAX_NAMED }),
   ];
-  const own = known.facts.filter((fact) => fact.commitment === commitment && fact.network === network && fact.asset === asset);
+  const own = known.facts.filter(
+    (fact) => fact.commitment === commitment && fact.network === network && fact.asset === asset,
+  );
   const arrived = own.filter(({ is }) => is === 'arrived').reduce((sum, fact) => sum + fact.amount, 0n);
   // Without a log, after a rebuild or a lost one, the sweep shows where the money came from.
   const sweep = own.find(({ is }) => is === 'swept');
@@ -48,7 +50,7 @@ export async function payByDeposit(
       token: { asset, value: amount },
       transaction: { hash: last?.transactionHash ?? sweep?.transaction ?? '', nonce: null },
     },
-    items: { ended: [{ commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
+    items: { ended: [{ commitment: item.commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
   } as const;
   const moves = payment.status === 'requires_action' ? [confirmed, succeeded] : [succeeded];
   const outcome = (await moveLocked(tx, [payment], moves, at)).at(-1);

@@ -1,7 +1,13 @@
 import { type Block, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
-import { findPayersOf, type TransferByItem } from '../../../store/chain/chain-events.ts';
 import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
-import { type DepositCursor, type DepositPlace, findDepositCursor, listPlaces, putDepositCursor } from '../../../store/chain/deposit-places.ts';
+import { findPayersOf, type TransferByItem } from '../../../store/chain/chain-events.ts';
+import {
+  type DepositCursor,
+  type DepositPlace,
+  findDepositCursor,
+  listPlaces,
+  putDepositCursor,
+} from '../../../store/chain/deposit-places.ts';
 import { putMovements, type ReadMovement } from '../../../store/chain/movements.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { commandOfLeader } from '../../lease.ts';

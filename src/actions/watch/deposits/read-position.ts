@@ -42,7 +42,10 @@ export async function readPosition(
         : { is: 'collected', ...moved };
     }),
   ];
-  const ways = [...deposits.map(({ item }) => wayOf(item, 'deposit')), ...items.map((item) => wayOf(item, 'item'))];
+  const ways = [
+    ...deposits.map(({ item, commitment }) => ({ ...wayOf(item, 'deposit'), commitment })),
+    ...items.map((item) => wayOf(item, 'item')),
+  ];
   const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
   // Tokens that are not served are worth nothing to us.
   return { terms, facts: facts.filter(({ asset }) => findAsset(asset) !== undefined), deposits };
@@ -74,7 +77,8 @@ function wayOf(item: StoredItem, kind: Way['kind']): Way {
 }
 
 function arrivedFact(movement: StoredMovement, address: string): Fact {
-  const { network, at, blockNumber, logIndex, transactionHash, commitment, asset, amount, sender, isScreened } = movement;
+  const { network, at, blockNumber, logIndex, transactionHash, commitment, asset, amount, sender, isScreened } =
+    movement;
   return {
     is: 'arrived',
     network,

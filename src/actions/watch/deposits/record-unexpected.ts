@@ -1,6 +1,6 @@
-import { isFinal } from '../../../domain/payment.ts';
 import { returnIdFrom } from '../../../domain/money/money-out.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
+import { isFinal } from '../../../domain/payment.ts';
 import { insertStrays, updateLateMoney } from '../../../store/money/strays.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';

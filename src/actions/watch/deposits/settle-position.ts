@@ -121,9 +121,12 @@ async function endingOf(
 async function endingOfItem(tx: Tx, payment: Payment, known: PositionFacts): Promise<PaidEnding | undefined> {
   const item = await findPayingItem(tx, payment.id);
   if (item === undefined) return undefined;
-  const { network, commitment } = item;
+  const { network } = item;
+  const deposit = known.deposits.find((each) => each.item.commitment === item.commitment);
+  const commitment = deposit?.commitment ?? item.commitment;
   const amount = BigInt(payment.tokenValue ?? item.amount);
-  if (item.method !== 'deposit') return { is: 'paid', network, commitment, amount, lots: [itemLotId(network, commitment)] };
+  if (item.method !== 'deposit')
+    return { is: 'paid', network, commitment, amount, lots: [itemLotId(network, commitment)] };
   const ways = known.terms.ways.filter((way) => way.commitment === commitment && way.network === network);
   const asked = ways.map((way) => ({ ...way, asked: amount }));
   const judged = judge({ ...known.terms, ways: asked }, known.facts, new Map());
@@ -153,11 +156,12 @@ async function book(
 
 /** The newest fact of a posting: its sweep, if there is one. */
 function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]) {
-  const own = facts.filter(
-    (fact) => fact.network === network && fact.asset === asset && fact.commitment === reference,
-  );
+  const own = facts.filter((fact) => fact.network === network && fact.asset === asset && fact.commitment === reference);
   const block = own.reduce((latest, fact) => Math.max(latest, fact.block), 0);
-  const last = own.filter(({ is }) => is !== 'arrived').toSorted((a, b) => a.block - b.block || a.index - b.index).at(-1);
+  const last = own
+    .filter(({ is }) => is !== 'arrived')
+    .toSorted((a, b) => a.block - b.block || a.index - b.index)
+    .at(-1);
   return own.length === 0 ? undefined : { block, transaction: last?.transaction ?? own.at(-1)?.transaction ?? '' };
 }
 
