@@ -1,7 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { encodeFunctionData, type Hex, keccak256, parseAbi, stringToBytes } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { type Old, type OlderChain, openChain, readTables, SANDBOX, USDC, USDT, type Value } from './older-code.ts';
+import {
+  EURC,
+  type Old,
+  type OlderChain,
+  openChain,
+  readTables,
+  SANDBOX,
+  USDC,
+  USDT,
+  type Value,
+} from './older-code.ts';
 
 /** The scene of 342f561: deposit addresses and held money in every state that this version knew. */
 
@@ -91,6 +101,15 @@ async function makeHeld(scene: Scene, payments: Payments): Promise<void> {
   await scene.payByWallet(replaced);
   await scene.isHeld(replaced, '9900000');
   await scene.isMovedToFloat(replaced);
+  // A wallet's signature is carried out although the address has paid.
+  await scene.stop('relaying');
+  const twice = await scene.open('held');
+  await scene.payByWallet(twice.id);
+  await scene.send(twice.address, ASKED);
+  await scene.statusIs(twice.id, 'succeeded');
+  scene.start('relaying');
+  await scene.lateMoneyIs(twice.id, 'unclaimed');
+  await scene.isHeld(twice.id, '9900000');
   const { id: heldOpen } = await scene.pay('held', 4_000_000n);
   await scene.sweepAsStranger(heldOpen);
   await scene.isHeld(heldOpen, '3960000');
@@ -98,7 +117,7 @@ async function makeHeld(scene: Scene, payments: Payments): Promise<void> {
   await scene.isTold(heldWrongToken);
   await scene.isMovedToFloat(heldWrongToken);
   Object.assign(payments, { held, heldTooMuch, paidOut: paidOut.id, early: early.id, refunded });
-  Object.assign(payments, { replaced, heldOpen, heldWrongToken });
+  Object.assign(payments, { replaced, twice: twice.id, heldOpen, heldWrongToken });
 }
 
 /** Money after the end of payments, and what became of it. */
@@ -242,8 +261,7 @@ async function merchantsOf({ old, gateway, headers }: Base) {
       post(`/v1/merchants/${merchants[merchant]}/settlements/crypto`, merchant, {
         settlements: [{ asset: USDC, destination: `${SANDBOX}:${SANDBOX_ACCOUNTS.merchant}` }],
       }),
-    refund: (paymentId: string, merchant: string) =>
-      post('/v1/refunds', merchant, { paymentId, destination: NOBODY }),
+    refund: (paymentId: string, merchant: string) => post('/v1/refunds', merchant, { paymentId, destination: NOBODY }),
   };
 }
 
@@ -265,24 +283,36 @@ async function lookerOf({ gateway, headers, until, sql }: Base, { post }: Mercha
     refundIs: (id: string, status: string) => isNow(id, status, (shown) => shown.refund?.status === status),
     isSettled: (id: string) => isNow(id, 'settled', (shown) => shown.settlement != null),
     isHeld: (id: string, amount: string) =>
-      has(`${amount} of ${id} is held`, () => sql`
-        select from payouts where payment_id = ${id} and amount = ${amount}::numeric and state = 'held'`),
+      has(
+        `${amount} of ${id} is held`,
+        () => sql`
+        select from payouts where payment_id = ${id} and amount = ${amount}::numeric and state = 'held'`,
+      ),
     payoutIs: (id: string, state: string) =>
-      has(`the payout of ${id} is ${state}`, () => sql`
-        select from payouts where payment_id = ${id} and state = ${state}`),
+      has(
+        `the payout of ${id} is ${state}`,
+        () => sql`
+        select from payouts where payment_id = ${id} and state = ${state}`,
+      ),
     isOrdered: (purpose: string) =>
       has(`a ${purpose} is due`, () => sql`select from items where purpose = ${purpose} and state = 'due'`),
     isMovedToFloat: (id: string) =>
-      has(`money of ${id} is a float`, () => sql`
-        select from book_entries where subject = ${id} and kind = 'held_to_float'`),
+      has(
+        `money of ${id} is a float`,
+        () => sql`
+        select from book_entries where subject = ${id} and kind = 'held_to_float'`,
+      ),
     /** Late money is told, swept and looked at. */
     isTold: (id: string) =>
-      has(`late money of ${id} is told`, () => sql`
+      has(
+        `late money of ${id} is told`,
+        () => sql`
         select from strays s where s.payment_id = ${id} and not exists (
           select from items i where i.subject = ${id} and i.purpose = 'sweep' and i.state in ('due', 'sent'))
         and (exists (select from deposits d where d.payment_id = ${id} and d.arrived = d.swept and d.arrived > 0) or
           exists (select from deposit_strays d join deposits o using (commitment)
-            where o.payment_id = ${id} and d.arrived = d.swept and d.arrived > 0))`),
+            where o.payment_id = ${id} and d.arrived = d.swept and d.arrived > 0))`,
+      ),
     isListed: (...ids: string[]) =>
       until('all transfers are counted', async () => {
         const rows = await sql`
@@ -290,8 +320,11 @@ async function lookerOf({ gateway, headers, until, sql }: Base, { post }: Mercha
         return rows.length === ids.length;
       }),
     lateMoneyIs: (id: string, state: string) =>
-      has(`late money of ${id} is ${state}`, () => sql`
-        select from strays where payment_id = ${id} and state = ${state}`),
+      has(
+        `late money of ${id} is ${state}`,
+        () => sql`
+        select from strays where payment_id = ${id} and state = ${state}`,
+      ),
     async giveBack(id: string, merchant: string): Promise<void> {
       const [row] = await sql`select id from strays where payment_id = ${id}`;
       await post(`/v1/late-money/${row.id}/return`, merchant, { destination: NOBODY });
@@ -354,7 +387,7 @@ async function payersOf({ old, gateway, chain, headers, until, sql }: Base, { po
 /** Books the initial tokens of the intermediate account as the operator's float. */
 async function adoptTokens({ chain, addFloat, intermediate }: Scene): Promise<void> {
   const to = `0x${intermediate.slice(2).toLowerCase().padStart(64, '0')}`;
-  for (const asset of [USDC, USDT]) {
+  for (const asset of [USDC, EURC, USDT]) {
     const token = { address: asset.slice(asset.lastIndexOf(':') + 1), topics: [TRANSFER, null, to] };
     const [{ transactionHash }] = await chain.ask('eth_getLogs', [{ ...token, fromBlock: '0x1', toBlock: '0x1' }]);
     await addFloat({ owner: 'operator', asset, transactionHash });
@@ -383,7 +416,10 @@ async function connect(old: Old, { url, world }: { readonly url: string; readonl
   const deepen = () => {
     finality.depth = 3;
   };
-  return { deepen, chains: { find: (id: string) => (id === SANDBOX ? connected : undefined), list: () => [connected] } };
+  return {
+    deepen,
+    chains: { find: (id: string) => (id === SANDBOX ? connected : undefined), list: () => [connected] },
+  };
 }
 
 type Worker = 'relaying' | 'watching' | 'jobs' | 'books';

@@ -101,6 +101,13 @@ export async function updateLateMoney(
       and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
 }
 
+/** Late money of an older version gets its lot. False if its return has begun: floats pay for it then. */
+export async function linkStray(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
+  const { count } = await tx`
+    update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
+  return count === 1;
+}
+
 /** The lots of a payment whose return was asked for, or is under way. */
 export async function listReturningLots(db: Reader, paymentId: string): Promise<string[]> {
   const rows = await db<{ lot: string }[]>`

@@ -5,7 +5,13 @@ import { isFinal } from '../../../domain/payment.ts';
 import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import { type DepositPlace, listStalePlaces, passPlace, putChecked } from '../../../store/chain/deposit-places.ts';
 import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
-import { deleteMovements, deleteResidual, proveMovements, putResidual, sumMovements } from '../../../store/chain/movements.ts';
+import {
+  deleteMovements,
+  deleteResidual,
+  proveMovements,
+  putResidual,
+  sumMovements,
+} from '../../../store/chain/movements.ts';
 import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
