@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Hex, keccak256, stringToBytes } from 'viem';
+import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import {
-  EURC,
+  adoptTokens,
   type Old,
   type OlderChain,
   openChain,
@@ -11,6 +11,7 @@ import {
   USDC,
   USDT,
   type Value,
+  workersOf,
   writeFixture,
 } from './older-code.ts';
 import { makeDeposits } from './upgrade-deposits.ts';
@@ -33,8 +34,6 @@ const LIFE_S = 1_800;
 const FEES_IN_FORCE_MS = 5_000;
 
 const ETH = `${SANDBOX}/slip44:60`;
-/** The Transfer topic of tokens. */
-const TRANSFER = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
 if (import.meta.main) await main();
 
@@ -86,7 +85,7 @@ async function openScene(old: Old, chainDir: string) {
   await pause(FEES_IN_FORCE_MS);
   const merchant = await merchantsOf(old, { gateway, headers });
   const payer = await payerOf(old, { gateway, chain, headers });
-  const workers = await workersOf(old, gateway);
+  const workers = await workersOf(old, gateway, { startAt: () => 0 });
   return {
     ...{ old, gateway, chain, chains, apiKey, ...workers, ...merchant, ...payer },
     /** A payment that has succeeded. */
@@ -180,18 +179,6 @@ async function payerOf(old: Old, { gateway, chain, headers }: PayerDeps) {
   };
 }
 
-/** Books the initial tokens of the intermediate account as the operator's float. */
-async function adoptTokens({ old, gateway, chain, chains }: Scene): Promise<void> {
-  const { addFloat } = await old('src/actions/floats/add-float.ts');
-  const { SANDBOX_ACCOUNTS } = await old('src/sandbox/genesis.ts');
-  const to = `0x${SANDBOX_ACCOUNTS.intermediate.slice(2).toLowerCase().padStart(64, '0')}`;
-  for (const asset of [USDC, EURC, USDT]) {
-    const token = { address: asset.slice(asset.lastIndexOf(':') + 1), topics: [TRANSFER, null, to] };
-    const [{ transactionHash }] = await chain.ask('eth_getLogs', [{ ...token, fromBlock: '0x1', toBlock: '0x1' }]);
-    await addFloat({ ...gateway, chains }, { owner: 'operator', asset, transactionHash, actor: 'operator' });
-  }
-}
-
 async function connect(old: Old, rpcUrl: string) {
   const { createEvmChain } = await old('src/chains/evm/evm-chain.ts');
   const { createLocalSigner } = await old('src/chains/evm/local-signer.ts');
@@ -210,39 +197,15 @@ async function connect(old: Old, rpcUrl: string) {
   return { find: (id: string) => (id === SANDBOX ? connected : undefined), list: () => [connected] };
 }
 
-type Worker = 'relaying' | 'watching' | 'jobs' | 'books';
-
-/** The workers of the older code, each started and stopped alone. */
-async function workersOf(old: Old, gateway: unknown) {
-  const { startRelaying } = await old('src/workers/relaying.ts');
-  const { startWatching } = await old('src/workers/watching.ts');
-  const { startJobs } = await old('src/workers/loop.ts');
-  const { payingOutJobs } = await old('src/workers/paying-out.ts');
-  const { housekeepingJobs } = await old('src/workers/housekeeping.ts');
-  const { startBookkeeping } = await old('src/workers/bookkeeping.ts');
-  const starters: Record<Worker, () => () => Promise<void>> = {
-    relaying: () => startRelaying(gateway),
-    watching: () => startWatching({ ...(gateway as object), watching: { startAt: () => 0 } }),
-    jobs: () => startJobs(gateway, [...housekeepingJobs(gateway), ...payingOutJobs(gateway)]),
-    books: () => startBookkeeping(gateway),
-  };
-  const running = new Map<Worker, () => Promise<void>>();
-  return {
-    start(...names: Worker[]): void {
-      for (const name of names) running.set(name, starters[name]());
-    },
-    async stop(...names: Worker[]): Promise<void> {
-      for (const name of names) await running.get(name)?.();
-      for (const name of names) running.delete(name);
-    },
-  };
-}
-
 /** Ended payments, one of each kind. */
 async function makeFinals(scene: Scene) {
   const { create, confirm, handOut, send, paid, register, statusIs, until, count } = scene;
   scene.start('relaying', 'watching', 'jobs', 'books');
-  await adoptTokens(scene);
+  const { addFloat } = await scene.old('src/actions/floats/add-float.ts');
+  const { SANDBOX_ACCOUNTS } = await scene.old('src/sandbox/genesis.ts');
+  await adoptTokens(scene.chain, SANDBOX_ACCOUNTS.intermediate, (input) =>
+    addFloat({ ...scene.gateway, chains: scene.chains }, { ...input, actor: 'operator' }),
+  );
   await register('direct', USDC);
   const succeeded = await paid('direct', USDC);
   const paidOut = await paid('paidOut', USDC);

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { keccak256, stringToBytes } from 'viem';
 
 /** The code of an older commit, and its sandbox chain. */
 
@@ -17,8 +18,10 @@ const HALTED_BLOCK_MS = 86_400_000;
 
 export const SANDBOX = 'eip155:31337';
 export const USDC = `${SANDBOX}/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9`;
-export const EURC = `${SANDBOX}/erc20:0x4eBF6fD78A6439A4b0C281D24Ce95d4C536CF40B`;
+const EURC = `${SANDBOX}/erc20:0x4eBF6fD78A6439A4b0C281D24Ce95d4C536CF40B`;
 export const USDT = `${SANDBOX}/erc20:0x868155088756156b8E18550A345d37ab5BFda311`;
+/** The Transfer topic of tokens. */
+const TRANSFER = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
 /** A module of the older code, by its path there. The compiler does not know its types. */
 export type Old = ReturnType<typeof loaderOf>;
@@ -109,4 +112,46 @@ export async function readTables(sql: Value): Promise<Record<string, string>> {
     tables[name] = row.rows;
   }
   return tables;
+}
+
+/** Books the initial tokens of the intermediate account as the operator's float. */
+export async function adoptTokens(
+  chain: OlderChain,
+  intermediate: string,
+  addFloat: (input: { owner: string; asset: string; transactionHash: string }) => Promise<unknown>,
+): Promise<void> {
+  const to = `0x${intermediate.slice(2).toLowerCase().padStart(64, '0')}`;
+  for (const asset of [USDC, EURC, USDT]) {
+    const token = { address: asset.slice(asset.lastIndexOf(':') + 1), topics: [TRANSFER, null, to] };
+    const [{ transactionHash }] = await chain.ask('eth_getLogs', [{ ...token, fromBlock: '0x1', toBlock: '0x1' }]);
+    await addFloat({ owner: 'operator', asset, transactionHash });
+  }
+}
+
+type Worker = 'relaying' | 'watching' | 'jobs' | 'books';
+
+/** The workers of the older code, each started and stopped alone. */
+export async function workersOf(old: Old, gateway: Value, watching: object) {
+  const { startRelaying } = await old('src/workers/relaying.ts');
+  const { startWatching } = await old('src/workers/watching.ts');
+  const { startJobs } = await old('src/workers/loop.ts');
+  const { payingOutJobs } = await old('src/workers/paying-out.ts');
+  const { housekeepingJobs } = await old('src/workers/housekeeping.ts');
+  const { startBookkeeping } = await old('src/workers/bookkeeping.ts');
+  const starters: Record<Worker, () => () => Promise<void>> = {
+    relaying: () => startRelaying(gateway),
+    watching: () => startWatching({ ...gateway, watching }),
+    jobs: () => startJobs(gateway, [...housekeepingJobs(gateway), ...payingOutJobs(gateway)]),
+    books: () => startBookkeeping(gateway),
+  };
+  const running = new Map<Worker, () => Promise<void>>();
+  return {
+    start(...names: Worker[]): void {
+      for (const name of names) running.set(name, starters[name]());
+    },
+    async stop(...names: Worker[]): Promise<void> {
+      for (const name of names) await running.get(name)?.();
+      for (const name of names) running.delete(name);
+    },
+  };
 }

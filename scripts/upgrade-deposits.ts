@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { encodeFunctionData, type Hex, keccak256, parseAbi, stringToBytes } from 'viem';
+import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import {
-  EURC,
+  adoptTokens,
   type Old,
   type OlderChain,
   openChain,
@@ -11,6 +11,7 @@ import {
   USDC,
   USDT,
   type Value,
+  workersOf,
 } from './older-code.ts';
 
 /** The scene of 342f561: deposit addresses and held money in every state that this version knew. */
@@ -18,11 +19,8 @@ import {
 const LIFE_S = 86_400;
 /** Payments that end unpaid. An address is given with two minutes left, no later. */
 const SHORT_S = 150;
-/** A node reads fees again within this time. */
 const FEES_IN_FORCE_MS = 5_000;
 const TOKEN = parseAbi(['function transfer(address to, uint256 amount)']);
-const TRANSFER = keccak256(stringToBytes('Transfer(address,address,uint256)'));
-/** Payments are over ten tokens. */
 const ASKED = 10_000_000n;
 const NOBODY = `${SANDBOX}:0x7777777777777777777777777777777777777777`;
 
@@ -33,7 +31,7 @@ export async function makeDeposits(old: Old, chainDir: string) {
   const scene = await openScene(old, chainDir);
   const payments: Payments = {};
   scene.start('relaying', 'watching', 'jobs', 'books');
-  await adoptTokens(scene);
+  await adoptTokens(scene.chain, scene.intermediate, scene.addFloat);
   await makeDirect(scene, payments);
   await makeHeld(scene, payments);
   await makeLate(scene, payments);
@@ -49,8 +47,8 @@ export async function makeDeposits(old: Old, chainDir: string) {
   await scene.gateway.stop();
   await scene.chain.close();
   const { apiKey, merchants, world } = scene;
-  const made = { madeAtMs: world.clock.nowMs(), apiKey, merchants, payments, shown };
-  return { ...made, tables, chain: await scene.chain.files() };
+  const chain = await scene.chain.files();
+  return { madeAtMs: world.clock.nowMs(), apiKey, merchants, payments, shown, tables, chain };
 }
 
 /** Money for a merchant with a destination. */
@@ -101,15 +99,6 @@ async function makeHeld(scene: Scene, payments: Payments): Promise<void> {
   await scene.payByWallet(replaced);
   await scene.isHeld(replaced, '9900000');
   await scene.isMovedToFloat(replaced);
-  // A wallet's signature is carried out although the address has paid.
-  await scene.stop('relaying');
-  const twice = await scene.open('held');
-  await scene.payByWallet(twice.id);
-  await scene.send(twice.address, ASKED);
-  await scene.statusIs(twice.id, 'succeeded');
-  scene.start('relaying');
-  await scene.lateMoneyIs(twice.id, 'unclaimed');
-  await scene.isHeld(twice.id, '9900000');
   const { id: heldOpen } = await scene.pay('held', 4_000_000n);
   await scene.sweepAsStranger(heldOpen);
   await scene.isHeld(heldOpen, '3960000');
@@ -117,7 +106,7 @@ async function makeHeld(scene: Scene, payments: Payments): Promise<void> {
   await scene.isTold(heldWrongToken);
   await scene.isMovedToFloat(heldWrongToken);
   Object.assign(payments, { held, heldTooMuch, paidOut: paidOut.id, early: early.id, refunded });
-  Object.assign(payments, { replaced, twice: twice.id, heldOpen, heldWrongToken });
+  Object.assign(payments, { replaced, heldOpen, heldWrongToken });
 }
 
 /** Money after the end of payments, and what became of it. */
@@ -222,7 +211,7 @@ async function openScene(old: Old, chainDir: string) {
   return {
     ...scene,
     ...{ apiKey, deepen, listed, intermediate: SANDBOX_ACCOUNTS.intermediate as Hex },
-    ...(await workersOf(old, gateway)),
+    ...(await workersOf(old, gateway, { startAt: () => 0, sweepFrom: () => 0n })),
     pass(ms: number): void {
       offsetMs += ms;
     },
@@ -384,16 +373,6 @@ async function payersOf({ old, gateway, chain, headers, until, sql }: Base, { po
   };
 }
 
-/** Books the initial tokens of the intermediate account as the operator's float. */
-async function adoptTokens({ chain, addFloat, intermediate }: Scene): Promise<void> {
-  const to = `0x${intermediate.slice(2).toLowerCase().padStart(64, '0')}`;
-  for (const asset of [USDC, EURC, USDT]) {
-    const token = { address: asset.slice(asset.lastIndexOf(':') + 1), topics: [TRANSFER, null, to] };
-    const [{ transactionHash }] = await chain.ask('eth_getLogs', [{ ...token, fromBlock: '0x1', toBlock: '0x1' }]);
-    await addFloat({ owner: 'operator', asset, transactionHash });
-  }
-}
-
 async function connect(old: Old, { url, world }: { readonly url: string; readonly world: Value }) {
   const { createEvmChain } = await old('src/chains/evm/evm-chain.ts');
   const { createLocalSigner } = await old('src/chains/evm/local-signer.ts');
@@ -413,40 +392,8 @@ async function connect(old: Old, { url, world }: { readonly url: string; readonl
   };
   // Deposit addresses are offered only after a check.
   await connected.chain.check();
-  const deepen = () => {
-    finality.depth = 3;
-  };
   return {
-    deepen,
+    deepen: () => Object.assign(finality, { depth: 3 }),
     chains: { find: (id: string) => (id === SANDBOX ? connected : undefined), list: () => [connected] },
-  };
-}
-
-type Worker = 'relaying' | 'watching' | 'jobs' | 'books';
-
-/** The workers of that version, each started and stopped alone. */
-async function workersOf(old: Old, gateway: Value) {
-  const { startRelaying } = await old('src/workers/relaying.ts');
-  const { startWatching } = await old('src/workers/watching.ts');
-  const { startJobs } = await old('src/workers/loop.ts');
-  const { payingOutJobs } = await old('src/workers/paying-out.ts');
-  const { housekeepingJobs } = await old('src/workers/housekeeping.ts');
-  const { startBookkeeping } = await old('src/workers/bookkeeping.ts');
-  const watching = { startAt: () => 0, sweepFrom: () => 0n };
-  const starters: Record<Worker, () => () => Promise<void>> = {
-    relaying: () => startRelaying(gateway),
-    watching: () => startWatching({ ...gateway, watching }),
-    jobs: () => startJobs(gateway, [...housekeepingJobs(gateway), ...payingOutJobs(gateway)]),
-    books: () => startBookkeeping(gateway),
-  };
-  const running = new Map<Worker, () => Promise<void>>();
-  return {
-    start(...names: Worker[]): void {
-      for (const name of names) running.set(name, starters[name]());
-    },
-    async stop(...names: Worker[]): Promise<void> {
-      for (const name of names) await running.get(name)?.();
-      for (const name of names) running.delete(name);
-    },
   };
 }
