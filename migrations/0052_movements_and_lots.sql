@@ -181,6 +181,8 @@ alter table strays add constraint strays_reason_check
 -- The switch. From here on lots say who owns what. Nodes of the version before can neither lead nor write the old totals, so
 -- nothing is counted twice; they still answer requests until they are replaced.
 lock table deposits, deposit_transfers, deposit_strays, payouts in share row exclusive mode;
+-- A leader of the version before holds its lease no longer: its next write names an old number, and is refused.
+update leases set fencing = fencing + 1, until = now(), holder = '';
 
 alter table positions
   -- What the version before had done with money of the payment. It is applied to the lots when they are computed for the first time.
@@ -221,7 +223,7 @@ from (
   ) c
 ) m join items i on i.commitment = m.commitment where m.arrived <> m.listed;
 
--- Held items. What payouts and refunds have taken of them is spent, under the ids of then.
+-- Held items. What payouts, refunds and floats have taken of them is spent, under the ids of then.
 insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee, net,
   is_paying, reason, number, payout_key, destination, problem, retry_at, held_at, updated_at)
 select l.id, p.id, p.merchant_id, i.commitment, i.network, i.asset, null, i.recipient, true, i.amount, 0, i.fee, i.amount - i.fee,
@@ -234,7 +236,7 @@ where i.purpose = 'payment' and i.is_held and i.state = 'paid' and i.method not 
 
 create temporary table old_spends on commit drop as
   -- The id of a payout was that of its payment, with another mark: the upper half of its second digit.
-  select o.id as order_id, 'payout' as purpose, y.payment_id, y.network, y.asset, y.account, o.amount as units
+  select o.id as order_id, 'payout' as purpose, y.payment_id, o.network, o.asset, y.account, o.amount as units
   from payouts y join outgoing o on o.purpose = 'payout' and o.state in ('sending', 'paid')
     and o.id = 'pout_' || substr(y.payment_id, 5, 1) || translate(substr(y.payment_id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ')
       || substr(y.payment_id, 7)
@@ -244,56 +246,71 @@ create temporary table old_spends on commit drop as
   where r.from_held > 0 and not (r.state = 'failed' and r.problem in ('not_left', 'vetoed'))
   union all
   select 'float ' || b.asset || ' ' || b.subject, 'float', b.subject, b.network, b.asset, '', sum(l.units)
-  from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-  where b.kind = 'held_to_float' and l.account like 'intermediate/float/%' group by b.asset, b.subject, b.network;
+  from (select payment_id from payouts union select payment_id from deposits) h
+  join book_entries b on b.reference = h.payment_id and b.kind = 'held_to_float',
+    jsonb_to_recordset(b.lines) as l(account text, units numeric)
+  where l.account like 'intermediate/float/%' group by b.asset, b.subject, b.network;
+create index on old_spends (payment_id);
+analyze old_spends;
 
 update outgoing o set payment_id = y.payment_id from payouts y
 where o.purpose = 'payout' and o.payment_id is null and o.id = 'pout_' || substr(y.payment_id, 5, 1) || translate(substr(y.payment_id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ')
       || substr(y.payment_id, 7);
 update outgoing o set payment_id = r.payment_id from refunds r where o.purpose = 'refund' and o.id = r.id;
 
--- Spends of held items are certain: the lot is there. Those of deposit addresses are applied when their lots are computed.
+-- Spends of held items are certain: the lot is there. Those of deposit addresses are applied when their lots are computed. A
+-- float came from money of the deposit address, if there is one.
 insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
 select s.order_id, l.id, s.purpose, s.payment_id, s.network, s.asset, l.account, s.units
 from old_spends s join lots l on l.payment_id = s.payment_id and l.network = s.network and l.asset = s.asset and l.is_paying
-where s.purpose <> 'float' and s.units > 0;
+where s.units > 0
+  and (s.purpose <> 'float' or not exists (select from deposits d where d.payment_id = s.payment_id));
+-- Late money of items is booked as a stray, and its return takes it from there. It is never paid out.
+insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
+select 'stray ' || l.commitment, l.id, 'return', l.payment_id, l.network, l.asset, l.account, l.net
+from lots l where not l.is_paying and l.net > 0;
 
-insert into positions (payment_id, is_stale, updated_at, booked, adopted)
-select n.payment_id, true, now(),
-  coalesce((
-    select jsonb_agg(jsonb_build_object('network', network, 'asset', asset, 'reference', reference, 'lines', lines))
+-- The entries of deposit addresses, which have the commitment as their reference.
+create temporary table old_booked on commit drop as
+  select payment_id, jsonb_agg(jsonb_build_object('network', network, 'asset', asset, 'reference', reference, 'lines', lines)) as booked
+  from (
+    select payment_id, network, asset, reference,
+      jsonb_agg(jsonb_build_object('account', account, 'units', units::text)) as lines
     from (
-      select network, asset, reference,
-        jsonb_agg(jsonb_build_object('account', account, 'units', units::text)) filter (where units <> 0) as lines
-      from (
-        select b.network, b.asset, b.reference, l.account, sum(l.units) as units
-        from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-        where b.subject = n.payment_id and b.kind in ('deposited', 'swept', 'unswept')
-        group by b.network, b.asset, b.reference, l.account
-      ) summed group by network, asset, reference having bool_or(units <> 0)
-    ) posted), '[]'),
+      select d.payment_id, b.network, b.asset, b.reference, l.account, sum(l.units) as units
+      from (select distinct payment_id, commitment from deposits) d
+      join book_entries b on b.reference = d.commitment and b.kind in ('deposited', 'swept', 'unswept'),
+        jsonb_to_recordset(b.lines) as l(account text, units numeric)
+      group by d.payment_id, b.network, b.asset, b.reference, l.account having sum(l.units) <> 0
+    ) summed group by payment_id, network, asset, reference
+  ) posted group by payment_id;
+create index on old_booked (payment_id);
+analyze old_booked;
+
+-- All payments with deposit addresses: whatever comes later is booked as a difference to this. Those that are over, and whose
+-- money is all with its merchant, are not computed before something comes.
+insert into positions (payment_id, is_stale, updated_at, booked, adopted)
+select p.id, p.status in ('requires_action', 'processing') or n.is_moving
+    or exists (select from payouts y where y.payment_id = p.id)
+    or exists (select from deposit_strays s join deposits o on o.commitment = s.commitment where o.payment_id = p.id)
+    or exists (select from strays s where s.payment_id = p.id),
+  now(), coalesce((select b.booked from old_booked b where b.payment_id = p.id), '[]'),
   jsonb_build_object(
     'spends', coalesce((
       select jsonb_agg(jsonb_build_object('order', s.order_id, 'purpose', s.purpose, 'network', s.network, 'asset', s.asset,
         'units', s.units::text))
       from old_spends s
-      where s.payment_id = n.payment_id and s.units > 0
+      where s.payment_id = p.id and s.units > 0
         and not exists (select from lot_spends t where t.order_id = s.order_id)), '[]'),
     'told', coalesce((
-      select jsonb_agg(jsonb_build_object('network', network, 'asset', asset, 'units', units::text))
-      from (
-        select network, asset, sum(amount) as units from strays
-        where payment_id = n.payment_id and source = 'late_payment' and transaction_hash is null group by network, asset
-      ) told), '[]'))
+      select jsonb_agg(jsonb_build_object('stray', s.id, 'network', s.network, 'asset', s.asset, 'units', s.amount::text)
+        order by s.seen_at, s.id)
+      from strays s
+      where s.payment_id = p.id and s.source = 'late_payment' and s.transaction_hash is null), '[]'))
 from (
-  select d.payment_id from deposits d join payments p on p.id = d.payment_id
-  group by d.payment_id
-  having bool_or(p.status in ('requires_action', 'processing')) or bool_or(d.arrived <> d.swept) or bool_or(d.owed > 0)
-    or bool_or(d.is_stale or d.is_unfinished)
-    or exists (select from payouts y where y.payment_id = d.payment_id)
-    or exists (select from deposit_strays s join deposits o on o.commitment = s.commitment where o.payment_id = d.payment_id)
-    or exists (select from strays s where s.payment_id = d.payment_id)
-) n;
+  select payment_id, bool_or(arrived <> swept or owed > 0 or is_stale or is_unfinished) as is_moving
+  from deposits group by payment_id
+) n join payments p on p.id = n.payment_id;
 
 update lots l set is_open = l.is_held and l.net > coalesce((select sum(s.units) from lot_spends s where s.lot_id = l.id), 0);
 
@@ -317,3 +334,19 @@ create trigger deposit_transfers_are_history before insert or update or delete o
   for each row execute function refuse_old_total();
 create trigger deposit_strays_are_history before insert or update or delete on deposit_strays
   for each row execute function refuse_old_total();
+-- The totals of addresses, too. Their rows are made by requests, which nodes of the version before still answer: the address is
+-- watched like any other.
+create trigger deposit_totals_are_history
+  before update of arrived, swept, told, sweeps, owed, checked_block, is_stale, is_unfinished on deposits
+  for each row execute function refuse_old_total();
+create function adopt_older_deposit() returns trigger language plpgsql as $$
+begin
+  if new.item is null then
+    new.item := new.commitment;
+    insert into deposit_places (network, commitment, address, payment_id, opened_at)
+    values (new.network, new.commitment, new.address, new.payment_id, new.opened_at) on conflict do nothing;
+  end if;
+  return new;
+end $$;
+create trigger deposits_of_older_nodes before insert on deposits
+  for each row execute function adopt_older_deposit();

@@ -24,7 +24,12 @@ export interface Adopted {
     readonly asset: string;
     readonly units: string;
   }[];
-  readonly told: readonly { readonly network: string; readonly asset: string; readonly units: string }[];
+  readonly told: readonly {
+    readonly stray: string;
+    readonly network: string;
+    readonly asset: string;
+    readonly units: string;
+  }[];
   /** The lots that it had named, by ids of its own. */
   readonly named?: readonly string[];
 }

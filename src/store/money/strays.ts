@@ -92,13 +92,20 @@ export async function updateLateMoney(
     reason,
   }));
   await tx`
-    delete from strays where payment_id = ${paymentId} and lot_id is not null and state = 'unclaimed'
-      and lot_id <> all(${lots.map(({ id }) => id)}::text[])`;
+    delete from strays s where s.payment_id = ${paymentId} and s.lot_id is not null and s.state = 'unclaimed'
+      and not exists (select from lots l where l.id = s.lot_id and l.reason is not null)`;
   await tx`
     update strays s set amount = l.amount, fee = l.fee, is_held = l."isHeld", reason = l.reason
     from jsonb_to_recordset(${tx.json(rows)}) as l(id text, amount numeric, fee numeric, "isHeld" boolean, reason text)
     where s.payment_id = ${paymentId} and s.lot_id = l.id and s.state = 'unclaimed'
       and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
+}
+
+/** Late money of an older version gets its lot. False if its return has begun: floats pay for it then. */
+export async function linkStray(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
+  const { count } = await tx`
+    update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
+  return count === 1;
 }
 
 /** The lots of a payment whose return was asked for, or is under way. */
