@@ -149,7 +149,15 @@ describe('a database and a chain of an older version (d940b99)', () => {
     const args = [SANDBOX_ACCOUNTS.intermediate, 100_000_000n] as const;
     const data = encodeFunctionData({ abi: TOKEN, functionName: 'transfer', args });
     const transactionHash = await upgraded.send({ to: USDC.slice(USDC.lastIndexOf(':') + 1) as Hex, data });
-    await addFloat({ ...gateway, chains }, { owner, asset: USDC, transactionHash, actor: 'test' });
+    const isAdded = () =>
+      addFloat({ ...gateway, chains }, { owner, asset: USDC, transactionHash, actor: 'test' }).then(
+        () => true,
+        (error: Error) => {
+          if (/has not read the block/.test(error.message)) return false;
+          throw error;
+        },
+      );
+    await until('the float is added', isAdded, WITHIN);
     await isRefunded('refundAwaiting');
     const strays = () => listStrays(gateway.db.sql, { states: ['unclaimed'], limit: 10 });
     const late = (await strays()).find(({ source }) => source === 'late_payment');
