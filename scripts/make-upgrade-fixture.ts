@@ -1,143 +1,68 @@
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import { gzipSync } from 'node:zlib';
-import { type Hex, keccak256, stringToBytes } from 'viem';
+import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
+import {
+  adoptTokens,
+  type Old,
+  type OlderChain,
+  openChain,
+  readTables,
+  SANDBOX,
+  USDC,
+  USDT,
+  type Value,
+  workersOf,
+  writeFixture,
+} from './older-code.ts';
+import { makeDeposits } from './upgrade-deposits.ts';
 
 /**
  * Makes `test/fixtures/upgrade-<commit>.json.gz`: the database and the sandbox chain of an older version, stopped in
- * the middle of its work. The code of that commit makes both: it is unpacked into a separate folder, with the packages
- * of this checkout. `test/e2e/upgrade.test.ts` continues from there with today's code.
+ * the middle of its work. The code of that commit makes both. `test/e2e/upgrade.test.ts` and
+ * `test/e2e/upgrade-deposits.test.ts` continue from there with today's code.
  *
- *     npx node scripts/make-upgrade-fixture.ts
+ *     npx node scripts/make-upgrade-fixture.ts d940b99
  */
-const COMMIT = 'd940b99';
-const ROOT = join(import.meta.dirname, '..');
-const BLOCK_MS = 100;
-/** Longer than the making of the fixture, so that no block is mined before its end. */
-const HALTED_BLOCK_MS = 86_400_000;
+const MAKERS: Readonly<Record<string, (old: Old, chainDir: string) => Promise<object>>> = {
+  d940b99: makeItems,
+  // Deposit addresses and held money, before lots.
+  '342f561': makeDeposits,
+};
 /** The lifetime of payments, in the time of the fixture. */
 const LIFE_S = 1_800;
 /** A node reads fees again within this time. */
 const FEES_IN_FORCE_MS = 5_000;
 
-const SANDBOX = 'eip155:31337';
-const USDC = `${SANDBOX}/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9`;
-const EURC = `${SANDBOX}/erc20:0x4eBF6fD78A6439A4b0C281D24Ce95d4C536CF40B`;
-const USDT = `${SANDBOX}/erc20:0x868155088756156b8E18550A345d37ab5BFda311`;
 const ETH = `${SANDBOX}/slip44:60`;
-/** The Transfer topic of tokens. */
-const TRANSFER = keccak256(stringToBytes('Transfer(address,address,uint256)'));
 
 if (import.meta.main) await main();
 
 async function main(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'till-upgrade-'));
-  const tree = join(folder, 'tree');
-  await mkdir(tree);
-  execFileSync('sh', ['-c', `git archive ${COMMIT} | tar -x -C '${tree}'`], { cwd: ROOT });
-  execFileSync('cp', ['-al', join(ROOT, 'node_modules'), join(tree, 'node_modules')]);
-  const old = loaderOf(tree);
-  const { globalSetup, globalTeardown } = await old('test/global-setup.ts');
-  await globalSetup();
-  try {
-    const fixture = await makeFixture(old, join(folder, 'chain'));
-    const file = join(ROOT, 'test/fixtures', `upgrade-${COMMIT}.json.gz`);
-    await writeFile(file, gzipSync(JSON.stringify(fixture), { level: 9 }));
-    process.stdout.write(`${file}\n`);
-  } finally {
-    await globalTeardown();
-    await rm(folder, { recursive: true, force: true });
-  }
+  const commit = process.argv[2] ?? '';
+  const make = MAKERS[commit];
+  if (make === undefined) throw new Error(`Name one of these commits: ${Object.keys(MAKERS).join(', ')}.`);
+  await writeFixture(commit, make);
   // The halted chain still waits for its next block.
   process.exit();
 }
 
-/** Modules of the older code, by their paths there. The compiler does not know their types. */
-function loaderOf(tree: string) {
-  return (path: string) => import(pathToFileURL(join(tree, path)).href);
-}
-
-type Old = ReturnType<typeof loaderOf>;
 type Scene = Awaited<ReturnType<typeof openScene>>;
 
-async function makeFixture(old: Old, chainDir: string) {
+async function makeItems(old: Old, chainDir: string) {
   const scene = await openScene(old, chainDir);
   const finals = await makeFinals(scene);
   const open = await makeOpen(scene);
   await scene.stop('relaying', 'watching', 'jobs', 'books');
-  const { sql } = scene.gateway.db;
-  const tables: Record<string, string> = {};
-  const names = await sql`select tablename as name from pg_tables where schemaname = 'public' order by 1`;
-  for (const { name } of names) {
-    // As text: numbers of 78 digits would lose precision.
-    const [row] = await sql.unsafe(`select coalesce(json_agg(t), '[]')::text as rows from ${name} t`);
-    tables[name] = row.rows;
-  }
+  const tables = await readTables(scene.gateway.db.sql);
   const shown: Record<string, unknown> = {};
   for (const id of Object.values(finals)) shown[id] = (await scene.details(id)).json();
   const receipt = (await scene.receipt(finals.succeeded)).json();
   await scene.gateway.stop();
   await scene.chain.close();
-  const chain = {
-    genesis: await readFile(join(chainDir, 'genesis.json'), 'utf8'),
-    journal: await readFile(join(chainDir, 'journal'), 'latin1'),
-  };
   const { apiKey, merchants, retries } = scene;
-  return {
-    commit: COMMIT,
-    madeAtMs: Date.now(),
-    apiKey,
-    merchants,
-    payments: { ...finals, ...open },
-    shown,
-    receipt,
-    retries,
-    tables,
-    chain,
-  };
-}
-
-/** The sandbox chain of the older code, whose blocks can be halted. */
-async function openChain(old: Old, dir: string) {
-  const [{ openKeptChain }, { systemWorld }] = [await old('src/sandbox/kept-chain.ts'), await old('src/system.ts')];
-  const onBroken = (error: unknown) => {
-    throw error;
-  };
-  const open = (blockMs: number) => openKeptChain(systemWorld, { dir, blockMs, isScriptable: false, onBroken });
-  let chain = await open(BLOCK_MS);
-  const answer = (call: { method: string }) =>
-    call.method === 'eth_sendRawTransaction' ? chain.send(call) : chain.pass(call);
-  const server = createServer(async (request, response) => {
-    const asked = JSON.parse(await text(request));
-    const said = Array.isArray(asked) ? `[${(await Promise.all(asked.map(answer))).join()}]` : await answer(asked);
-    response.setHeader('content-type', 'application/json').end(said);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ask: async (method: string, params: readonly unknown[]) => {
-      const { result, error } = JSON.parse(await answer({ id: 1, method, params } as { method: string }));
-      if (error !== undefined) throw new Error(error.message);
-      return result;
-    },
-    async halt() {
-      await chain.close();
-      chain = await open(HALTED_BLOCK_MS);
-    },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await chain.close();
-    },
-  };
+  const payments = { ...finals, ...open };
+  const made = { madeAtMs: Date.now(), apiKey, merchants, payments, shown, receipt, retries };
+  return { ...made, tables, chain: await scene.chain.files() };
 }
 
 /**
@@ -145,7 +70,8 @@ async function openChain(old: Old, dir: string) {
  * merchants.
  */
 async function openScene(old: Old, chainDir: string) {
-  const chain = await openChain(old, chainDir);
+  const { systemWorld } = await old('src/system.ts');
+  const chain = await openChain(old, { dir: chainDir, world: systemWorld });
   const chains = await connect(old, chain.url);
   const { startTestGateway, createTestPartner } = await old('test/gateway.ts');
   const { sandboxRates } = await old('src/rates/sandbox-rates.ts');
@@ -159,7 +85,7 @@ async function openScene(old: Old, chainDir: string) {
   await pause(FEES_IN_FORCE_MS);
   const merchant = await merchantsOf(old, { gateway, headers });
   const payer = await payerOf(old, { gateway, chain, headers });
-  const workers = await workersOf(old, gateway);
+  const workers = await workersOf(old, gateway, { startAt: () => 0 });
   return {
     ...{ old, gateway, chain, chains, apiKey, ...workers, ...merchant, ...payer },
     /** A payment that has succeeded. */
@@ -172,8 +98,7 @@ async function openScene(old: Old, chainDir: string) {
   };
 }
 
-/** A value of the older code. The compiler does not know its type. */
-type Gateway = Awaited<ReturnType<Old>>;
+type Gateway = Value;
 type Headers = Readonly<Record<string, string>>;
 
 /** The partner's merchants and the requests of their software. */
@@ -220,7 +145,7 @@ async function merchantsOf(old: Old, { gateway, headers }: { gateway: Gateway; h
 
 interface PayerDeps {
   readonly gateway: Gateway;
-  readonly chain: Awaited<ReturnType<typeof openChain>>;
+  readonly chain: OlderChain;
   readonly headers: Headers;
 }
 
@@ -254,18 +179,6 @@ async function payerOf(old: Old, { gateway, chain, headers }: PayerDeps) {
   };
 }
 
-/** Books the initial tokens of the intermediate account as the operator's float. */
-async function adoptTokens({ old, gateway, chain, chains }: Scene): Promise<void> {
-  const { addFloat } = await old('src/actions/floats/add-float.ts');
-  const { SANDBOX_ACCOUNTS } = await old('src/sandbox/genesis.ts');
-  const to = `0x${SANDBOX_ACCOUNTS.intermediate.slice(2).toLowerCase().padStart(64, '0')}`;
-  for (const asset of [USDC, EURC, USDT]) {
-    const token = { address: asset.slice(asset.lastIndexOf(':') + 1), topics: [TRANSFER, null, to] };
-    const [{ transactionHash }] = await chain.ask('eth_getLogs', [{ ...token, fromBlock: '0x1', toBlock: '0x1' }]);
-    await addFloat({ ...gateway, chains }, { owner: 'operator', asset, transactionHash, actor: 'operator' });
-  }
-}
-
 async function connect(old: Old, rpcUrl: string) {
   const { createEvmChain } = await old('src/chains/evm/evm-chain.ts');
   const { createLocalSigner } = await old('src/chains/evm/local-signer.ts');
@@ -284,39 +197,15 @@ async function connect(old: Old, rpcUrl: string) {
   return { find: (id: string) => (id === SANDBOX ? connected : undefined), list: () => [connected] };
 }
 
-type Worker = 'relaying' | 'watching' | 'jobs' | 'books';
-
-/** The workers of the older code, each started and stopped alone. */
-async function workersOf(old: Old, gateway: unknown) {
-  const { startRelaying } = await old('src/workers/relaying.ts');
-  const { startWatching } = await old('src/workers/watching.ts');
-  const { startJobs } = await old('src/workers/loop.ts');
-  const { payingOutJobs } = await old('src/workers/paying-out.ts');
-  const { housekeepingJobs } = await old('src/workers/housekeeping.ts');
-  const { startBookkeeping } = await old('src/workers/bookkeeping.ts');
-  const starters: Record<Worker, () => () => Promise<void>> = {
-    relaying: () => startRelaying(gateway),
-    watching: () => startWatching({ ...(gateway as object), watching: { startAt: () => 0 } }),
-    jobs: () => startJobs(gateway, [...housekeepingJobs(gateway), ...payingOutJobs(gateway)]),
-    books: () => startBookkeeping(gateway),
-  };
-  const running = new Map<Worker, () => Promise<void>>();
-  return {
-    start(...names: Worker[]): void {
-      for (const name of names) running.set(name, starters[name]());
-    },
-    async stop(...names: Worker[]): Promise<void> {
-      for (const name of names) await running.get(name)?.();
-      for (const name of names) running.delete(name);
-    },
-  };
-}
-
 /** Ended payments, one of each kind. */
 async function makeFinals(scene: Scene) {
   const { create, confirm, handOut, send, paid, register, statusIs, until, count } = scene;
   scene.start('relaying', 'watching', 'jobs', 'books');
-  await adoptTokens(scene);
+  const { addFloat } = await scene.old('src/actions/floats/add-float.ts');
+  const { SANDBOX_ACCOUNTS } = await scene.old('src/sandbox/genesis.ts');
+  await adoptTokens(scene.chain, SANDBOX_ACCOUNTS.intermediate, (input) =>
+    addFloat({ ...scene.gateway, chains: scene.chains }, { ...input, actor: 'operator' }),
+  );
   await register('direct', USDC);
   const succeeded = await paid('direct', USDC);
   const paidOut = await paid('paidOut', USDC);

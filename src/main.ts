@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { OtherMasterSecretError, openReceiptKey } from './actions/open-receipt-key.ts';
+import { OtherIntermediateError } from './actions/own-accounts.ts';
 import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
@@ -82,6 +83,7 @@ const EXPECTED = [
   HomeInUseError,
   MasterSecretError,
   MetricsPortError,
+  OtherIntermediateError,
   OtherMasterSecretError,
   OtherSandboxChainError,
   SchemaMismatchError,
@@ -284,7 +286,7 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
         ...housekeepingJobs(parts),
         pruneDeliveriesJob(parts, { keptDays: config.webhookKeptDays }),
         { name: 'rescreen-payers', everyMs: RESCREEN_MS, run: createRescreener(parts) },
-        ...payingOutJobs(parts),
+        ...payingOutJobs({ ...parts, sweepFrom: (network) => depositMinimumOn(config, network) }),
         ...mailJobs(parts, {
           keptDays: config.mailsKeptDays,
           alerts: { recipients: config.alertEmails, publicUrl: config.publicUrl },

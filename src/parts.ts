@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
 import { adoptRows } from './actions/outgoing/adopt-rows.ts';
 import { signingKeysOf } from './actions/outgoing/refund/signed/signing-keys.ts';
+import { rememberAccounts } from './actions/own-accounts.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
@@ -90,6 +91,7 @@ export async function createParts(input: PartsInput) {
   const { config, world, db, listDb, secrets } = base;
   const steady = unshiftedWorld(world);
   await adoptRows(base);
+  await rememberAccounts(base);
   const metrics = createMetrics();
   const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
   const isGenuineKey = createRowCheck<StoredKeyRights>(base, {

@@ -45,7 +45,7 @@ const APART: readonly RegExp[] = [
 
 /** A file of each group that takes longest. These groups start first, so that no core is idle at the end. */
 const LONGEST: readonly RegExp[] = [
-  /^test\/e2e\/upgrade\./,
+  /^test\/e2e\/upgrade(-deposits)?\./,
   /^test\/crash\/crash-points\./,
   /^test\/attacks\/authorisation-matrix\./,
   /^test\/e2e\/refunds\./,

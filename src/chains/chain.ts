@@ -89,7 +89,7 @@ export interface Chain {
   events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
   /**
    * Transfers of known tokens to these accounts in these blocks, in order, by the same number of calls for any number of
-   * accounts. Transfers through the Collector are not included.
+   * accounts. Those of our own contracts are included.
    */
   incoming(
     accounts: ReadonlySet<string> | ReadonlyMap<string, unknown>,

@@ -27,6 +27,12 @@ export function fullWeightOf(asset: string, units: bigint): bigint {
   return (units * worth) / one;
 }
 
+/** The least units whose full weight is so much. */
+export function unitsOfWeight(asset: string, weight: bigint): bigint {
+  const { worth, one } = scaleOf(asset);
+  return (weight * one + worth - 1n) / worth;
+}
+
 function scaleOf(asset: string) {
   const known = findAsset(asset);
   const worth = known?.peg === undefined ? (WORTH_AT_MOST[known?.symbol ?? ''] ?? UNKNOWN_WORTH) : 1n;

@@ -1,3 +1,4 @@
+import { accountCommands } from './account-commands.ts';
 import { appCommands } from './app-commands.ts';
 import { auditCommands } from './audit-commands.ts';
 import { booksCommands } from './books-commands.ts';
@@ -41,6 +42,7 @@ export const GROUPS = {
   float: 'Money that refunds are paid from',
   strays: 'Money that arrived without a payment',
   networks: 'Networks payments are made on',
+  accounts: 'Accounts that hold and send money, today and before',
   relayers: 'Accounts that send transactions',
   collector: 'The contract that carries payments out',
   freeze: 'Stop money of a merchant, a partner, a network, or all payouts or refunds',
@@ -70,6 +72,7 @@ export const COMMANDS: readonly Command[] = [
   ...feeCommands,
   ...fiatCommands,
   ...networkCommands,
+  ...accountCommands,
   ...relayerCommands,
   ...collectorCommands,
   ...booksCommands,

@@ -31,7 +31,8 @@ const add = databaseCommand({
     withChains(deps, async (chains) => {
       const owner = merchant ?? OPERATOR_FLOAT;
       const input = { owner, asset, transactionHash: tx, actor: operatorOf(deps.config) };
-      const added = await addFloat({ ...deps, chains }, input);
+      const rowKeys = await openRowKeys(deps);
+      const added = await addFloat({ ...deps, chains, rowKeys }, input);
       const text = `${amountText(asset, added)} added to the float of ${owner}.`;
       return { json: { owner, asset, units: added.toString(), transactionHash: tx }, text };
     }),

@@ -55,11 +55,12 @@ describe('till freeze', () => {
     return JSON.parse(stdout);
   }
 
-  it('stops a merchant, a partner, a network, payouts and refunds, until each is lifted', async () => {
+  it('stops a merchant, a partner, a network, an asset, payouts and refunds, until each is lifted', async () => {
     const targets = [
       ['merchant', MERCHANT],
       ['partner', partner],
       ['network', 'eip155:8453'],
+      ['asset', 'eip155:8453/slip44:60'],
       ['payouts'],
       ['refunds'],
     ];
@@ -88,6 +89,7 @@ describe('till freeze', () => {
       ['freeze', 'merchant', 'mrch_other'],
       ['freeze', 'partner', 'prtn_other'],
       ['freeze', 'network', 'eip155:84530'],
+      ['freeze', 'asset', 'eip155:8453/slip44:61'],
       ['unfreeze', 'payouts'],
     ]) {
       assert.equal((await till(...target, '--reason', 'x')).exitCode, 1, target.join(' '));

@@ -19,6 +19,8 @@ const MERCHANT = { doc: 'The merchant, as shown by merchants list.', example: 'm
 const PARTNER = { doc: 'The partner, as shown by partners list.', example: 'prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6' };
 const NETWORK = { doc: 'The network, such as eip155:8453.', example: 'eip155:8453' };
 
+const ASSET = { doc: 'The asset, by its CAIP-19 id.', example: 'eip155:8453/slip44:60' };
+
 const FREEZABLE: readonly Freezable[] = [
   {
     scope: 'merchant',
@@ -29,6 +31,7 @@ const FREEZABLE: readonly Freezable[] = [
   { scope: 'network', subject: NETWORK, stops: 'everything that would be sent on a network' },
   { scope: 'payouts', stops: 'all payouts' },
   { scope: 'refunds', stops: 'all refunds' },
+  { scope: 'asset', subject: ASSET, stops: 'all that would leave the accounts of the gateway in an asset' },
   {
     scope: 'restored',
     subject: NETWORK,

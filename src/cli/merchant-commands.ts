@@ -1,4 +1,4 @@
-import { changeMerchant } from '../actions/parties/change-merchant.ts';
+import { changeMerchant, restoreMerchant } from '../actions/parties/change-merchant.ts';
 import { partnerNotFound } from '../actions/parties/change-partner.ts';
 import { MERCHANT_STATUSES, type MerchantStatus } from '../domain/merchant.ts';
 import { MODES } from '../domain/mode.ts';
@@ -44,8 +44,22 @@ const list = databaseCommand({
   },
 });
 
+const restore = databaseCommand({
+  name: 'merchants restore',
+  summary: 'Bring a deleted merchant back, with its destinations, fees and payments.',
+  positionals: { id: required(id, 'The merchant.') },
+  options: {},
+  examples: ['merchants restore mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
+  run: async (deps, { id: merchantId }) => {
+    const merchant = await restoreMerchant(deps, { merchantId, actor: operatorOf(deps.config) });
+    const text = `Merchant ${merchant.id} (${printable(merchant.name)}) is there again. It is ${merchant.status}.`;
+    return { json: merchant, text };
+  },
+});
+
 export const merchantCommands: readonly Command[] = [
   list,
+  restore,
   statusCommand(
     'suspend',
     'suspended',

@@ -26,9 +26,9 @@ const compare = databaseCommand({
   run: (deps, { network, from }) =>
     withChains(deps, async (chains) => {
       const reports: ReconcileReport[] = [];
-      const subjectKeys = await openEventKeys(deps);
+      const [rowKeys, subjectKeys] = [await openRowKeys(deps), await openEventKeys(deps)];
       for (const connected of chosen(chains, network)) {
-        const report = await reconcile({ ...deps, subjectKeys }, connected, { from });
+        const report = await reconcile({ ...deps, rowKeys, subjectKeys }, connected, { from });
         if (report !== undefined) reports.push(report);
       }
       const differences = reports.flatMap((report) =>

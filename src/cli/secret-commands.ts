@@ -5,6 +5,7 @@ import { openReceiptKey, refuseOtherSecret, type SecretDeps } from '../actions/o
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
 import { isOwnReturn, renewReturnMacs } from '../actions/outgoing/stray/return-rows.ts';
+import { isOwnAccount, renewAccountMacs } from '../actions/own-accounts.ts';
 import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';
 import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
@@ -64,6 +65,7 @@ const rotate = databaseCommand({
       returns: await renewReturnMacs(tx, keys, { isTrusted: (row) => isLost || isOwnReturn(keys, row), now }),
       destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
       deposits: await renewDepositMacs(tx, keys, (row) => isLost || isOwnDeposit(keys, row)),
+      accounts: await renewAccountMacs(tx, keys, (row) => isLost || isOwnAccount(keys, row)),
       history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
       keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
       people: await renewPersonMacs(tx, keys, (row) => isLost || isOwnPerson(keys, row)),

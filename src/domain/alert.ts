@@ -1,5 +1,6 @@
 /** Every alert. Each has a row in `docs/operating.md`, with its meaning and the action to take; a test compares the two. */
 export const ALERT_NAMES = [
+  'account_refused',
   'asset_left_out',
   'asset_switched_off',
   'audit_failing',
@@ -8,6 +9,7 @@ export const ALERT_NAMES = [
   'books_unread',
   'clock_off',
   'deep_reorg',
+  'deposit_differs',
   'destination_refused',
   'endpoint_alone',
   'endpoints_disagree',
@@ -25,6 +27,7 @@ export const ALERT_NAMES = [
   'key_refused',
   'mails_given_up',
   'mails_stuck',
+  'money_missing',
   'network_missing',
   'network_not_as_known',
   'network_unavailable',
@@ -46,6 +49,7 @@ export const ALERT_NAMES = [
   'screening_list',
   'send_stuck',
   'session_refused',
+  'shortfall',
   'signer_refused',
   'stray_money',
   'webhook_endpoint_disabled',

@@ -87,7 +87,7 @@ describe('the books', () => {
           ...(wasInFlight ? [acceptedEntry(item)] : []),
           paidEntry(item, { wasInFlight, isExtra }, PROOF),
         ];
-        const held = isExtra ? ACCOUNTS.stray : ACCOUNTS.payable(MERCHANT);
+        const held = ACCOUNTS.payable(MERCHANT);
         const on = balances(entries);
         const net = on.get(item.isHeld ? held : ACCOUNTS.settled(MERCHANT)) ?? 0n;
         assert.equal(net + (on.get(ACCOUNTS.fees) ?? 0n), item.amount);
@@ -95,7 +95,7 @@ describe('the books', () => {
         assert.equal(on.get(ACCOUNTS.inFlight), undefined);
         assert.deepEqual(
           addUp(entries.flatMap(({ lines }) => lines)).sort(byAccount),
-          paidPosition(item, isExtra).sort(byAccount),
+          paidPosition(item, false).sort(byAccount),
         );
       }),
     );
@@ -110,7 +110,7 @@ describe('the books', () => {
         const entries = [
           acceptedEntry(item),
           unpaidEntry(item, 'ran_out'),
-          revertedEntry(item, { isInFlight, isExtra: false }),
+          revertedEntry(item, { isInFlight, isStray: false }),
           payoutEntry('sent', about, item.amount),
           payoutEntry('done', about, item.amount, PROOF),
           payoutEntry('failed', about, item.amount, PROOF),
@@ -143,7 +143,7 @@ describe('the books', () => {
     const item = itemOf(1_000n, 10n, true);
     assert.deepEqual([...balances([acceptedEntry(item), unpaidEntry(item, null)])], []);
     const paid = [acceptedEntry(item), paidEntry(item, { wasInFlight: true, isExtra: false }, PROOF)];
-    const back = revertedEntry(item, { isInFlight: false, isExtra: false });
+    const back = revertedEntry(item, { isInFlight: false, isStray: false });
     assert.deepEqual([...balances([...paid, back])], []);
   });
 

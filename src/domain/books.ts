@@ -88,6 +88,8 @@ export const ACCOUNTS = {
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
   /** Money that arrived without being asked for. */
   stray: `${INTERMEDIATE}stray`,
+  /** Money that was spent, and whose arrival has left the chain. Negative by so much as the account lacks. */
+  missing: (account: string) => `missing/${account}`,
   /** The coin that a relayer, or the intermediate account, has for gas. */
   relayer: (signer: string) => `relayer/${signer}`,
   /** Coin of that account on its way back to its sender. Until the return is final the coin is still there. */
@@ -130,29 +132,29 @@ export function unpaidEntry(item: BookedItem, note: string | null): Entry {
 export interface PaidTerms {
   /** True if the item was in flight. Coin that a payer sent unseen is booked from the payer directly. */
   readonly wasInFlight: boolean;
-  /** True if it was paid after the payment had ended: its held part has no owner yet. */
+  /** True if it was paid after the payment had ended. */
   readonly isExtra: boolean;
 }
 
 export function paidEntry(item: BookedItem, { wasInFlight, isExtra }: PaidTerms, proof: Proof | undefined): Entry {
   const from = wasInFlight ? ACCOUNTS.inFlight : ACCOUNTS.payer;
   const note = isExtra ? 'paid_after_end' : null;
-  return entry('paid', item, [{ account: from, units: -item.amount }, ...gains(item, isExtra)], { ...proof, note });
+  return entry('paid', item, [{ account: from, units: -item.amount }, ...gains(item, false)], { ...proof, note });
 }
 
 /** A reorg removed a final payment. The authorization is in flight again, or with its payer. */
 export function revertedEntry(
   item: BookedItem,
-  { isInFlight, isExtra }: { isInFlight: boolean; isExtra: boolean },
+  { isInFlight, isStray }: { isInFlight: boolean; isStray: boolean },
 ): Entry {
   const to = isInFlight ? ACCOUNTS.inFlight : ACCOUNTS.payer;
-  const losses = gains(item, isExtra).map(({ account, units }) => ({ account, units: -units }));
+  const losses = gains(item, isStray).map(({ account, units }) => ({ account, units: -units }));
   return entry('reverted', item, [...losses, { account: to, units: item.amount }]);
 }
 
 /** The final position of a paid item, whatever happened before. */
-export function paidPosition(item: BookedItem, isExtra: boolean): Line[] {
-  return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isExtra)]);
+export function paidPosition(item: BookedItem, isStray: boolean): Line[] {
+  return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isStray)]);
 }
 
 /** The entry that corrects a position from `is` to `shouldBe`. Undefined when they are equal. */
@@ -170,9 +172,9 @@ export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/** Splits a payment into fee and net amount. No other code does. */
-function gains(item: BookedItem, isExtra: boolean): Line[] {
-  const held = isExtra ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
+/** Splits a payment into fee and net amount. No other code does. Older versions booked late money as nobody's. */
+function gains(item: BookedItem, isStray: boolean): Line[] {
+  const held = isStray ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
   return [
     { account: ACCOUNTS.fees, units: item.fee },
     { account: item.isHeld ? held : ACCOUNTS.settled(item.merchantId), units: item.amount - item.fee },
@@ -267,9 +269,9 @@ export function strayReceivedEntry(about: EntrySubject, units: bigint, proof: Pa
   return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.stray, proof);
 }
 
-/** The part of a returned late payment that floats pay: its fee, and its net amount if that went to the merchant. */
-export function strayCoveredEntry(about: Refund, cover: Omit<Cover, 'payable'>): Entry {
-  const lines = coverLines(about, { ...cover, payable: 0n }).map((line) =>
+/** The cover of a returned late payment: its own lot while that is held, and floats for its fee and for the rest. */
+export function strayCoveredEntry(about: Refund, cover: Cover): Entry {
+  const lines = coverLines(about, cover).map((line) =>
     line.account === ACCOUNTS.refunds ? { ...line, account: ACCOUNTS.stray } : line,
   );
   return entry('stray_covered', about, lines);

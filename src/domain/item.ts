@@ -19,6 +19,8 @@ export interface Item {
    * first releases of the contracts, which show the 16 bytes of the id itself.
    */
   readonly seal?: string;
+  /** Of a payout that is about to be signed: its id does not show its payment. External signers are told. */
+  readonly paymentId?: string;
   /** Addresses are in the canonical spelling of their network. */
   readonly payer: string;
   readonly recipient: string;

@@ -15,6 +15,8 @@ export const REFUND_TRANSITIONS = {
   },
   awaiting_funds: {
     covered: 'sending',
+    // It waits for something else than before.
+    short: 'awaiting_funds',
     // The merchant's account was asked for a signature, and had it carried out without returning it.
     paid: 'refunded',
     screened: 'failed',
@@ -188,8 +190,24 @@ export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; he
   return { held: fromHeld, merchant: amount - fee - fromHeld, operator: fee };
 }
 
+/**
+ * The reasons for which the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`:
+ * a reorg took money of the payment that was spent. `arrival`: a reorg took the money that paid. `position`: the payment's
+ * money is being computed.
+ */
+export type RefundHold = 'sweep' | 'debt' | 'arrival' | 'position';
+
 /** The thing that a refund waits for. */
-export const REFUND_WAITS = ['float', 'merchant_signature', 'network', 'unfreeze', 'cooling_off'] as const;
+export const REFUND_WAITS = [
+  'float',
+  'merchant_signature',
+  'network',
+  'unfreeze',
+  'cooling_off',
+  'sweep',
+  'debt',
+  'arrival',
+] as const;
 export type RefundWait = (typeof REFUND_WAITS)[number];
 
 export interface WaitingRefund {
@@ -203,6 +221,8 @@ export interface WaitingRefund {
   readonly isCooling: boolean;
   /** The units that its floats lack. */
   readonly lack: string;
+  /** Why its held part cannot be taken yet. */
+  readonly waitsFor: RefundHold | null;
   /** The address that received the money and may sign for the refund. Null if a part of the money is held. */
   readonly merchantAccount: string | null;
   /** True if that account was asked for a signature that can still be carried out. */
@@ -217,6 +237,7 @@ export function waitOf({
   isSigned,
   isCooling,
   lack,
+  waitsFor,
   merchantAccount,
   isOffered,
 }: WaitingRefund): { readonly what: RefundWait; readonly units: string } | undefined {
@@ -224,6 +245,7 @@ export function waitOf({
   if (isStopped && !isSigned) return { what: 'unfreeze', units: amount };
   if (state === 'sending') return { what: 'network', units: amount };
   if (isCooling) return { what: 'cooling_off', units: amount };
+  if (waitsFor !== null && waitsFor !== 'position') return { what: waitsFor, units: amount };
   if (state !== 'awaiting_funds' || (lack === '0' && !isOffered)) return undefined;
   return merchantAccount === null ? { what: 'float', units: lack } : { what: 'merchant_signature', units: amount };
 }

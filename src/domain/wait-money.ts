@@ -11,6 +11,8 @@ export interface OutgoingFacts {
   readonly problem: string | null;
   /** The freeze that stops it, as a sentence without its end: `Every payout is frozen by operator: audit`. */
   readonly stop: string | undefined;
+  /** Of a refund whose own money cannot be taken yet: nothing is short. */
+  readonly isHold?: boolean;
   /** Of a refund that its merchant can sign for: the account that received the payment. */
   readonly merchantAccount?: string | null;
   /** Of a refund that cools off, because it goes to another account than the payer's. */
@@ -25,7 +27,7 @@ export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
 }
 
 function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
-  const { id, amount, state, sinceMs, problem, stop, coolsUntilMs, merchantAccount } = facts;
+  const { id, amount, state, sinceMs, problem, stop, coolsUntilMs, merchantAccount, isHold = false } = facts;
   if (stop !== undefined) {
     return say('refund_stopped', {
       text: `Its refund of ${amount} is stopped. ${stop}. \`till freezes\` shows it.`,
@@ -40,6 +42,13 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
       partnerText: 'The refund goes to another account than the payer’s, and cools off first.',
       sinceMs,
       untilMs: coolsUntilMs,
+    });
+  }
+  if (state === 'awaiting_funds' && isHold) {
+    return say('refund_waiting', {
+      text: `Its refund of ${amount} waits: ${problem ?? 'its money cannot be taken yet'}. It goes on by itself. \`till refunds veto ${id}\` ends it.`,
+      partnerText: 'The refund waits until the money of the payment can be taken.',
+      sinceMs,
     });
   }
   if (state === 'awaiting_funds') {
@@ -92,6 +101,11 @@ function payoutWait({ amount, state, sinceMs, problem, stop, destination }: Outg
       untilMs: destination.heldFromMs,
     });
   }
+  const wait = state === 'held' && problem !== null ? PAYOUT_HOLDS[problem] : undefined;
+  if (wait !== undefined) {
+    const text = `Its held money of ${amount} is not paid out yet: ${wait}.`;
+    return say('payout', { text, partnerText: 'The held money is not paid out yet.', sinceMs });
+  }
   const failed = problem === null ? '' : ` The last try failed: ${problem}.`;
   return say('payout', {
     text: `Its net amount of ${amount} is being paid out to the merchant.${failed}`,
@@ -99,3 +113,11 @@ function payoutWait({ amount, state, sinceMs, problem, stop, destination }: Outg
     sinceMs,
   });
 }
+
+/** The reasons for which held money is not paid out now. */
+const PAYOUT_HOLDS: Readonly<Record<string, string>> = {
+  sweep: 'a part of the money that paid is still at its deposit address, and is swept first',
+  debt: 'a reorganisation of the chain took money of the payment that was spent, and this money fills the gap',
+  below_minimum: 'it is unexpected money, and less than `DEPOSIT_MINIMUM`. It goes out with the next money',
+  destination_refused: 'the row of the destination was not written by the gateway. `till alerts` has it',
+};

@@ -31,6 +31,7 @@ const REASONS = {
   refund: 'refund',
   refund_stopped: 'refund',
   refund_cooling: 'refund',
+  refund_waiting: 'refund',
   refund_awaiting_funds: 'refund',
   refund_awaiting_signature: 'refund',
   refund_failed: 'refund',

@@ -220,6 +220,12 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ],
   ['a refund without funds', money({ ...REFUND, state: 'awaiting_funds' }), 'refund_awaiting_funds', /till float add/],
   [
+    'a refund whose money is still at its address',
+    money({ ...REFUND, state: 'awaiting_funds', isHold: true, problem: 'the money is still at its deposit address' }),
+    'refund_waiting',
+    /waits: the money is still at its deposit address\. It goes on by itself/,
+  ],
+  [
     'a refund that its merchant can sign for',
     money({ ...REFUND, state: 'awaiting_funds', merchantAccount: '0xshop' }),
     'refund_awaiting_signature',

@@ -27,8 +27,7 @@ export const CRASH_POINTS = {
   'deposit.opened': 'A deposit address is stored, and its request has no answer. A repeated request gets the same one.',
   'deposit.stored': 'Transfers to deposit addresses and their cursor are stored. No payment has moved.',
   'deposit.recorded': 'The money at a deposit address is booked. Its payment has not succeeded.',
-  'deposit.paid': 'A payment has succeeded by its deposit address. No sweep is ordered.',
-  'deposit.ordered': 'The sweep of a deposit address is due. Any relayer sends it.',
+  'deposit.paid': 'The money of a payment is computed and booked, it may have succeeded, and sweeps are ordered.',
   'deposit.swept': 'A sweep is booked, and the settlement of its payment is not noted.',
   'refund.offered':
     'The item that a merchant’s account is to sign is stored, and its request has no answer. A repeated request gets the same one.',

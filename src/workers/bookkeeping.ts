@@ -1,7 +1,9 @@
 import { createAlarms } from '../actions/alarms.ts';
 import { auditBooks, auditLeaseName } from '../actions/books/audit/audit-books.ts';
+import { checkSolvency, solvencyLeaseName } from '../actions/books/audit/solvency.ts';
 import { sealLeaseName, sealOnce } from '../actions/books/seal-entries.ts';
 import type { LeaseDeps } from '../actions/lease.ts';
+import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { isoText } from '../domain/wait-words.ts';
@@ -11,23 +13,25 @@ import type { WorkerDeps } from './loop.ts';
 /** An entry is sealed this soon after it was written. */
 const SEAL_EVERY_MS = 1_000;
 const AUDIT_EVERY_MS = 60_000;
+/** A lack of cover is noticed this soon. Two readings of each account and asset at each. */
+const COVER_EVERY_MS = 5_000;
 /** Long enough for a network that is out of reach for some minutes, which has an alert of its own. */
 const AUDIT_FAILING_MS = 10 * 60_000;
 
-export interface BookkeepingDeps extends WorkerDeps, SubjectKeyDeps {
+export interface BookkeepingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
 }
 
 /** Seals the books of every network and compares them with its chain; the returned function stops it on this node. */
 export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
-  const leaseDeps: LeaseDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps.world) };
+  const leaseDeps: LeaseDeps & RowKeyDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps.world) };
   const alarms = createAlarms(deps, 'books_differ');
   const unread = createAlarms(deps, 'books_unread');
   const failing = createAlarms(deps, 'audit_failing');
   return startLeading(
     { ...leaseDeps, metrics: deps.metrics },
-    // Two jobs, because sealing must not wait for an unreachable chain.
-    deps.chains.list().flatMap((connected) => [sealing(connected), auditing(connected)]),
+    // Several jobs, because sealing must not wait for an unreachable chain.
+    deps.chains.list().flatMap((connected) => [sealing(connected), auditing(connected), covering(connected)]),
   );
 
   function sealing({ chain }: ConnectedChain): LedWork {
@@ -36,6 +40,16 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
       name: sealLeaseName(network),
       start: (lease) => async (signal) => {
         if (!(await sealOnce(leaseDeps, network, lease))) await deps.world.timers.sleep(SEAL_EVERY_MS, signal);
+      },
+    };
+  }
+
+  function covering(connected: ConnectedChain): LedWork {
+    return {
+      name: solvencyLeaseName(connected.chain.network.chainId),
+      start: () => async (signal) => {
+        await checkSolvency(leaseDeps, connected);
+        await deps.world.timers.sleep(COVER_EVERY_MS, signal);
       },
     };
   }

@@ -3,6 +3,7 @@ import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts
 import { createEndpointCheck } from '../actions/check-endpoints.ts';
 import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
 import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
+import { createAccountCheck } from '../actions/own-accounts.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
 import { expirePayments } from '../actions/paying/expire-payments.ts';
@@ -23,6 +24,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
   return [
     { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
     { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
+    { name: 'check-accounts', everyMs: 60_000, run: createAccountCheck(deps) },
     { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },
     { name: 'recheck-refusals', everyMs: 60_000, run: () => recheckRefusals(deps) },
     { name: 'fold-stats', everyMs: 2_000, run: () => foldStats(deps) },

@@ -1,7 +1,7 @@
 import { createAlarms } from '../actions/alarms.ts';
 import { beginOutgoing } from '../actions/outgoing/begin-outgoing.ts';
 import type { LimitDeps } from '../actions/outgoing/limit-outgoing.ts';
-import { payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
+import { type PayOutDeps, payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
 import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';
 import { beginReturns } from '../actions/outgoing/stray/begin-returns.ts';
@@ -16,7 +16,8 @@ import type { Job, WorkerDeps } from './loop.ts';
 type PayingOutDeps = WorkerDeps &
   RowKeyDeps &
   SubjectKeyDeps &
-  Pick<LimitDeps, 'hourlyLimit'> & { readonly chains: Chains; readonly screening: Screening };
+  Pick<LimitDeps, 'hourlyLimit'> &
+  Pick<PayOutDeps, 'sweepFrom'> & { readonly chains: Chains; readonly screening: Screening };
 
 /** Jobs for outgoing transfers and strays. Any node may run them at any time. */
 export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {

@@ -8,7 +8,8 @@ import { recheckRefusals } from '../../src/actions/outgoing/recheck-refusals.ts'
 import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { markedId, payoutIdOf } from '../../src/domain/ids.ts';
+import { markedId } from '../../src/domain/ids.ts';
+import { firstPayoutOf } from '../../src/domain/money/money-out.ts';
 import { openOption } from '../../src/domain/option.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { connectTo, type TestConnection } from '../database.ts';
@@ -73,7 +74,7 @@ describe('an attacker who writes to the database', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await payOutHeld(scene);
-    return { id, payout: payoutIdOf(id) };
+    return { id, payout: await scene.payoutIdOf(id) };
   }
 
   for (const [purpose, id] of [
@@ -127,11 +128,11 @@ describe('an attacker who writes to the database', () => {
 
   it('gets no more than was held by raising a held amount', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
-    await sql`update payouts set amount = 500000 where payment_id = ${id}`;
+    await sql`update lots set amount = 500010, net = 500000 where payment_id = ${id}`;
     await scene.register(destination);
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
-    assert.deepEqual(await refusals(), [`outgoing_refused ${payoutIdOf(id)}`]);
+    assert.deepEqual(await refusals(), [`outgoing_refused ${await scene.payoutIdOf(id)}`]);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /the chain shows no payment with these terms/);
   });
 
@@ -146,13 +147,13 @@ describe('an attacker who writes to the database', () => {
         'subject', ${invented}::text, 'commitment', ${`0x${'42'.repeat(32)}`}::text, 'amount', 400000))).*
       from items i where i.subject = ${real.id}`;
     await sql`
-      insert into payouts select (jsonb_populate_record(o, jsonb_build_object(
-        'payment_id', ${invented}::text, 'amount', 390000))).*
-      from payouts o where o.payment_id = ${real.id}`;
+      insert into lots select (jsonb_populate_record(l, jsonb_build_object(
+        'id', 'invented', 'payment_id', ${invented}::text, 'amount', 390010, 'net', 390000))).*
+      from lots l where l.payment_id = ${real.id}`;
     await scene.register(thief);
     await scene.live(node);
     assert.equal(stolen(), 990n, 'the real payment is paid out');
-    assert.deepEqual(await refusals(), [`outgoing_refused ${payoutIdOf(invented)}`]);
+    assert.deepEqual(await refusals(), [`outgoing_refused ${firstPayoutOf('invented')}`]);
   });
 
   it('has no payout sent to another merchant by moving a held amount there', async () => {
@@ -161,7 +162,7 @@ describe('an attacker who writes to the database', () => {
       insert into merchants (id, partner_id, mode, name, status, created_at, updated_at)
       select 'mrch_thief', partner_id, mode, 'Thief', status, created_at, updated_at
       from merchants where id = ${scene.merchantId}`;
-    await sql`update payouts set merchant_id = 'mrch_thief' where payment_id = ${id}`;
+    await sql`update lots set merchant_id = 'mrch_thief' where payment_id = ${id}`;
     // The merchant of the thief has registered its destination like any other.
     await command(scene, (tx, now) => {
       const terms = termsOfNew(`${scene.network}:${thief}`, undefined, { now, periodMs: 0 });
@@ -210,14 +211,13 @@ describe('an attacker who writes to the database', () => {
   });
 
   it('has nothing paid twice by putting back an old row', async () => {
-    const { id, payout } = await ordered();
+    const { payout } = await ordered();
     const [before] = await sql`select to_jsonb(o) as row from outgoing o where id = ${payout}`;
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
     await sql`delete from outgoing where id = ${payout}`;
     await sql`
       insert into outgoing select * from jsonb_populate_record(null::outgoing, ${sql.json(before?.row as never)}::jsonb)`;
-    await sql`update payouts set state = 'sending' where payment_id = ${id}`;
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /have paid it before/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
-import { payoutIdOf } from '../../src/domain/ids.ts';
+import { firstPayoutOf } from '../../src/domain/money/money-out.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { type FaultScene, openFaultScene } from '../faults/fault-scene.ts';
 import { AMOUNT, type SignedPayment, tokenOf, USDC, WITHIN } from '../faults/shopper.ts';
@@ -132,7 +132,8 @@ describe('one lying endpoint of two', () => {
   it('does not have a payout sent twice by calling its authorization unused', async () => {
     const payment = await scene.shopper.pay({ isHeld: true });
     await scene.shopper.reaches(payment, 'succeeded');
-    const payout = payoutIdOf(payment.id);
+    const [lot] = await scene.sql<{ id: string }[]>`select id from lots where payment_id = ${payment.id}`;
+    const payout = firstPayoutOf(lot?.id ?? '');
     await scene.shopper.register(payment.merchant, USDC);
     await until(
       'it is signed',

@@ -68,7 +68,7 @@ describe('a signer with a policy of its own', () => {
     await scene.live(node);
     assert.equal((await scene.payout(second.id))?.state, 'sending');
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
-    assert.deepEqual(await scene.alerts(), [`signer_refused ${payoutIdOf(second.id)}`]);
+    assert.deepEqual(await scene.alerts(), [`signer_refused ${await scene.payoutIdOf(second.id)}`]);
     assert.match(
       (await scene.alertText('signer_refused')) ?? '',
       /^A payout of .* USDC .* waits, because the external signer refuses it: 1980 units would leave within an hour, and the limit is 1500$/,

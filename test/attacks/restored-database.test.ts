@@ -4,7 +4,6 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { payoutIdOf } from '../../src/domain/ids.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { copyDatabase } from '../database-copy.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
@@ -70,7 +69,7 @@ describe('a database restored from a backup', () => {
       await tx`update chain_events set decided_at = null where lower(fields ->> 'payer') = ${scene.intermediate.toLowerCase()}`;
     });
     await scene.payOut();
-    assert.deepEqual(await scene.itemsOf(payoutIdOf(id)), []);
+    assert.deepEqual(await scene.itemsOf(await scene.payoutIdOf(id)), []);
     await node.watch();
     assert.deepEqual(await freezes(), [`restored ${scene.network}`]);
   });

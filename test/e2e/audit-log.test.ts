@@ -27,6 +27,7 @@ const WITHIN = { withinMs: 60_000 };
 
 /** Commands that change nothing, in the database or on a chain. */
 const READING = [
+  'accounts list',
   'alerts',
   'apps list',
   'audit list',
@@ -81,12 +82,13 @@ const WRITING: Readonly<Record<string, string>> = {
   'destinations veto': 'settlement.vetoed',
   'destinations remove': 'settlement.expelled',
   ...Object.fromEntries(
-    ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored'].flatMap((scope) => [
+    ['merchant', 'partner', 'network', 'asset', 'payouts', 'refunds', 'restored'].flatMap((scope) => [
       [`freeze ${scope}`, 'freeze.set'],
       [`unfreeze ${scope}`, 'freeze.lifted'],
     ]),
   ),
   restored: 'freeze.set',
+  'accounts adopt': 'account.adopted',
   'secret rotate': 'secret.rotated',
   'secret import': 'secret.imported',
   'fees set': 'fees.set',
@@ -210,7 +212,13 @@ describe('the audit log', () => {
     assert.equal((entry.detail as Json).reason, 'case 42');
     await change('destinations remove', pending.id, ...why);
     const partner = await till(['partners', 'create', '--name', 'Frozen']);
-    const targets = { merchant: merchant.id, partner: partner.id, network: NETWORK, restored: NETWORK };
+    const targets = {
+      merchant: merchant.id,
+      partner: partner.id,
+      network: NETWORK,
+      asset: sandbox.assetOf('USDC'),
+      restored: NETWORK,
+    };
     for (const [scope, subject] of Object.entries(targets)) {
       await change(`freeze ${scope}`, subject, ...why);
       await change(`unfreeze ${scope}`, subject, ...why);
@@ -221,6 +229,8 @@ describe('the audit log', () => {
     }
     await change('restored');
     await till(['unfreeze', 'restored', NETWORK, ...why]);
+    await change('accounts adopt', `${NETWORK}:0x${'3'.repeat(40)}`);
+    await till(['accounts', 'adopt', `${NETWORK}:${SANDBOX_ACCOUNTS.intermediate}`]);
     await change('secret rotate');
     await inFolder(async (folder) => {
       const file = join(folder, 'head.json');

@@ -39,7 +39,7 @@ describe('till rebuild', () => {
     const { held } = await openPaid();
     await lose(
       `delete from events where object_id = '${held.id}'`,
-      `delete from payouts where payment_id = '${held.id}'`,
+      `delete from lots where payment_id = '${held.id}'`,
       `delete from book_entries where reference = '${held.commitment}'`,
       ...itemRows(held.commitment),
       `delete from payments where id = '${held.id}'`,
@@ -52,8 +52,9 @@ describe('till rebuild', () => {
     const second = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
     assert.deepEqual([second?.rebuilt, second?.unplaced], [[held.id], []]);
     assert.equal((await scene.balances(USDC))[ACCOUNTS.payable(MERCHANT)], 990n);
-    const [payout] = await scene.db.sql<{ state: string }[]>`select state from payouts where payment_id = ${held.id}`;
-    assert.equal(payout?.state, 'held');
+    const [lot] = await scene.db.sql<{ net: string; isOpen: boolean }[]>`
+      select net, is_open as "isOpen" from lots where payment_id = ${held.id}`;
+    assert.deepEqual(lot, { net: '990', isOpen: true });
     assert.deepEqual(await scene.differences(), []);
   });
 

@@ -95,7 +95,7 @@ describe('a deposit address that gets what it did not ask for', () => {
     send(0n);
     await node.turn(2);
     assert.equal(await scene.status(id), 'requires_action');
-    assert.deepEqual(await scene.db.sql`select from deposit_transfers`, []);
+    assert.deepEqual(await scene.db.sql`select from movements`, []);
     send(1_000n);
     send(0n);
     await node.turn(4);
@@ -124,7 +124,7 @@ describe('a deposit address that gets what it did not ask for', () => {
     scene.control.intercept(undefined);
     assert.deepEqual(await scene.db.sql`select from sends`, [], 'no gas is spent');
     const [{ count } = { count: 0 }] = await scene.db.sql<{ count: number }[]>`
-      select count(*)::int as count from deposit_transfers`;
+      select count(*)::int as count from movements`;
     assert.equal(count, 2 * BLOCKS * EACH);
     // Of the money that came too late the partner hears each time it has doubled.
     const named = await late(over.id);

@@ -13,6 +13,7 @@ import { listStrays } from '../../src/store/money/strays.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { listPayments } from '../../src/store/payments/payment-lists.ts';
+import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { UNFILTERED } from '../unfiltered.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -38,12 +39,13 @@ describe('money that came by a deposit address', () => {
   };
 
   /** The merchant names a destination, and gets the net amount of the payment there, once. */
-  async function isPaidOut(node: Awaited<ReturnType<RefundScene['newNode']>>, id: string): Promise<void> {
+  async function isPaidOut(node: Awaited<ReturnType<RefundScene['newNode']>>, id: string, units = 990n): Promise<void> {
     const destination = scene.payers.newAccount();
     await scene.register(destination);
     await scene.live(node, 5);
     assert.equal((await scene.payout(id))?.state, 'paid');
-    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), units);
+    assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990', 'only the money that paid settles');
     assert.deepEqual(await scene.differences(), []);
   }
 
@@ -133,7 +135,7 @@ describe('money that came by a deposit address', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('twice, by a wallet and by the address, is paid out once', async () => {
+  it('twice, by a wallet and by the address, goes to the merchant whole, and settles once', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     const { id, send } = await scene.deposit({ isHeld: true });
@@ -141,8 +143,8 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 2);
     send(1_000n);
     await scene.live(node, 4);
-    await isPaidOut(node, id);
-    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990' });
+    await isPaidOut(node, id, 1_980n);
+    assert.deepEqual(await scene.floats(), {});
   });
 
   it('that a stranger sweeps before a wallet pays does not stand in for the payout', async () => {
@@ -153,11 +155,12 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 2);
     scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
     await scene.live(node, 3);
-    assert.equal((await scene.payout(id))?.amount, '99');
+    const { amount } = (await scene.payout(id)) ?? {};
+    assert.equal(amount, '99');
     await scene.accept({ isHeld: true, told: { subject: id } });
     await scene.live(node, 4);
-    await isPaidOut(node, id);
-    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '99' });
+    await isPaidOut(node, id, 1_089n);
+    assert.deepEqual(await scene.floats(), {});
   });
 
   it('is not held a second time when a deep reorganisation takes its sweep away after the payout', async () => {
@@ -275,7 +278,7 @@ describe('the receipt of a payment by a deposit address', () => {
     send(1_000n);
     await node.turn(1);
     assert.deepEqual((await receiptOf(scene, id)).swept, []);
-    await scene.tamper(`delete from deposit_transfers where commitment = '${commitment}'`);
+    await scene.tamper(`delete from movements where commitment = '${commitment}'`);
     await assert.rejects(receiptOf(scene, id), /not in the chain at this moment/);
   });
 });
@@ -300,7 +303,10 @@ describe('till rebuild, for deposit addresses', () => {
       `delete from events where object_id = '${id}'`,
       `delete from book_entries where reference = '${commitment}'`,
       `delete from payment_settlements where payment_id = '${id}'`,
-      `delete from deposit_transfers where commitment = '${commitment}'`,
+      `delete from movements where payment_id = '${id}'`,
+      `delete from lots where payment_id = '${id}'`,
+      `delete from positions where payment_id = '${id}'`,
+      `delete from deposit_places where payment_id = '${id}'`,
       `delete from deposits where commitment = '${commitment}'`,
       'delete from send_items where true',
       `delete from items where subject = '${id}'`,
@@ -313,8 +319,8 @@ describe('till rebuild, for deposit addresses', () => {
     await assert.rejects(receiptOf(scene, id), /Only a succeeded payment/);
     await node.turn(2);
     const { form, arrived, sent, swept, transaction, sweeps } = await receiptOf(scene, id);
-    assert.deepEqual([form, arrived, sent, swept], [expectedForm, '1000', [], ['1000']]);
-    assert.equal(transaction, sweeps?.[0]?.transaction);
+    assert.deepEqual([form, arrived, sent, swept], [expectedForm, '1000', ['1000'], ['1000']]);
+    assert.notEqual(transaction, sweeps?.[0]?.transaction, 'the transfer paid, and not the sweep');
     const { status, tokenValue } = await scene.payment(id);
     assert.deepEqual([status, tokenValue], ['succeeded', '1000']);
     assert.deepEqual(await scene.balances(DOLLAR), {

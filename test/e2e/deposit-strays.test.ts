@@ -17,7 +17,7 @@ import type { SceneInput } from './relay-scene.ts';
 const USDC = SANDBOX_ASSETS['eip3009-vrs'];
 const TETHER = SANDBOX_ASSETS.permit2;
 const SETTLED = ACCOUNTS.settled('mrch_test');
-const FLOAT = ACCOUNTS.float('mrch_test');
+const PAYABLE = ACCOUNTS.payable('mrch_test');
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
 describe('stray money at a deposit address', () => {
@@ -84,22 +84,22 @@ describe('stray money at a deposit address', () => {
     await isReconciled();
   });
 
-  it('of a merchant without a destination becomes a float of the merchant, once', async () => {
+  it('of a merchant without a destination is held for the merchant, once', async () => {
     await open();
     const { send } = await scene.deposit({ isHeld: true });
     const node = await scene.newNode();
     send(1_000n, { token: TETHER });
     await node.turn(4);
-    assert.deepEqual(await scene.balances(TETHER), { payer: -1_000n, fees: 10n, [FLOAT]: 990n });
+    assert.deepEqual(await scene.balances(TETHER), { payer: -1_000n, fees: 10n, [PAYABLE]: 990n });
     await isReconciled();
-    // The sweep leaves the chain and is repeated. The float is not there twice.
+    // The sweep leaves the chain and is repeated. The money is not there twice.
     scene.control.reorg(3, { transactions: 'dropped', length: 4 });
     assert.equal(scene.control.balanceOf(scene.intermediate, TETHER), 0n, 'the sweep is gone');
     await node.turn(8);
     assert.equal(scene.control.balanceOf(scene.intermediate, TETHER), 990n);
-    assert.deepEqual(await scene.balances(TETHER), { payer: -1_000n, fees: 10n, [FLOAT]: 990n });
-    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test' and asset = ${TETHER}`;
-    assert.deepEqual(float, { units: '990' });
+    assert.deepEqual(await scene.balances(TETHER), { payer: -1_000n, fees: 10n, [PAYABLE]: 990n });
+    const lots = await scene.db.sql`select net::text, reason from lots where asset = ${TETHER}`;
+    assert.deepEqual([...lots], [{ net: '990', reason: 'wrong_token' }]);
     await isReconciled();
   });
 
@@ -184,8 +184,11 @@ describe('stray money at a deposit address', () => {
       `delete from events where object_id = '${id}'`,
       `delete from book_entries where reference = '${commitment}'`,
       `delete from payment_settlements where payment_id = '${id}'`,
-      `delete from deposit_transfers where commitment = '${commitment}'`,
-      `delete from deposit_strays where commitment = '${commitment}'`,
+      `delete from strays where payment_id = '${id}'`,
+      `delete from movements where payment_id = '${id}'`,
+      `delete from lots where payment_id = '${id}'`,
+      `delete from positions where payment_id = '${id}'`,
+      `delete from deposit_places where payment_id = '${id}'`,
       `delete from deposits where commitment = '${commitment}'`,
       'delete from send_items where true',
       `delete from items where subject = '${id}'`,
@@ -245,7 +248,7 @@ describe('stray money at a deposit address', () => {
       assert.deepEqual(entry, { actor: 'operator', subject: id });
     });
 
-    it('of a merchant without a destination is a float there, and no stray of the intermediate account', async () => {
+    it('of a merchant without a destination is held there, and no stray of the intermediate account', async () => {
       await openBoth();
       const { id, address } = await scene.deposit({ isHeld: true });
       const there = await other.newNode();
@@ -253,7 +256,7 @@ describe('stray money at a deposit address', () => {
       await there.turn(1);
       await search(id, { isSweep: true });
       await there.turn(4);
-      assert.deepEqual(await other.balances(BASE_SEPOLIA_USDC), { payer: -2_000n, fees: 20n, [FLOAT]: 1_980n });
+      assert.deepEqual(await other.balances(BASE_SEPOLIA_USDC), { payer: -2_000n, fees: 20n, [PAYABLE]: 1_980n });
       await isReconciled(other);
     });
 

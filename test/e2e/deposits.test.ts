@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import type { CrashPoint } from '../../src/runtime/crash-points.ts';
-import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-transfers.ts';
+import { findDepositProgress, findPaidInto } from '../../src/store/chain/deposit-progress.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
@@ -60,7 +60,7 @@ describe('a deposit address', () => {
     await isReconciled();
   });
 
-  for (const point of ['stored', 'recorded', 'paid', 'ordered', 'swept'] as const) {
+  for (const point of ['stored', 'recorded', 'paid', 'swept'] as const) {
     it(`pays long before the payment expires when the node dies at deposit.${point}`, async () => {
       await open();
       const { id, item, send } = await scene.deposit();
@@ -75,7 +75,7 @@ describe('a deposit address', () => {
     });
   }
 
-  for (const point of ['recorded', 'ordered', 'swept'] as const) {
+  for (const point of ['recorded', 'paid', 'swept'] as const) {
     it(`has late money swept although the node dies at deposit.${point}`, async () => {
       await open();
       const { id, item, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
@@ -110,15 +110,15 @@ describe('a deposit address', () => {
     const { id, commitment, send } = await scene.deposit();
     const node = await scene.newNode();
     const [row] = await scene.db.sql<{ row: object }[]>`
-      select to_jsonb(deposits) as row from deposits where commitment = ${commitment}`;
-    await command(scene, (tx) => tx`delete from deposits where commitment = ${commitment}`);
+      select to_jsonb(p) as row from deposit_places p where commitment = ${commitment}`;
+    await command(scene, (tx) => tx`delete from deposit_places where commitment = ${commitment}`);
     await scene.deposit();
     await node.turn();
     await command(
       scene,
       (tx) => tx`
-        insert into deposits overriding system value
-        select * from jsonb_populate_record(null::deposits, ${tx.json(row?.row as never)}::jsonb)`,
+        insert into deposit_places overriding system value
+        select * from jsonb_populate_record(null::deposit_places, ${tx.json(row?.row as never)}::jsonb)`,
     );
     send(1_000n);
     await node.turn(4);
@@ -184,8 +184,8 @@ describe('a deposit address', () => {
       const node = await scene.newNode();
       send(400n);
       await node.turn();
-      await scene.tamper('delete from deposit_transfers');
-      await scene.tamper('update deposits set is_stale = false, is_unfinished = false');
+      await scene.tamper('delete from movements');
+      await scene.tamper('update deposit_places set is_stale = false');
       await scene.tamper('update deposit_cursors set final_number = read_number');
       if (isCancelled) {
         await scene.movePayment({
@@ -212,9 +212,9 @@ describe('a deposit address', () => {
     await node.turn();
     const { number, hash } = await scene.chain.head();
     await scene.tamper(`
-      insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
+      insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
         sender, amount, is_screened)
-      values ('${scene.network}', '0x${'f'.repeat(64)}', 0, ${number}, '${hash}', '2100-01-01', '${commitment}', '${USDC}',
+      values ('${scene.network}', '0x${'f'.repeat(64)}', 0, ${number}, '${hash}', '2100-01-01', '${commitment}', '${id}', '${USDC}',
         '${`0x${'1'.repeat(40)}`}', 1000, false)`);
     await node.turn(4);
     assert.equal(await statusOf(id), 'succeeded');
@@ -307,28 +307,32 @@ describe('a deposit address', () => {
     await node.turn(4);
     assert.equal(await statusOf(id), 'succeeded');
     assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [PAYABLE]: 990n });
-    const [held] = await scene.db.sql`select amount, state, method from payouts where payment_id = ${id}`;
-    assert.deepEqual(held, { amount: '990', state: 'held', method: 'eip3009-vrs' });
+    const lots = await scene.db.sql`select net::text, is_paying, is_open from lots where payment_id = ${id}`;
+    assert.deepEqual([...lots], [{ net: '990', is_paying: true, is_open: true }]);
     await isReconciled();
   });
 
-  it('keeps what comes after the payout of a held amount as a float of the merchant', async () => {
+  it('keeps what comes after the payout of a held amount as a lot of its own', async () => {
     await open();
     const { id, send } = await scene.deposit({ isHeld: true });
     const node = await scene.newNode();
     send(1_000n);
     await node.turn(4);
-    await scene.tamper(`update payouts set state = 'sending' where payment_id = '${id}'`);
     send(500n);
     await node.turn(4);
-    const balances = await scene.balances(USDC);
-    assert.deepEqual([balances[PAYABLE], balances[ACCOUNTS.float('mrch_test')]], [990n, 495n]);
-    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test'`;
-    assert.deepEqual(float, { units: '495' });
+    assert.equal((await scene.balances(USDC))[PAYABLE], 1_485n);
+    const lots = await scene.db.sql`select net::text, reason from lots where payment_id = ${id} order by number`;
+    assert.deepEqual(
+      [...lots],
+      [
+        { net: '990', reason: null },
+        { net: '495', reason: 'overpaid' },
+      ],
+    );
     await isReconciled();
   });
 
-  it('adds nothing to the held amount of a payment that was paid another way: its money is a float of the merchant', async () => {
+  it('adds nothing to the money that paid another way: its money is a lot of its own', async () => {
     await open();
     const { id, send } = await scene.deposit({ isHeld: true });
     await scene.accept({ told: { subject: id }, isHeld: true });
@@ -337,10 +341,15 @@ describe('a deposit address', () => {
     assert.equal(await statusOf(id), 'succeeded');
     send(500n);
     await node.turn(5);
-    const [held] = await scene.db.sql`select amount, state from payouts where payment_id = ${id}`;
-    assert.deepEqual(held, { amount: '990', state: 'held' });
-    const [float] = await scene.db.sql`select units from floats where owner = 'mrch_test'`;
-    assert.deepEqual(float, { units: '495' });
+    const lots = await scene.db.sql`
+      select net::text, is_paying, reason from lots where payment_id = ${id} order by is_paying desc`;
+    assert.deepEqual(
+      [...lots],
+      [
+        { net: '990', is_paying: true, reason: null },
+        { net: '495', is_paying: false, reason: 'paid_twice' },
+      ],
+    );
     await isReconciled();
   });
 
@@ -359,7 +368,8 @@ describe('a deposit address', () => {
     assert.equal(scene.control.balanceOf(item.recipient, USDC), 990n);
     const items = await scene.db.sql`select from items where state in ('offered', 'due', 'sent')`;
     assert.equal(items.length, 0);
-    assert.deepEqual(await scene.db.sql`select from deposits where is_stale or is_unfinished`, []);
+    assert.deepEqual(await scene.db.sql`select from deposit_places where is_stale`, []);
+    assert.deepEqual(await scene.db.sql`select from positions where is_stale`, []);
     await isReconciled();
   });
 

@@ -5,7 +5,7 @@ import { addFiatSettlement, removeFiatSettlement } from '../../src/actions/parti
 import { notePayments } from '../../src/actions/paying/move-payment.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
-import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { eventBodies, findSubjects } from '../../src/http/event-bodies.ts';
 import { viewDetails } from '../../src/http/views/payment.ts';
 import { listEvents, readEvents } from '../../src/store/events/events.ts';
@@ -72,7 +72,7 @@ describe('events of money', () => {
       'payment.succeeded',
       'payment.settled',
     ]);
-    assert.deepEqual(await types(payoutIdOf(id)), ['payout.begun', 'payout.paid']);
+    assert.deepEqual(await types(await scene.payoutIdOf(id)), ['payout.begun', 'payout.paid']);
   });
 
   it('tell a payment as GET answered: settled by its own transfer, refunded, and reorganised', async () => {
@@ -128,7 +128,12 @@ describe('events of money', () => {
     await scene.live(node, 2);
     await scene.redirect(scene.payers.newAccount());
     await scene.live(node);
-    assert.deepEqual(await types(payoutIdOf(id)), ['payout.begun', 'payout.failed', 'payout.begun', 'payout.paid']);
+    assert.deepEqual(await types(await scene.payoutIdOf(id)), [
+      'payout.begun',
+      'payout.failed',
+      'payout.begun',
+      'payout.paid',
+    ]);
   });
 
   it('have sequences without gaps, and types of the catalogue', async () => {

@@ -6,7 +6,6 @@ import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { payoutIdOf } from '../../src/domain/ids.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
 import { findOutgoing, planAttempt } from '../../src/store/money/outgoing.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
@@ -54,7 +53,7 @@ describe('payouts of held amounts', () => {
     await scene.live(node, 2);
     const held = await scene.payout(id);
     assert.deepEqual([held?.state, held?.problem], ['held', 'recipient_blacklisted']);
-    assert.deepEqual(await scene.alerts(), [`payout_failed ${payoutIdOf(id)}`]);
+    assert.deepEqual(await scene.alerts(), [`payout_failed ${await scene.payoutIdOf(id)}`]);
     assert.match(
       (await scene.alertText('payout_failed')) ?? '',
       /^The payout of \d+\.\d{2,} USDC on Till Sandbox to 0x\w+ did not arrive \(/,
@@ -73,7 +72,7 @@ describe('payouts of held amounts', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await payOutHeld(scene);
-    const outgoing = await findOutgoing(scene.db.sql, payoutIdOf(id));
+    const outgoing = await findOutgoing(scene.db.sql, await scene.payoutIdOf(id));
     assert.ok(outgoing);
     const collector = '0x00000000000000000000000000000000000C0113';
     const deadline = new Date(Math.floor(scene.nowMs() / 1000) * 1000 + 3_600_000);
@@ -103,7 +102,7 @@ describe('payouts of held amounts', () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);
     await scene.payOut();
-    const [stored] = await scene.itemsOf(payoutIdOf(id));
+    const [stored] = await scene.itemsOf(await scene.payoutIdOf(id));
     assert.ok(stored?.signature);
     const { commitment, signature } = stored;
     scene.control.relayAsStranger([{ item: itemOf(stored), commitment, signature, hasCode: false }]);
@@ -196,9 +195,9 @@ describe('payouts of held amounts', () => {
           'id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
         from payments p, generate_series(1, 600) n where p.id = ${id}`;
       await tx`
-        insert into payouts select (jsonb_populate_record(o, jsonb_build_object(
-          'payment_id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
-        from payouts o, generate_series(1, 600) n where o.payment_id = ${id}`;
+        insert into lots select (jsonb_populate_record(l, jsonb_build_object(
+          'id', l.id || n, 'payment_id', 'pay_0' || lpad(n::text, 25, '0'), 'merchant_id', 'mrch_0'))).*
+        from lots l, generate_series(1, 600) n where l.payment_id = ${id}`;
       const asset = { asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
       const row = { id: 'crypto_0', merchantId: 'mrch_0', ...asset, createdAt };
       const spelled = `${scene.network}:${scene.intermediate.toLowerCase()}`;

@@ -145,7 +145,16 @@ describe('receipts for payers', () => {
         fromOperator: '0',
       };
       const about = { paymentId: refunded, number: 1, merchantId: paying.shop.merchant.id, reason: null, mac: null };
-      const fields = { network, asset, method, recipient, account, sendAfter: null, isOperators: false };
+      const fields = {
+        network,
+        asset,
+        method,
+        recipient,
+        account,
+        sendAfter: null,
+        isOperators: false,
+        waitsFor: null,
+      };
       await insertRefund(tx, { id: refunded.replace('pay_0', 'rfnd_1'), ...about, ...fields, ...money }, at);
       await tx`update refunds set state = 'refunded', transaction_hash = ${hash} where payment_id = ${refunded}`;
     });

@@ -12,13 +12,15 @@ import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts'
 import { putDestinations, writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
-import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
+import { firstPayoutOf } from '../../src/domain/money/money-out.ts';
 import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { listFloats } from '../../src/store/money/floats.ts';
-import { findOutgoing } from '../../src/store/money/outgoing.ts';
-import { findPayout } from '../../src/store/money/payouts.ts';
+import { deleteSpends, findLotsOf } from '../../src/store/money/lots.ts';
+import { findOutgoing, findPayoutsOf } from '../../src/store/money/outgoing.ts';
+import { findHeldMoney } from '../../src/store/money/payout-lists.ts';
 import { findRefundsOf } from '../../src/store/money/refunds.ts';
 import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
@@ -75,6 +77,14 @@ export async function openRefundScene(input: SceneInput = {}) {
     const hash = control.send({ method: 'eth_sendTransaction', params });
     control.mine();
     return hash;
+  }
+
+  /** The id of the first payout of the money that paid a payment. */
+  async function payoutIdOf(paymentId: string): Promise<string> {
+    const lots = await findLotsOf(db.sql, [paymentId]);
+    const lot = lots.find(({ isPaying }) => isPaying);
+    if (lot === undefined) throw new Error('The payment has no lot that paid it.');
+    return firstPayoutOf(lot.id);
   }
 
   /** Forgets a transfer out of our account, its entries, and the floats that it took. */
@@ -160,32 +170,29 @@ export async function openRefundScene(input: SceneInput = {}) {
     /** Restores the database from before a refund, with its cover and its entries; the chain stays. */
     async forget(paymentId: string, number = 1) {
       const id = refundIdOf(paymentId, number);
-      const [refund] = (await findRefundsOf(db.sql, [paymentId])).filter((each) => each.id === id);
-      const held = refund?.fromHeld ?? '0';
       await forgetTransfer(id, async (tx) => {
         await tx`delete from refunds where id = ${id}`;
-        await tx`
-          update payouts set state = 'held', amount = case when state = 'held' then amount else 0 end + ${held}::numeric
-          where payment_id = ${paymentId} and state in ('held', 'refunding', 'refunded') and ${held}::numeric > 0`;
+        await deleteSpends(tx, id);
       });
     },
     /** The same for the return of late money. */
     async forgetReturn(id: string) {
       await forgetTransfer(id, async (tx) => {
+        await deleteSpends(tx, id);
         await tx`
           update strays set state = 'unclaimed', recipient = null, requested_at = null, send_after = null, mac = null
           where id = ${id}`;
       });
     },
-    /** The same for the payout of so many units. */
-    async forgetPayout(paymentId: string, units: bigint) {
-      await forgetTransfer(payoutIdOf(paymentId), async (tx) => {
+    /** The same for the payout of a payment. */
+    async forgetPayout(paymentId: string) {
+      const id = await payoutIdOf(paymentId);
+      await forgetTransfer(id, async (tx) => {
         await tx`delete from payment_settlements where payment_id = ${paymentId}`;
-        await tx`
-          update payouts set state = 'held', amount = ${units.toString()}, destination = null
-          where payment_id = ${paymentId}`;
+        await deleteSpends(tx, id);
       });
     },
+    payoutIdOf,
     refund: async (paymentId: string) => {
       const [refund] = await findRefundsOf(db.sql, [paymentId]);
       if (refund === undefined) throw new Error('There is no such refund.');
@@ -195,7 +202,19 @@ export async function openRefundScene(input: SceneInput = {}) {
       (await listEvents(db.sql, refundIdOf(paymentId, 1))).map(
         ({ evidence, data }) => `${evidence.move ?? 'requested'} ${data.state}`,
       ),
-    payout: (paymentId: string) => findPayout(db.sql, paymentId),
+    /** The held money of a payment, if it has any; else its last payout; else what refunds took. */
+    async payout(paymentId: string) {
+      const [held] = await findHeldMoney(db.sql, paymentId);
+      if (held !== undefined) return { ...held, state: 'held' };
+      const payouts = await findPayoutsOf(db.sql, paymentId, 10);
+      const payout = payouts.find(({ state }) => state !== 'failed');
+      if (payout !== undefined) return payout;
+      const refunds = (await findRefundsOf(db.sql, [paymentId])).filter(({ fromHeld }) => fromHeld !== '0');
+      const amount = refunds.reduce((sum, { fromHeld }) => sum + BigInt(fromHeld), 0n).toString();
+      const isOver = refunds.every(({ state }) => state === 'refunded');
+      return refunds.length === 0 ? undefined : { state: isOver ? 'refunded' : 'refunding', amount, problem: null };
+    },
+    lots: (paymentId: string) => findLotsOf(db.sql, [paymentId]),
     outgoing: (id: string) => findOutgoing(db.sql, id),
     itemsOf: (id: string) => findItemsOf(db.sql, id),
     settlement: (paymentId: string) => findPaymentSettlement(db.sql, paymentId),

@@ -268,6 +268,22 @@ describe('a refund that the merchant signs for', () => {
     await assertBooked();
   });
 
+  it('takes the fee back if a deep reorg takes the refund for good', async () => {
+    const { id, refundId } = await waiting();
+    const { requests } = await offerRefund({ ...scene, config: { signedRefundFees: 'return' } }, refundId);
+    await accept(refundId, await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1]))));
+    await scene.fill(node, OPERATOR_FLOAT, 25n);
+    await scene.live(node, 2);
+    await returnFees(scene);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '10', operator: '15' });
+    const [item] = await scene.itemsOf(refundId);
+    scene.control.reorg(item === undefined ? 0 : 4, { transactions: 'dropped', length: 5 });
+    scene.pass(RUN_OUT_MS);
+    await scene.live(node, 3);
+    assert.equal(await state(id), 'awaiting_funds');
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '25' });
+  });
+
   it('is vetoed only when nobody can have it carried out any more', async () => {
     const { id, refundId } = await waiting();
     await offerRefund(scene, refundId);

@@ -111,10 +111,16 @@ describe('money outside of payments', () => {
     await assert.rejects(addFloat(scene, { ...input, transactionHash: `0x${'ab'.repeat(32)}` }), /no such transaction/);
     await assert.rejects(addFloat(scene, { ...input, owner: 'mrch_nobody' }), /mrch_nobody/);
     const elsewhere = scene.transfer({ from, to: scene.payers.newAccount(), units: 40n });
-    await assert.rejects(addFloat(scene, { ...input, transactionHash: elsewhere }), /transfers nothing/);
+    await assert.rejects(
+      addFloat(scene, { ...input, transactionHash: elsewhere }),
+      /transfers nothing|belongs to payments/,
+    );
     const payment = await scene.paid(node, { isHeld: true });
     const { transactionHash } = await scene.payment(payment.id);
-    await assert.rejects(addFloat(scene, { ...input, transactionHash: transactionHash ?? '' }), /transfers nothing/);
+    await assert.rejects(
+      addFloat(scene, { ...input, transactionHash: transactionHash ?? '' }),
+      /transfers nothing|belongs to payments/,
+    );
     assert.deepEqual(await scene.floats(), { operator: '40' });
   });
 
@@ -142,11 +148,13 @@ describe('money outside of payments', () => {
   it('is not a float before it is deep enough', async () => {
     const deep = await openRefundScene({ depth: 3 });
     try {
-      await deep.newNode();
+      const reader = await deep.newNode();
       const transactionHash = deep.transfer({ from: deep.payers.newAccount(), units: 40n });
       const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' };
       await assert.rejects(addFloat(deep, input), /deep enough/);
       deep.control.mine(2);
+      await assert.rejects(addFloat(deep, input), /has not read the block/);
+      await reader.turn();
       assert.equal(await addFloat(deep, input), 40n);
     } finally {
       await deep.close();

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { parseSignature } from 'viem';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { command, commandOfOne } from '../../src/actions/command.ts';
+import { rememberAccounts } from '../../src/actions/own-accounts.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
@@ -171,6 +172,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   /** A node that has just started and leads everything, with its own relayers if the operator has replaced them. */
   async function newNode(signers: readonly Signer[] = connected.relayers) {
     connected.relayers = signers;
+    await rememberAccounts({ ...base, chains });
     const leaseDeps = { ...base, holder: 'test' };
     const relayDeps: RelayDeps = {
       ...leaseDeps,
@@ -380,7 +382,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         await raiseNativeDeadline(tx, { paymentId: id, deadline: new Date(deadlineS * 1_000), now });
         await insertItems(tx, [stored], now);
         const fields = { commitment, network: network.chainId, address, paymentId: id, asset };
-        await insertDeposit(tx, { ...fields, mac: depositMac(base, fields) }, now);
+        await insertDeposit(tx, { ...fields, itemKey: commitment, mac: depositMac(base, fields) }, now);
       });
       const sender = payers.newPayer().address;
       const send = (units: bigint, { from = sender as string, token = asset } = {}) => {

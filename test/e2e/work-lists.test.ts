@@ -45,8 +45,10 @@ describe('lists of a whole partner', () => {
     const { paymentId } = created.json();
     const refundId = refundIdOf(paymentId, 1);
     await gateway.db.sql`
-      insert into payouts (payment_id, merchant_id, network, asset, method, account, amount, state, held_at, updated_at)
-      values (${paymentId}, ${merchantId}, ${CHAIN}, ${ASSET}, 'eip3009-vrs', ${ACCOUNT}, 990, 'held', now(), now())`;
+      insert into lots (id, payment_id, merchant_id, commitment, network, asset, account, is_held, amount, waiting, fee, net,
+        is_paying, number, payout_key, is_open, held_at, updated_at)
+      values (${`lot of ${paymentId}`}, ${paymentId}, ${merchantId}, '0x1', ${CHAIN}, ${ASSET}, ${ACCOUNT}, true, 1000, 0, 10,
+        990, true, 0, '', true, now(), now())`;
     await gateway.db.sql`
       insert into refunds (id, payment_id, merchant_id, network, asset, method, recipient, amount, price_value, fee, state,
         from_held, from_merchant, from_operator, account, requested_at, updated_at)

@@ -4,7 +4,8 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { command } from '../../src/actions/command.ts';
 import { headerText } from '../../src/domain/x402.ts';
 import { shiftClock } from '../../src/runtime/shifted-clock.ts';
-import { putDepositCursor, putDepositTransfers } from '../../src/store/chain/deposit-transfers.ts';
+import { listPlacesOf, putDepositCursor } from '../../src/store/chain/deposit-places.ts';
+import { putMovements } from '../../src/store/chain/movements.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { until } from '../until.ts';
@@ -287,14 +288,17 @@ describe('GET /x402/{paymentId}', () => {
   /** The watcher has read the chain up to its head, with these transfers. */
   async function readChain(transfers: readonly { commitment: string; sender: string; amount: bigint }[] = []) {
     const { number, hash, timestampS } = await paying.network().chain.head();
+    const commitments = transfers.map(({ commitment }) => commitment);
+    const places = await listPlacesOf(paying.gateway.db.sql, SANDBOX, commitments);
     const rows = transfers.map(({ amount, ...transfer }, logIndex) => ({
+      paymentId: places.find(({ commitment }) => commitment === transfer.commitment)?.paymentId ?? '',
       ...{ ...transfer, amount: amount.toString(), asset: USDC, logIndex, isScreened: false },
       ...{ transactionHash: `0x${keys}${logIndex}`, blockNumber: number, blockHash: hash },
       at: new Date(timestampS * 1000),
     }));
     keys += 1;
-    await command(paying.gateway, async (tx, now) => {
-      await putDepositTransfers(tx, SANDBOX, rows, now);
+    await command(paying.gateway, async (tx) => {
+      await putMovements(tx, SANDBOX, rows);
       await putDepositCursor(tx, SANDBOX, { readNumber: number, finalNumber: number });
     });
   }

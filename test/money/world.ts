@@ -13,9 +13,10 @@ import {
   returnIdFrom,
 } from '../../src/domain/money/money-out.ts';
 import { type Known, placeOf } from '../../src/domain/money/owner.ts';
-import { bookedDifference, bookedPosition, type Posting } from '../../src/domain/money/position-entries.ts';
+import { type Posting, positionEntries } from '../../src/domain/money/position-entries.ts';
 import type { Ending, Lot, PaymentTerms, Way } from '../../src/domain/money/terms.ts';
 import { A, B, type Block, EMPTY_CHAIN, FEES, HELD, type Intent, mine, N1, N2, type ToyChain } from './toy-chain.ts';
+import { wholePosition } from './whole-position.ts';
 
 /**
  * A world with one payment that everything happens to, and another merchant's payment whose money lies on the same
@@ -191,11 +192,13 @@ function held(world: World): World {
   return { ...world, holdings: holdingsOf(lotsOf(world.fold), spends) };
 }
 
+const ABOUT = { subject: TERMS.payment, merchantId: TERMS.merchant };
+
 /** Books the difference to the position that was booked last. */
 export function booked(world: World): World {
-  const next = bookedPosition(TERMS.merchant, world.holdings);
+  const next = wholePosition(TERMS.merchant, world.holdings);
   const books = new Map(world.books);
-  for (const { asset, lines } of bookedDifference(world.booked, next)) {
+  for (const { asset, lines } of positionEntries(ABOUT, world.booked, next, () => undefined)) {
     for (const { account, units } of lines) {
       books.set(`${account} ${asset}`, (books.get(`${account} ${asset}`) ?? 0n) + units);
     }

@@ -1,7 +1,6 @@
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { type DepositOnChain, depositsOnChain } from './deposits-on-chain.ts';
 import type { Invariant } from './invariant.ts';
-import { USDC } from './parties.ts';
 import type { Stage } from './stage.ts';
 
 /** The promises about deposit addresses. "one address" is checked at every answer (`depositing.ts`). */
@@ -65,38 +64,47 @@ export const DEPOSIT_INVARIANTS: readonly Invariant[] = [
     name: 'other money is named',
     promise: 'Money that a payment did not need is named to the partner, once and in full.',
     when: 'atEnd',
-    check: async (stage) => {
-      const rows = await stage.sql<{ objectId: string; amount: string }[]>`
-        select object_id as "objectId", sum((evidence ->> 'amount')::numeric)::text as amount from events
-        where type = 'payment.late_money' and evidence ? 'total' and evidence ->> 'asset' = ${USDC} group by object_id`;
-      const named = new Map(rows.map(({ objectId, amount }) => [objectId, BigInt(amount)]));
-      return findDeposit(({ paymentId, arrived, asked, itemState }) => {
-        const other = arrived - (itemState === 'paid' ? asked : 0n);
-        const told = named.get(paymentId) ?? 0n;
-        return other > 0n && told !== other ? `got ${other} that it did not need, and ${told} was named` : undefined;
-      })(stage);
-    },
+    check: findDeposit(({ stored, arrived, asked, itemState }) => {
+      const other = arrived - (itemState === 'paid' ? asked : 0n);
+      const isNamed = other <= 0n || stored.told === other;
+      return isNamed ? undefined : `got ${other} that it did not need, and ${stored.told} was named`;
+    }),
+  },
+  {
+    name: 'unexpected money is told',
+    promise: 'Each lot that a payment did not need has one event.',
+    when: 'atEnd',
+    find: (sql) => sql`
+          select s.id || ' of ' || s.payment_id || ' has ' || count(e.*) || ' events' as problem
+          from strays s left join events e
+            on e.object_id = s.payment_id and e.type = 'payment.late_money' and e.evidence ->> 'stray' = s.id
+          where s.lot_id is not null group by s.id, s.payment_id having count(e.*) <> 1 order by 1 limit 1`,
   },
   {
     name: 'swept money is kept for its merchant',
-    promise:
-      'Money that was swept to the intermediate account is held, was paid out or refunded, or is a float of the merchant.',
+    promise: 'Every unit that was swept to the intermediate account belongs to a lot of its payment.',
     when: 'atEnd',
     find: (sql) => sql`
-          select d.payment_id || ' had ' || s.net || ' swept, and ' || k.units || ' is accounted for' as problem
-          from deposits d join items i on i.commitment = d.commitment
+          select d.payment_id || ' had ' || s.net || ' swept, and ' || k.units || ' is in lots' as problem
+          from deposits d
           join lateral (
             select coalesce(sum((c.fields ->> 'amount')::numeric - (c.fields ->> 'fee')::numeric), 0) as net
             from chain_events c
             where c.network = d.network and c.commitment = d.commitment and c.type = 'swept' and c.problem is null
               and c.fields ->> 'asset' = d.asset) s on true
           join lateral (
-            select coalesce((select case when o.state in ('refunding', 'refunded') then 0 else o.amount end
-                from payouts o where o.payment_id = d.payment_id), 0)
-              + coalesce((select sum(r.from_held) from refunds r where r.payment_id = d.payment_id), 0)
-              + coalesce((select sum(f.units) from float_changes f
-                where f.subject = d.payment_id and f.kind = 'added' and f.asset = d.asset), 0) as units) k on true
-          where i.is_held and i.state = 'paid' and s.net <> k.units order by 1 limit 1`,
+            select coalesce(sum(l.net), 0) as units from lots l
+            where l.network = d.network and l.commitment = d.commitment and l.asset = d.asset) k on true
+          where s.net <> k.units order by 1 limit 1`,
+  },
+  {
+    name: 'lots are spent once',
+    promise: 'Payouts, refunds and returns together take no more of a lot than reached the account.',
+    when: 'atEnd',
+    find: (sql) => sql`
+          select s.lot_id || ' has ' || coalesce(max(l.net), 0) || ', and ' || sum(s.units) || ' was taken' as problem
+          from lot_spends s left join lots l on l.id = s.lot_id
+          group by s.lot_id having sum(s.units) > coalesce(max(l.net), 0) order by 1 limit 1`,
   },
 ];
 

@@ -43,8 +43,12 @@ export async function depositsOnChain(
 ): Promise<DepositOnChain[]> {
   const rows = await sql<Row[]>`
     select d.payment_id as "paymentId", d.commitment, d.address, d.asset, p.status, i.state, i.amount::text, i.fee::text,
-      i.recipient, i.deadline, d.arrived::text, d.swept::text, d.told::text
-    from deposits d join items i on i.commitment = d.commitment join payments p on p.id = d.payment_id
+      i.recipient, i.deadline, k.arrived::text, k.swept::text, k.told::text
+    from deposits d join lateral (
+      select coalesce(sum(l.amount), 0) as arrived, coalesce(sum(l.fee + l.net), 0) as swept,
+        coalesce(sum(s.amount), 0) as told
+      from lots l left join strays s on s.lot_id = l.id
+      where l.payment_id = d.payment_id and l.commitment = d.commitment and l.asset = d.asset) k on true join items i on i.commitment = d.commitment join payments p on p.id = d.payment_id
     where ${paymentId ?? null}::text is null or d.payment_id = ${paymentId ?? null} order by d.commitment`;
   if (rows.length === 0) return [];
   const { number } = await chain.head();

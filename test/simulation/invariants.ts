@@ -2,13 +2,12 @@ import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { weightOf } from '../../src/chains/weight.ts';
 import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
-import { payoutIdOf } from '../../src/domain/ids.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
 import { DEPOSIT_INVARIANTS } from './deposit-invariants.ts';
 import { findUnfollowed } from './event-follower.ts';
 import type { Invariant } from './invariant.ts';
-import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR, SUBJECT_KEYS } from './node.ts';
+import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR, ROW_KEYS, SUBJECT_KEYS } from './node.ts';
 import { SELLING_INVARIANTS } from './selling-invariants.ts';
 import type { PaidEvent, Stage } from './stage.ts';
 import { X402_INVARIANTS } from './x402-invariants.ts';
@@ -174,24 +173,24 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'held money leaves once',
-    promise: 'Of a held amount, payout and refunds together take no more than there was.',
+    promise: 'Payouts, refunds and returns together take no more of a lot than there was, and each takes its amount.',
     when: 'always',
     about: ['refunds', 'outgoing'],
-    check: async ({ sql }) => {
-      const held = await sql<{ paymentId: string; net: string; refunded: string }[]>`
-        select p.payment_id as "paymentId", (i.amount - i.fee)::text as net, (
-            select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.payment_id
-          )::text as refunded
-        from payouts p join items i on i.subject = p.payment_id and i.state = 'paid' and i.end_reason is null
-        where i.method not like 'deposit%' order by 1`;
-      const rows = await sql<{ id: string; amount: string }[]>`
-        select id, amount from outgoing where purpose = 'payout' and state <> 'failed'`;
-      const payouts = new Map(rows.map(({ id, amount }) => [id, BigInt(amount)]));
-      const over = held.find(
-        ({ paymentId, net, refunded }) => BigInt(refunded) + (payouts.get(payoutIdOf(paymentId)) ?? 0n) > BigInt(net),
-      );
-      return over && `more than the held amount of ${over.paymentId} is paid out and refunded`;
-    },
+    find: (sql) => sql`
+          select l.id || ' has ' || l.net || ', and orders took ' || s.units as problem
+          from lots l join (select lot_id, sum(units) as units from lot_spends group by 1) s on s.lot_id = l.id
+          where s.units > l.net
+          union all
+          select o.id || ' of ' || o.amount || ' took ' || s.units
+          from outgoing o
+          join lateral (select coalesce(sum(x.units), 0) as units from lot_spends x where x.order_id = o.id) s on true
+          where o.purpose = 'payout' and s.units <> case when o.state = 'failed' then 0 else o.amount end
+          union all
+          select r.id || ' took ' || s.units || ' in place of ' || r.from_held
+          from refunds r
+          join lateral (select coalesce(sum(x.units), 0) as units from lot_spends x where x.order_id = r.id) s on true
+          where s.units <> r.from_held
+          limit 1`,
   },
   {
     name: 'refunds stay within their payment',
@@ -308,14 +307,12 @@ export const INVARIANTS: readonly Invariant[] = [
     promise: 'The net amount of a payment to the intermediate account is held until it is paid out or refunded.',
     when: 'atEnd',
     find: (sql) => sql`
-          select p.id || ' has paid ' || i.amount - i.fee || ', and ' || coalesce(o.amount::text, 'nothing') || ' is held'
+          select p.id || ' has paid ' || i.amount - i.fee || ', and ' || coalesce(l.net::text, 'nothing') || ' is its lot'
             as problem
-          from items i join payments p on p.id = i.subject left join payouts o on o.payment_id = p.id
+          from items i join payments p on p.id = i.subject
+          left join lots l on l.id = i.network || '/' || i.commitment || '/0' and l.is_held and l.is_paying
           where i.purpose = 'payment' and i.method not like 'deposit%' and i.is_held and i.state = 'paid' and i.end_reason is null
-            and p.status = 'succeeded' and i.amount > i.fee
-            and case when o.state in ('refunding', 'refunded') then 0 else o.amount end + (
-                select coalesce(sum(r.from_held), 0) from refunds r where r.payment_id = p.id
-              ) is distinct from i.amount - i.fee
+            and p.status = 'succeeded' and l.net is distinct from i.amount - i.fee
           order by p.id limit 1`,
   },
   {
@@ -326,7 +323,8 @@ export const INVARIANTS: readonly Invariant[] = [
       const reports = await verifyBooks(stage.sql);
       const [problem] = reports.flatMap(({ problems }) => problems);
       if (problem !== undefined) return problem;
-      const report = await reconcile({ db: { sql: stage.sql }, subjectKeys: SUBJECT_KEYS }, stage.connected, {
+      const keys = { rowKeys: ROW_KEYS, subjectKeys: SUBJECT_KEYS };
+      const report = await reconcile({ db: { sql: stage.sql }, ...keys }, stage.connected, {
         from: 0,
       });
       return report?.differences[0]?.message;

@@ -216,21 +216,27 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'late money pays',
     plan: { ways: ['address'] },
-    alter: edited(['filter (where not is_screened and at > ', 'filter (where not is_screened and false and at > ']),
+    alter: edited(
+      ['from summed where nth = 1', 'from summed where nth = 1'],
+      [
+        'block_hash as "blockHash", at, commitment',
+        `block_hash as "blockHash", at - interval '1 hour' as at, commitment`,
+      ],
+    ),
   },
   {
     name: 'a sweep is ordered while another one is open',
     plan: { ways: ['address'] },
-    alter: edited([
-      'select commitment, state from items',
-      'select commitment, state from (select * from items where false) items',
-    ]),
+    alter: edited(['select commitment, state from items', "select commitment, 'paid' as state from items"]),
   },
   {
-    name: 'a look at an address that was cut off is not taken up again',
+    name: 'the money of a payment is computed once, and not again',
     plan: { clients: 4, ways: ['address'], faults: ['crash at a point'], troubleMs: 60_000 },
     deadlyPoints: ['deposit.recorded', 'deposit.paid'],
-    alter: edited([', is_unfinished = true, is_stale = exists', ', is_unfinished = false, is_stale = exists']),
+    alter: edited([
+      'on conflict (payment_id) do update set is_stale = true where not',
+      'on conflict (payment_id) do update set is_stale = positions.is_stale where not',
+    ]),
   },
   {
     name: 'an authorization is given up before it has run out',

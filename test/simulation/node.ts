@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { openReceiptKey } from '../../src/actions/open-receipt-key.ts';
+import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
@@ -37,6 +38,7 @@ import type { Seeded } from './seeded.ts';
 /** All nodes of a run share it. */
 export const MASTER_SECRET = new Uint8Array(32).fill(7);
 export const SUBJECT_KEYS = subjectKeysOf(createSecrets([MASTER_SECRET]));
+export const ROW_KEYS = rowKeysOf(createSecrets([MASTER_SECRET]));
 /** A payer may have this many open items at once. */
 export const OPEN_ITEMS_PER_PAYER = 2;
 /** The whole tokens of one asset that may leave within an hour: some runs reach it. */

@@ -161,8 +161,8 @@ async function isAllDone({ sql }: Stage, readTo: number): Promise<boolean> {
       + (select count(*) from chain_events where decided_at is null)
       + (select count(*) from sends where state = 'open')
       + (select count(*) from items where purpose = 'sweep' and state in ('due', 'sent'))
-      + (select count(*) from deposits where is_stale or is_unfinished)
-      + (select count(*) from deposit_strays where is_stale or is_unfinished)
+      + (select count(*) from deposit_places where is_stale)
+      + (select count(*) from positions where is_stale)
       + (select count(*) from deposit_cursors where final_number < ${readTo})
       + (select count(*) from chain_cursors where final_number < ${readTo})
       + (select count(*) from mails where status = 'pending')
@@ -186,7 +186,8 @@ async function nextDeadline({ sql }: Stage): Promise<number | undefined> {
       + (select count(*) from outgoing where state = 'sending' and signer = 'gateway' and problem is distinct from 'limited')
       + (select count(*) from outbox)
       + (select count(*) from webhook_deliveries where status = 'pending')
-      + (select count(*) from deposits where is_stale or is_unfinished)
+      + (select count(*) from deposit_places where is_stale)
+      + (select count(*) from positions where is_stale)
       + (select count(*) from chain_events where decided_at is null))::int as busy`;
   const [{ at, busy } = { at: null, busy: 1 }] = rows;
   return busy === 0 && at !== null ? at.getTime() : undefined;

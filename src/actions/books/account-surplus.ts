@@ -1,3 +1,4 @@
+import type { Chain } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { coinOf } from '../../chains/coin.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
@@ -30,19 +31,9 @@ export async function coinSurpluses(
   const { chain } = connected;
   const network = chain.network.chainId;
   const asset = coinOf(network);
-  const open = await listSendsToFinish(db, network, MAX_SENDS);
   const surpluses = await Promise.all(
     accounts.map(async (account) => {
-      const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
-      const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
-      const burnt = states.flatMap((state) =>
-        state.is === 'mined' && state.block.number <= block ? [state.coinSpent] : [],
-      );
-      const positions = await positionsOf(db, hashes);
-      const bookedOf = hashes.map(
-        (hash) => positions.get(hash)?.find((line) => line.account === ACCOUNTS.gas(account))?.units ?? 0n,
-      );
-      const pending = sum(burnt) - sum(bookedOf);
+      const { hashes, units: pending } = await unbookedGas(db, chain, { account, block });
       const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
       const surplus = (await chain.balance(account, block)) - (booked - pending);
       // The operator may withdraw fees at any time.
@@ -51,6 +42,25 @@ export async function coinSurpluses(
   );
   const still = new Set((await listSendsToFinish(db, network, MAX_SENDS)).flatMap(({ hashes }) => hashes));
   return surpluses.filter(({ hashes }) => hashes.every((hash) => still.has(hash)));
+}
+
+/** Gas of an account that is mined up to a block and not in the books yet, with the transactions that may spend it. */
+export async function unbookedGas(
+  db: Reader,
+  chain: Chain,
+  { account, block }: { readonly account: string; readonly block: number },
+): Promise<{ readonly hashes: readonly string[]; readonly units: bigint }> {
+  const open = await listSendsToFinish(db, chain.network.chainId, MAX_SENDS);
+  const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
+  const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
+  const burnt = states.flatMap((state) =>
+    state.is === 'mined' && state.block.number <= block ? [state.coinSpent] : [],
+  );
+  const positions = await positionsOf(db, hashes);
+  const booked = hashes.map(
+    (hash) => positions.get(hash)?.find((line) => line.account === ACCOUNTS.gas(account))?.units ?? 0n,
+  );
+  return { hashes, units: sum(burnt) - sum(booked) };
 }
 
 /** Of a token on the intermediate account. */
@@ -96,7 +106,11 @@ export function allBookedAt(
 ) {
   const { chainId: network } = chain.network;
   const isAccount = (other: string) => account.toLowerCase() === other.toLowerCase();
-  const accounts = [ACCOUNTS.relayer(account), ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : [])];
+  const accounts = [
+    ACCOUNTS.relayer(account),
+    ...(isAccount(intermediateAccount) ? [INTERMEDIATE] : []),
+    ACCOUNTS.missing(account),
+  ];
   return heldAt(db, { network, address: account, block, accounts, hasFees: isAccount(feeAccount) });
 }
 

@@ -1,14 +1,52 @@
-import { acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
+import { aboveFloors, type Change, takenBy } from '../../domain/book-floors.ts';
+import { ACCOUNTS, acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
 import { isByDeposit } from '../../domain/item.ts';
 import { type RevivedItem, reviveItems } from '../../store/chain/due-items.ts';
 import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
+import { listOwnAccounts } from '../../store/chain/own-accounts.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
-import { insertEntries } from '../../store/money/books.ts';
+import { insertEntries, lockBalances } from '../../store/money/books.ts';
+import { findPaymentsOfLots, findSpendsOf, unholdItems } from '../../store/money/lots.ts';
+import { markPositionsStale } from '../../store/money/positions.ts';
+import { lockPayments } from '../../store/payments/payments.ts';
+import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
 /** Writes entries, in the transaction of the change they record. */
 export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
-  if (entries.length > 0) await insertEntries(tx, entries, at);
+  if (entries.length === 0) return;
+  const taken = takenBy(entries);
+  // Entries that only add need no lock and no further statement.
+  const written = taken.length === 0 ? entries : await withFloors(tx, entries, taken);
+  await insertEntries(tx, written, at);
+  await tellMissing(tx, written, at);
+}
+
+async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Change[]): Promise<Entry[]> {
+  const balances = await lockBalances(
+    tx,
+    taken.map(({ network, account, asset }) => ({ network, account, asset })),
+  );
+  const isLacking = taken.some(({ account, asset, units }) => {
+    const balance = balances.find((each) => each.account === account && each.asset === asset);
+    return (balance?.units ?? 0n) + units < 0n;
+  });
+  if (!isLacking) return [...entries];
+  const accounts = await listOwnAccounts(tx);
+  const missing = (network: string) =>
+    accounts.findLast((row) => row.network === network && row.kind === 'intermediate')?.address ?? network;
+  return aboveFloors(entries, { balances, missing });
+}
+
+/** Money that was spent and is not there needs a person. The comparison with the chain freezes the asset, and clears this. */
+async function tellMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
+  const prefix = ACCOUNTS.missing('');
+  for (const { asset, subject, lines } of entries) {
+    const lack = lines.find(({ account, units }) => account.startsWith(prefix) && units < 0n);
+    if (lack === undefined) continue;
+    const message = `${-lack.units} of ${asset} were spent for ${subject}, and their arrival is not on the chain any more. The books show them in ${lack.account}.`;
+    await upsertAlert(tx, { name: 'money_missing', subject: asset, message, lastSeen: at });
+  }
 }
 
 /**
@@ -55,12 +93,22 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 
-/** Reverses the entries of paid items: the block that proved them left the chain. */
+/**
+ * Reverses the entries of paid items: the block that proved them left the chain. Their lots go. If something of them was
+ * spent, the payment has a debt, which its position shows.
+ */
 export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
   if (commitments.length === 0) return [];
+  await lockPayments(tx, await findPaymentsOfLots(tx, commitments));
   const paid = (await lockBookItems(tx, commitments)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
   const revived = await reviveItems(tx, commitments);
-  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isExtra: item.isExtra }));
+  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isStray: item.isStray }));
   await recordEntries(tx, entries, at);
+  const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
+  await markPositionsStale(
+    tx,
+    spends.map(({ payment }) => payment),
+    at,
+  );
   return revived;
 }

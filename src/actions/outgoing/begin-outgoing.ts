@@ -28,6 +28,7 @@ import type { Alarms } from '../alarms.ts';
 import { raiseAlert } from '../alerts.ts';
 import { command } from '../command.ts';
 import { shownHeads } from '../event-subject.ts';
+import { ownAccounts } from '../own-accounts.ts';
 import { consentToSend } from '../own-coin.ts';
 import { provingAssets } from '../own-transfer.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
@@ -41,7 +42,6 @@ import { isReadToHead } from './read-to-head.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
 import { isForgotten } from './refund/signed/forgotten-refund.ts';
 import { concludePaid } from './settle-outgoing.ts';
-import { ownAccounts } from './stray/record-strays.ts';
 
 export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
   readonly log: Log;
@@ -195,17 +195,16 @@ function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMa
 }
 
 /** Stores the terms of the next attempt. Undefined when none may be begun now. */
-async function plan(
-  deps: OutgoingDeps,
-  { chain, feeAccount }: ConnectedChain,
-  outgoing: Outgoing,
-): Promise<Attempt | undefined> {
-  const { id, network, payer } = outgoing;
+async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Attempt | undefined> {
+  const { chain, feeAccount } = connected;
+  const { id, network } = outgoing;
+  // An earlier account of ours may have sent it.
+  const payers = [outgoing.payer, ...(await ownAccounts(deps, connected))];
   const forgotten = await findForgotten(deps.db.sql, {
     network,
     assets: provingAssets(network),
     subjects: shownHeads(deps, id),
-    payer,
+    payers,
   });
   if (forgotten !== undefined) {
     await remember(deps, outgoing, forgotten);
@@ -267,7 +266,8 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 /** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */
 async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
-  const ask = { network, assets: provingAssets(network), payers: ownAccounts(connected), isUndecided: true };
+  const payers = await ownAccounts(deps, connected);
+  const ask = { network, assets: provingAssets(network), payers, isUndecided: true };
   return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 
@@ -294,5 +294,6 @@ function itemOf(outgoing: Outgoing, { seal, collector, feeAccount, deadline }: O
     fee: 0n,
     deadlineS,
   };
-  return seal === null ? terms : { ...terms, seal };
+  const { paymentId } = outgoing;
+  return { ...terms, ...(seal !== null && { seal }), ...(paymentId !== null && { paymentId }) };
 }

@@ -1,3 +1,4 @@
+import { paymentIdOf } from '../../domain/ids.ts';
 import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
 import {
   insertOutgoing,
@@ -29,7 +30,11 @@ export function outgoingMac({ rowKeys }: RowKeyDeps, order: Order): string {
 
 /** True if the gateway ordered exactly this transfer. */
 export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(outgoing), outgoing.mac);
+  const { id, paymentId, mac } = outgoing;
+  if (isRowMac(rowKeys, TABLE, fieldsOf(outgoing), mac)) return true;
+  // The id of a payout of an older version shows its payment, so its MAC does not name it.
+  const isShown = paymentId !== null && paymentIdOf(id) === paymentId;
+  return isShown && isRowMac(rowKeys, TABLE, fieldsOf({ ...outgoing, paymentId: null }), mac);
 }
 
 /** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */
@@ -46,10 +51,13 @@ export async function renewOutgoingMacs(
   return trusted.length;
 }
 
-type Order = Pick<NewOutgoing, Exclude<keyof NewOutgoing, 'amount'>> & { readonly amount: bigint | string };
+type Order = Omit<NewOutgoing, 'amount' | 'paymentId'> & {
+  readonly amount: bigint | string;
+  readonly paymentId?: string | null;
+};
 
 function fieldsOf(order: Order): MacFields {
-  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = order;
+  const { id, purpose, network, asset, method, payer, recipient, amount, merchantId, floatOwner, paymentId } = order;
   return {
     id,
     purpose,
@@ -61,5 +69,7 @@ function fieldsOf(order: Order): MacFields {
     amount: amount.toString(),
     merchantId,
     floatOwner,
+    // Only payouts have one, and those of older versions have none.
+    ...(paymentId != null && { paymentId }),
   };
 }

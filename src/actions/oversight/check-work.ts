@@ -12,6 +12,7 @@ import { listAlerts } from '../../store/plumbing/alerts.ts';
 import { listLeases } from '../../store/plumbing/leases.ts';
 import { createAlarms } from '../alarms.ts';
 import { auditLeaseName } from '../books/audit/audit-books.ts';
+import { solvencyLeaseName } from '../books/audit/solvency.ts';
 import { sealLeaseName } from '../books/seal-entries.ts';
 import type { CommandDeps } from '../command.ts';
 import { createLasting } from '../lasting.ts';
@@ -184,6 +185,7 @@ function expectedLeases(chains: Chains): (readonly [lease: string, work: string]
       ),
       [sealLeaseName(network.chainId), `sealing the books of ${network.name} (role jobs)`] as const,
       [auditLeaseName(network.chainId), `auditing the books of ${network.name} (role jobs)`] as const,
+      [solvencyLeaseName(network.chainId), `comparing balances with the books of ${network.name} (role jobs)`] as const,
     ]);
   return [...ofNetworks, [PLACING_LEASE, 'placing events (role jobs)'] as const];
 }

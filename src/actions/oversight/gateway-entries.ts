@@ -34,6 +34,7 @@ function stopEntry({ at, actor, action, subject, detail }: AuditEntry): Timeline
 function frozenName(subject: string): string {
   const [scope, id] = subject.split(' ');
   if (scope === 'restored') return `Payouts and refunds on ${networkName(id ?? '')} were`;
+  if (scope === 'asset') return `All transfers of ${id} out of our accounts were`;
   return id === undefined ? `All ${subject} were` : `The ${subject} was`;
 }
 

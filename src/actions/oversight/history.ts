@@ -9,7 +9,8 @@ import {
   type SeenEvent,
 } from '../../store/chain/attempt-history.ts';
 import { findNewestEvents, type StoredEvent } from '../../store/events/events.ts';
-import { findPayout, type Payout } from '../../store/money/payouts.ts';
+import { findPayoutsOf, type Outgoing } from '../../store/money/outgoing.ts';
+import { findHeldMoney, type HeldMoney } from '../../store/money/payout-lists.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
 import { findKeyLabels } from '../../store/parties/api-keys.ts';
 import { findMerchantOfAnyPartner, type Merchant } from '../../store/parties/merchants.ts';
@@ -26,11 +27,13 @@ export interface History {
   readonly payment: Payment;
   readonly merchant: Merchant | undefined;
   readonly events: readonly (StoredEvent & { readonly objectId: string })[];
-  /** Of the payment, its payout and its refund. */
+  /** Of the payment, its payouts and its refunds. */
   readonly attempts: readonly AttemptRow[];
   readonly versions: readonly CarryingVersion[];
   readonly seen: readonly SeenEvent[];
-  readonly payout: Payout | undefined;
+  /** The newest first. */
+  readonly payouts: readonly Outgoing[];
+  readonly held: readonly HeldMoney[];
   readonly refunds: readonly Refund[];
   /** Freezes and suspensions that were set or lifted. */
   readonly stops: readonly AuditEntry[];
@@ -46,21 +49,27 @@ export interface History {
 
 /** After the end of a payment the gateway still finishes its transactions. */
 const AFTERMATH_MS = 60_000;
+/** A payment has few: one for each asset, and one for each lot that came after an earlier payout. */
+const MAX_PAYOUTS = 20;
 
 export async function readHistory(db: Reader, payment: Payment, limit: number): Promise<History> {
-  const [payout, refunds, merchant] = await Promise.all([
-    findPayout(db, payment.id),
+  const [payouts, held, refunds, merchant] = await Promise.all([
+    findPayoutsOf(db, payment.id, MAX_PAYOUTS),
+    findHeldMoney(db, payment.id),
     findRefundsOf(db, [payment.id]),
     findMerchantOfAnyPartner(db, payment.merchantId),
   ]);
-  const subjects = [payment.id, payoutIdOf(payment.id), ...refunds.map(({ id }) => id)];
+  // The payout of an older version has an id that follows from the payment.
+  const ids = [...payouts, ...refunds].map(({ id }) => id);
+  const subjects = [...new Set([payment.id, payoutIdOf(payment.id), ...ids])];
   const [events, attempts] = await Promise.all([
     findNewestEvents(db, subjects, limit),
     findAttempts(db, subjects, limit),
   ]);
   const commitments = attempts.rows.map(({ commitment }) => commitment);
   const networks = [...new Set(attempts.rows.map(({ network }) => network))];
-  const ends = endsOf(payment, { payout, refunds, lastEvent: events.rows[0] });
+  const assets = [...new Set([...payouts, ...held, ...refunds].map(({ asset }) => asset))];
+  const ends = endsOf(payment, { payouts, held, refunds, lastEvent: events.rows[0] });
   const period = { from: payment.createdAt, to: ends.work, limit };
   const keyIds = events.rows.flatMap(({ actor }) => (actor.startsWith(KEY) ? [actor.slice(KEY.length)] : []));
   const eventIds = events.rows.map(({ id }) => id);
@@ -68,7 +77,12 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findKeyLabels(db, [...new Set(keyIds)]),
     findCarryingVersions(db, commitments, limit),
     findSeenEvents(db, commitments, limit),
-    findAuditAbout(db, { ...period, to: ends.stops, subjects: stopSubjects(payment, networks), actions: STOPPING }),
+    findAuditAbout(db, {
+      ...period,
+      to: ends.stops,
+      subjects: stopSubjects(payment, networks, assets),
+      actions: STOPPING,
+    }),
     findDeliveriesOf(db, payment, { eventIds, limit }),
     findAlertsAbout(db, { ...period, subjects, networks }),
     findTakeovers(db, { ...period, names: networks.flatMap((network) => [`watch ${network} `, `relay ${network} `]) }),
@@ -77,7 +91,8 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   return {
     payment,
     merchant,
-    payout,
+    payouts,
+    held,
     refunds,
     events: events.rows.toReversed(),
     attempts: attempts.rows.toReversed(),
@@ -96,7 +111,11 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
 const KEY = 'key:';
 const STOPPING = ['freeze.set', 'freeze.lifted', 'merchant.changed'];
 
-function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly string[]): string[] {
+function stopSubjects(
+  { merchantId, partnerId }: Payment,
+  networks: readonly string[],
+  assets: readonly string[],
+): string[] {
   return [
     merchantId,
     freezeName({ scope: 'merchant', subject: merchantId }),
@@ -107,6 +126,7 @@ function stopSubjects({ merchantId, partnerId }: Payment, networks: readonly str
       freezeName({ scope: 'network', subject }),
       freezeName({ scope: 'restored', subject }),
     ]),
+    ...assets.map((subject) => freezeName({ scope: 'asset', subject })),
   ];
 }
 
@@ -120,14 +140,19 @@ interface Ends {
 /** A held amount may wait for months, and only freezes concern it meanwhile. */
 function endsOf(
   { status, updatedAt }: Payment,
-  { payout, refunds, lastEvent }: Pick<History, 'payout' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
+  {
+    payouts,
+    held,
+    refunds,
+    lastEvent,
+  }: Pick<History, 'payouts' | 'held' | 'refunds'> & { readonly lastEvent: StoredEvent | undefined },
 ): Ends {
   const rested = new Date(Math.max(updatedAt.getTime(), lastEvent?.at.getTime() ?? 0) + AFTERMATH_MS);
   const isUnderWay =
     !isFinal(status) ||
-    payout?.state === 'sending' ||
+    payouts.some(({ state }) => state === 'sending') ||
     refunds.some(({ state }) => state === 'requested' || state === 'sending');
-  const isHeld = payout?.state === 'held' || refunds.some(({ state }) => state !== 'refunded');
+  const isHeld = held.length > 0 || refunds.some(({ state }) => state !== 'refunded');
   return { work: isUnderWay ? FAR : rested, stops: isUnderWay || isHeld ? FAR : rested };
 }
 

@@ -12,6 +12,7 @@ import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
 import type { AttemptRow, SeenEvent } from '../../store/chain/attempt-history.ts';
 import { type ChainCursor, findCursors } from '../../store/chain/chain-cursors.ts';
+import type { Refund } from '../../store/money/refunds.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { type Freeze, listFreezes } from '../../store/parties/freezes.ts';
 import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
@@ -219,12 +220,18 @@ async function outgoingFacts(
   history: History,
   freezes: readonly Freeze[],
 ): Promise<OutgoingFacts | undefined> {
-  const { payment, payout, refunds, events } = history;
+  const { payment, payouts, held, refunds, events } = history;
   const refund = refunds.find((each) => each.state !== 'refunded' && takesPart(each));
-  const stop = (purpose: 'refund' | 'payout', network: string, isFree = false) => {
+  const stop = (
+    purpose: 'refund' | 'payout',
+    { network, asset }: Pick<Refund, 'network' | 'asset'>,
+    isFree = false,
+  ) => {
     const found = freezes.find(
       ({ scope, subject }) =>
-        scope === `${purpose}s` || ((scope === 'network' || scope === 'restored') && subject === network),
+        scope === `${purpose}s` ||
+        ((scope === 'network' || scope === 'restored') && subject === network) ||
+        (scope === 'asset' && subject === asset),
     );
     const general =
       found && stopOf(found, found.subject === '' ? `Every ${purpose} is frozen` : `${found.subject} is frozen`);
@@ -233,7 +240,7 @@ async function outgoingFacts(
     return named && `${named.what}${named.by === undefined ? '' : ` by ${named.by}`}: ${named.reason}`;
   };
   if (refund !== undefined && refund.state !== 'refunded') {
-    const { id, asset, amount, updatedAt, problem, network, isOperators, sendAfter } = refund;
+    const { id, asset, amount, updatedAt, problem, isOperators, sendAfter } = refund;
     const common = {
       id,
       amount: amountText(asset, amount),
@@ -242,23 +249,26 @@ async function outgoingFacts(
       problem,
     };
     const coolsUntilMs = isOperators ? undefined : sendAfter?.getTime();
-    const whose = { stop: stop('refund', network, isOperators), destination: undefined };
+    const whose = { stop: stop('refund', refund, isOperators), destination: undefined };
     const settlement = refund.fromHeld === '0' ? await findPaymentSettlement(db, payment.id) : undefined;
     const merchantAccount = settlement?.asset === asset ? settlement.recipient : null;
-    return { purpose: 'refund', ...common, ...whose, coolsUntilMs, merchantAccount };
+    const isHold = refund.waitsFor !== null;
+    return { purpose: 'refund', ...common, ...whose, coolsUntilMs, merchantAccount, isHold };
   }
-  if (payout === undefined || (payout.state !== 'held' && payout.state !== 'sending')) return undefined;
-  const { asset, amount, problem, network } = payout;
+  const sending = payouts.find(({ state }) => state === 'sending');
+  const money = sending ?? held[0];
+  if (money === undefined) return undefined;
+  const { asset, amount, problem } = money;
   const { crypto } = await listSettlements(db, payment.merchantId);
   const destination = crypto.find((settlement) => settlement.asset === asset);
   return {
     purpose: 'payout',
     id: payment.id,
     amount: amountText(asset, amount),
-    state: payout.state,
+    state: sending === undefined ? 'held' : 'sending',
     sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),
     problem,
-    stop: stop('payout', network),
+    stop: stop('payout', money),
     destination: destination && { heldFromMs: destination.heldFrom.getTime() },
   };
 }

@@ -16,7 +16,7 @@ import { lastDestinations } from './destination-memory.ts';
 import { putDestinations, refuseForged, removeDestination, writeDestination } from './destination-rows.ts';
 import { shareFreezes } from './freeze-heads.ts';
 import { logDestinations } from './log-destinations.ts';
-import { refuseDepositAddresses } from './refuse-own-places.ts';
+import { refuseOwnPlaces } from './refuse-own-places.ts';
 
 interface SettlementInput {
   readonly owner: Owner;
@@ -43,7 +43,7 @@ export function registerSettlements(
       field: `settlements[${index}].destination`,
       account: destination,
     }));
-    await refuseDepositAddresses(tx, named);
+    await refuseOwnPlaces(tx, deps, named);
     const earlier = await lastDestinations(tx, deps, merchant.id);
     const period = { now, periodMs: input.coolingOffMs };
     const rows = input.settlements.map(({ asset, destination }) => ({
@@ -83,7 +83,7 @@ export function changeDestination(
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
     const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
-    await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
+    await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: input.destination }]);
     const period = { now, periodMs: input.coolingOffMs };
     const changed = { ...settlement, ...termsAfterChange(settlement, input.destination.id, period) };
     await writeDestination(tx, deps, changed, now);

@@ -1,5 +1,6 @@
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import { ApiError } from '../../errors.ts';
+import { countMerchantMoney, type MerchantMoney } from '../../store/money/payout-lists.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
 import { dropLogo, wishLogo } from '../../store/parties/logos.ts';
 import {
@@ -81,11 +82,15 @@ async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: M
   else await wishLogo(tx, { merchantId, url, wishedAt: updatedAt });
 }
 
-/** Hides the merchant and stops it taking payments. Deleting it again changes nothing. */
+/**
+ * Hides the merchant and stops it taking payments. Deleting it again changes nothing. A merchant with money that is held, under
+ * way or unexpected cannot be deleted: nobody could say any more where the money goes.
+ */
 export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInput, 'changes' | 'seen'>): Promise<void> {
   return command(deps, async (tx, now) => {
     const merchant = await lockOwnMerchant(tx, input.owner, input.merchantId);
     if (merchant.deletedAt !== null) return;
+    refuseStranding(await countMerchantMoney(tx, merchant.id));
     const deleted = { ...merchant, updatedAt: now, deletedAt: now };
     await updateMerchant(tx, deleted);
     await logMerchant(tx, deleted, { type: 'merchant.updated', actor: input.actor });
@@ -97,6 +102,39 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
       detail: { before: { status: merchant.status, deletedAt: null }, after: { deletedAt: now } },
     });
   });
+}
+
+/** An operator brings a deleted merchant back, as it was. */
+export function restoreMerchant(
+  deps: CommandDeps,
+  { merchantId, actor }: { readonly merchantId: string; readonly actor: string },
+): Promise<Merchant> {
+  return command(deps, async (tx, now) => {
+    const merchant = await lockOwnMerchant(tx, null, merchantId);
+    if (merchant.deletedAt === null) throw new ApiError('invalid_state', 'The merchant is not deleted.');
+    const restored = { ...merchant, updatedAt: now, deletedAt: null };
+    await updateMerchant(tx, restored);
+    await logMerchant(tx, restored, { type: 'merchant.updated', actor });
+    const detail = { before: { deletedAt: merchant.deletedAt }, after: { deletedAt: null } };
+    await appendAudit(tx, { at: now, actor, action: 'merchant.restored', subject: merchant.id, detail });
+    return restored;
+  });
+}
+
+const STRANDED: Readonly<Record<keyof MerchantMoney, readonly [one: string, many: string]>> = {
+  held: ['payment whose money is held', 'payments whose money is held'],
+  outgoing: ['transfer under way', 'transfers under way'],
+  refunds: ['refund that is not over', 'refunds that are not over'],
+  unexpected: ['amount of late money', 'amounts of late money'],
+  processing: ['payment that is being carried out', 'payments that are being carried out'],
+};
+
+function refuseStranding(money: MerchantMoney): void {
+  const kinds = (Object.keys(STRANDED) as (keyof MerchantMoney)[]).filter((kind) => money[kind] > 0);
+  if (kinds.length === 0) return;
+  const named = kinds.map((kind) => `${money[kind]} ${STRANDED[kind][money[kind] === 1 ? 0 : 1]}`);
+  const message = `The merchant has ${named.join(', ')}. It can be deleted when that is over. It can be made inactive now.`;
+  throw new ApiError('invalid_state', message);
 }
 
 /** Locks the merchant until the transaction ends, so that nothing is attached to a merchant that is being deleted. */

@@ -1,3 +1,4 @@
+import { findAsset } from '../../chains/assets.ts';
 import { findNetwork } from '../../chains/networks.ts';
 import type { FreezeScope, FreezeTarget } from '../../domain/freeze.ts';
 import { ApiError } from '../../errors.ts';
@@ -80,6 +81,9 @@ async function refuseUnknown(tx: Tx, { scope, subject }: FreezeTarget): Promise<
   if ((scope === 'network' || scope === 'restored') && findNetwork(subject) === undefined) {
     throw new ApiError('invalid_state', `There is no network ${subject}.`);
   }
+  if (scope === 'asset' && findAsset(subject) === undefined) {
+    throw new ApiError('invalid_state', `There is no asset ${subject}.`);
+  }
 }
 
 function nameOf({ scope, subject }: FreezeTarget): string {
@@ -90,6 +94,7 @@ function nameOf({ scope, subject }: FreezeTarget): string {
     payouts: 'Every payout',
     refunds: 'Every refund',
     restored: `Every payout and refund on ${subject}`,
+    asset: `Everything that leaves in ${subject}`,
   };
   return names[scope];
 }

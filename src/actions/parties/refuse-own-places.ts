@@ -2,6 +2,8 @@ import type { Account } from '../../domain/caip.ts';
 import { validationError } from '../../errors.ts';
 import { findDepositAddresses } from '../../store/chain/deposits.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
+import { storedAccounts } from '../own-accounts.ts';
+import type { RowKeyDeps } from '../row-keys.ts';
 
 /** An account that money is to go to, with the field of the request that names it. */
 export interface NamedAccount {
@@ -10,15 +12,19 @@ export interface NamedAccount {
 }
 
 /**
- * Refuses deposit addresses as recipients: money that we send to one would come back as the payment of somebody else. Our
- * accounts and contracts are refused by `destinationProblem`.
+ * Refuses deposit addresses as recipients, and every account that was ever ours: money that we send to a place of ours would
+ * count as sent, and come back as the payment of somebody else. The present accounts and contracts are refused by
+ * `destinationProblem`.
  */
-export async function refuseDepositAddresses(tx: Tx, named: readonly NamedAccount[]): Promise<void> {
+export async function refuseOwnPlaces(tx: Tx, deps: RowKeyDeps, named: readonly NamedAccount[]): Promise<void> {
   const issues = [];
   for (const { field, account } of named) {
-    const { chainId: network, address } = account;
-    const found = await findDepositAddresses(tx, { network, addresses: [address] });
+    const { address, chainId } = account;
+    const found = await findDepositAddresses(tx, [address]);
     if (found.size > 0) issues.push({ field, message: 'must not be a deposit address' });
+    const own = await storedAccounts(tx, deps, chainId);
+    const isOwn = own.some((row) => row.address.toLowerCase() === address.toLowerCase());
+    if (isOwn) issues.push({ field, message: "must not be the operator's own account" });
   }
   if (issues.length > 0) throw validationError(issues);
 }

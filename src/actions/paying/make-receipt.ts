@@ -13,6 +13,7 @@ import {
 } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { findPaidEvent } from '../../store/chain/chain-events.ts';
+import { commitmentOfItem } from '../../store/chain/deposits.ts';
 import { findPayingItem, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { listEvents } from '../../store/events/events.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
@@ -41,7 +42,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   const history = await listEvents(db.sql, payment.id);
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const proof = item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment }) : await prove(db.sql, item);
-  const place = committedPlace(itemOf(item), item.commitment);
+  const place = committedPlace(itemOf(item), commitmentOfItem(item));
   // An unverifiable receipt is worse than none.
   if (place === undefined) throw notWhole();
   const refunds = await refundsOf(db.sql, payment);
@@ -67,7 +68,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     amount: item.amount,
     fee: item.fee,
     deadline: String(item.deadline.getTime() / 1000),
-    commitment: item.commitment,
+    commitment: commitmentOfItem(item),
     ...proof,
     ...(isSealed && (isDeposit ? { subject } : { subject, nonceSpace })),
     ...((isDeposit || isSealed || refunds.length > 0) && {
@@ -111,7 +112,7 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Prov
   const item = await findPayingItem(db, refundId);
   if (item === undefined) throw notOnChain();
   const proof = await prove(db, item);
-  const place = committedPlace(itemOf(item), item.commitment);
+  const place = committedPlace(itemOf(item), commitmentOfItem(item));
   if (place === undefined) throw notWhole();
   const plain = {
     refundId,
@@ -121,7 +122,7 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Prov
     feeAccount: item.feeAccount,
     amount: item.amount,
     deadline: String(item.deadline.getTime() / 1000),
-    commitment: item.commitment,
+    commitment: commitmentOfItem(item),
     ...proof,
   };
   const { subject, nonceSpace } = place;

@@ -9,10 +9,10 @@ import {
 } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
 import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
-import { markStaleOf } from '../../store/chain/deposits.ts';
 import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
-import { holdNetAmounts, takeReplacedHeld } from '../../store/money/payouts.ts';
+import { holdItems } from '../../store/money/lots.ts';
+import { touchPositions } from '../../store/money/positions.ts';
 import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
 import {
@@ -24,7 +24,6 @@ import {
 import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
 import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
 import { type Lease, lockLease } from '../../store/plumbing/leases.ts';
-import { moveHeldToFloat } from '../books/held-to-float.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
@@ -204,11 +203,11 @@ export async function moveLocked(
   return outcomes;
 }
 
-/** Money at deposit addresses of payments that have ended is looked at again. Only payments with a native deadline have some. */
+/** The money of payments that have ended is computed again. Only payments with a native deadline have deposit addresses. */
 async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ended = moved.filter(({ status, nativeDeadline }) => isFinal(status) && nativeDeadline !== null);
   if (ended.length === 0) return;
-  await markStaleOf(
+  await touchPositions(
     tx,
     ended.map(({ id }) => id),
   );
@@ -330,7 +329,7 @@ async function carryOut(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moved.length !== moves.length) throw new Error('A locked payment was moved by another transaction.');
 }
 
-/** Writes items, books, settlements and held amounts of the moves that were made. */
+/** Writes items, books, settlements and lots of the moves that were made. */
 async function writeConsequences(
   tx: Tx,
   moved: readonly MovePaymentInput[],
@@ -344,17 +343,8 @@ async function writeConsequences(
   if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
   if (ended.length > 0) await closeItems(tx, ended, now);
   if (settled.length > 0) await insertPaymentSettlements(tx, settled);
-  const first = moved.flatMap(({ event, items }) => (event.type === 'succeeded' ? paidOf(items?.ended) : []));
-  // Money that came before by another way of the payment becomes a float: the money that paid is paid out.
-  for (const { amount, asset, ...payment } of first.length > 0 ? await takeReplacedHeld(tx, first) : []) {
-    await moveHeldToFloat(tx, { payment, asset, units: BigInt(amount) }, now);
-  }
-  const paid = paidOf(ended);
-  if (paid.length > 0) await holdNetAmounts(tx, paid, now);
-}
-
-function paidOf(ended: readonly ItemEnd[] = []): readonly string[] {
-  return ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  if (paid.length > 0) await holdItems(tx, paid, now);
 }
 
 function commitmentsOf(items: readonly { readonly commitment: string }[] = []): readonly string[] {

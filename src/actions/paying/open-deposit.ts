@@ -3,7 +3,7 @@ import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
 import type { Item } from '../../domain/item.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
-import { type Deposit, findDeposit, insertDeposit } from '../../store/chain/deposits.ts';
+import { type Deposit, findDeposit, insertDeposit, itemKeyOf } from '../../store/chain/deposits.ts';
 import { insertItems, raiseNativeDeadline, type StoredItem } from '../../store/chain/items.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
@@ -82,8 +82,9 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
     // The payment is locked now. Of two requests at once, the second finds the address of the first.
     const first = await findDeposit(tx, { paymentId: payment.id, asset });
     if (first !== undefined) return first;
-    await insertItems(tx, [offered], now);
-    await insertDeposit(tx, { ...fields, mac: depositMac(deps, fields) }, now);
+    const itemKey = await itemKeyOf(tx, fields);
+    await insertItems(tx, [{ ...offered, commitment: itemKey }], now);
+    await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(deps, fields) }, now);
     return findDeposit(tx, { paymentId: payment.id, asset });
   });
   if (opened === undefined) throw new ApiError('invalid_state', 'The payment cannot be paid any more.');

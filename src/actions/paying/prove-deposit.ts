@@ -1,7 +1,8 @@
 import { provedArrival } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { listLargestSweeps } from '../../store/chain/chain-events.ts';
-import { listLargestTransfers } from '../../store/chain/deposit-transfers.ts';
+import { listLargestMovements } from '../../store/chain/deposit-progress.ts';
+import { commitmentOfItem } from '../../store/chain/deposits.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
@@ -19,9 +20,10 @@ interface DepositPayment {
  * a rebuild the transfers are unknown, and the sweeps alone prove it.
  */
 export async function proveDeposit(db: Reader, { item, payment }: DepositPayment) {
-  const { network, commitment, asset, deadline } = item;
+  const { network, asset, deadline } = item;
+  const commitment = commitmentOfItem(item);
   const [sent, swept] = await Promise.all([
-    listLargestTransfers(db, { commitment, asset, deadline, limit: MAX_PARTS }),
+    listLargestMovements(db, { network, commitment, asset, deadline, limit: MAX_PARTS }),
     listLargestSweeps(db, { network, commitment, asset, limit: MAX_PARTS }),
   ]);
   const transfers = sent.map((transfer) => ({

@@ -175,7 +175,7 @@ interface Judged {
  */
 async function lapseBesideAddresses(
   deps: WatchDeps,
-  { lease }: Watcher,
+  watcher: Watcher,
   items: readonly OpenItem[],
   { fates, views }: Judged,
 ): Promise<void> {
@@ -184,7 +184,9 @@ async function lapseBesideAddresses(
   const isOver = items.every(({ method }, index) => method === 'deposit' || fates[index]?.is === 'over');
   if (first === undefined || addresses.length === items.length || !isOver) return;
   if (first.paymentStatus !== 'processing' || deps.world.clock.nowMs() >= first.paymentExpiresAt.getTime()) return;
-  const areShort = await Promise.all(addresses.map((item) => isShortAddress(deps, item, views.get(item.network))));
+  const areShort = await Promise.all(
+    addresses.map((item) => isShortAddress(deps, watcher, item, views.get(item.network))),
+  );
   if (!areShort.every(Boolean)) return;
   const ended = items.flatMap(({ commitment, method }, index) =>
     method === 'deposit' ? [] : [endOf(commitment, fates[index])],
@@ -196,7 +198,7 @@ async function lapseBesideAddresses(
     actor: 'watcher',
     evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
-    lease,
+    lease: watcher.lease,
   });
 }
 

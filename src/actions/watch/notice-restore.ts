@@ -6,7 +6,7 @@ import { findPayments } from '../../store/payments/payments.ts';
 import { hintedIds } from '../event-subject.ts';
 import { hear, hearTransfers, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { ownAccounts } from '../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets, type TakenMoney } from '../own-transfer.ts';
 import { putFreeze } from '../parties/freeze.ts';
 import { orUnknown, SHOWN, showings } from './prove-events.ts';
@@ -39,7 +39,7 @@ export async function noticeRestore(
   const connected = deps.chains.find(network);
   const [open, unproved] = [new Set<StoredEvent>(), new Set<StoredEvent>()];
   if (connected === undefined) return { open, unproved };
-  const own = ownAccounts(connected);
+  const own = await ownAccounts(deps, connected);
   const assets = new Set(provingAssets(network));
   const paid = unknown.filter((event) => event.type === 'paid' && assets.has(takenBy(event).asset));
   const left = paid.filter((event) => hasLeft(takenBy(event), own));

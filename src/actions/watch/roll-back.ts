@@ -7,13 +7,16 @@ import {
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
-import { deleteDepositTransfersAbove } from '../../store/chain/deposit-transfers.ts';
+import { deleteMovementsAbove, markPlacesStale } from '../../store/chain/movements.ts';
+import { markPositionsStale } from '../../store/money/positions.ts';
+import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
 import { reopenItems } from '../books/record.ts';
 import { hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { notePayments } from '../paying/move-payment.ts';
-import { reverseSweeps } from './deposits/settle-swept.ts';
+import { settlePosition } from './deposits/settle-position.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;
@@ -39,24 +42,60 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   };
   const subjects = await commandOfLeader(deps, lease, async (tx, at) => {
     await deleteBlocksAbove(tx, network, fork.number);
-    await reverseSweeps(tx, network, fork.number, at);
-    await deleteDepositTransfersAbove(tx, network, fork.number);
-    const unpaid = await deleteEventsAbove(tx, network, fork.number, at);
+    const lost = await deleteMovementsAbove(tx, network, fork.number);
+    const { unpaid, unswept } = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, unpaid, at);
+    await computeAgain(tx, deps, { network, lost, unswept, forkAtMs: fork.at.getTime() }, at);
+    await tellLost(tx, lost, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
     }
     const evidence = { network, fork: fork.number, forkHash: fork.hash };
-    const payments = revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : []));
-    await notePayments(tx, payments, { type: 'payment.reorged', actor: 'watcher', evidence }, at);
+    const reopened = revived.flatMap(({ subject, purpose }) => (purpose === 'payment' ? [subject] : []));
+    await notePayments(
+      tx,
+      [...new Set([...reopened, ...lost])],
+      { type: 'payment.reorged', actor: 'watcher', evidence },
+      at,
+    );
     await putCursor(tx, next, { fencing: lease.fencing, at });
-    return revived.map(({ subject }) => subject);
+    return [...revived.map(({ subject }) => subject), ...lost];
   });
   const depth = cursor.blockNumber - fork.number;
   deps.meters.reorg(network, depth);
   deps.log[isDeep ? 'error' : 'info']({ network, fork: fork.number, depth, payments: subjects }, 'chain reorganised');
   return next;
+}
+
+/** Proved movements and decided sweeps have left the chain: the money of their payments is computed again. */
+async function computeAgain(
+  tx: Tx,
+  deps: WatchDeps,
+  gone: {
+    readonly network: string;
+    readonly lost: readonly string[];
+    readonly unswept: readonly { readonly commitment: string; readonly paymentId: string }[];
+    readonly forkAtMs: number;
+  },
+  at: Date,
+): Promise<void> {
+  const { network, lost, unswept, forkAtMs } = gone;
+  const payments = [...new Set([...lost, ...unswept.map(({ paymentId }) => paymentId)])].toSorted();
+  if (payments.length === 0) return;
+  await lockPayments(tx, payments);
+  await markPlacesStale(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
+  await markPositionsStale(tx, payments, at);
+  const finalTimes = new Map([[network, Math.floor(forkAtMs / 1000)]]);
+  for (const paymentId of payments) await settlePosition(tx, deps, { paymentId, finalTimes }, at);
+}
+
+async function tellLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
+  for (const subject of payments) {
+    const message =
+      'A reorganisation deeper than final depth removed money from its deposit address. The payer has to send it again.';
+    await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
+  }
 }
 
 /**

@@ -1,8 +1,11 @@
 import { differences } from '../../domain/evidence.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
-import type { StoredEvent } from '../../store/chain/chain-events.ts';
+import { findPaidEvent, markDecided, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
+import { holdItems } from '../../store/money/lots.ts';
+import { markPositionsStale, touchPositions } from '../../store/money/positions.ts';
 import { moveSettlement } from '../../store/payments/payment-settlements.ts';
+import { lockPayments } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
@@ -31,7 +34,10 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   const differing = differences(event.fields, item);
   if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
   if (status === undefined) return { problem: 'its payment does not exist' };
-  if (item.state === 'paid') return { problem: null };
+  if (item.state === 'paid') {
+    await noteSecond(deps, input);
+    return { problem: null };
+  }
   const { commitment, subject } = item;
   const evidence = {
     network,
@@ -61,6 +67,20 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   return { problem: null };
 }
 
+/**
+ * The item was carried out before. If another event of it is known, one commitment was collected by two kinds of authorization:
+ * the second is unexpected money. Its position is computed from both events once this one is decided.
+ */
+async function noteSecond(deps: WatchDeps, { network, lease, event, item }: PaidInput): Promise<void> {
+  const first = await findPaidEvent(deps.db.sql, { network, commitment: item.commitment, before: event });
+  if (first === undefined) return;
+  await commandOfLeader(deps, lease, async (tx, now) => {
+    await lockPayments(tx, [item.subject]);
+    await markDecided(tx, network, [{ ...event, problem: null }], now);
+    await markPositionsStale(tx, [item.subject], now);
+  });
+}
+
 function proofOf({ transactionHash, blockNumber }: StoredEvent) {
   return { transaction: transactionHash, block: blockNumber };
 }
@@ -84,6 +104,8 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
   await commandOfLeader(deps, lease, async (tx, now) => {
     if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
+    await holdItems(tx, [commitment], now);
+    await touchPositions(tx, [subject]);
     if (isSame) await noteCarrier(tx, input, now);
   });
   if (!isSame) return raiseAlert(deps, lateAlert(item, status));

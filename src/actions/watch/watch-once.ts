@@ -3,8 +3,9 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
 import { decideEvents } from './decide-events.ts';
-import { decideDeposits } from './deposits/decide-deposits.ts';
-import { readTransfers } from './deposits/read-transfers.ts';
+import { lookAtPlaces } from './deposits/look-at-places.ts';
+import { readMovements } from './deposits/read-movements.ts';
+import { settlePositions } from './deposits/settle-position.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
@@ -37,20 +38,23 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   const view = await followChain(deps, watcher);
   const hasMoreEvents = await decideEvents(deps, watcher, view);
   const nowMs = deps.world.clock.nowMs();
+  let hasMoreMovements = false;
   const isTime = view.hasNews || hasPassed(watcher.memory.judgedAtMs, nowMs, JUDGE_EVERY_MS);
   if (isTime && !hasMoreEvents) {
     // After a failure here the next round does the work, whether or not the chain has moved.
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
-    await readTransfers(deps, watcher, view);
-    await decideDeposits(deps, watcher, view);
-    await judgeOverdue(deps, watcher, view);
+    hasMoreMovements = await readMovements(deps, watcher, view);
+    await lookAtPlaces(deps, watcher, view);
+    await settlePositions(deps, watcher, view);
+    if (!hasMoreMovements) await judgeOverdue(deps, watcher, view);
+    await settlePositions(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
     await tendFormerSends(deps, watcher);
-    watcher.memory.judgedAtMs = nowMs;
+    watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;
   }
   await raiseUndetermined(deps, watcher, view);
-  return view.isBehind || hasMoreEvents;
+  return view.isBehind || hasMoreEvents || hasMoreMovements;
 }
 
 /** These steps need blocks without a gap: the final block is never above the cursor, however long the node was away. */

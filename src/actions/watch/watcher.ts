@@ -3,7 +3,7 @@ import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
-import type { WatchedDeposit } from '../../store/chain/deposits.ts';
+import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import { databaseFault } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -77,8 +77,8 @@ export interface WatchMemory {
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
   /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
-  readonly deposits: {
-    readonly byAddress: Map<string, WatchedDeposit>;
+  readonly places: {
+    readonly byAddress: Map<string, WatchedPlace>;
     settledNumber: number;
   };
   /** The rows that had their turn last. Rows that have to wait are asked again after all others. */
@@ -87,10 +87,6 @@ export interface WatchMemory {
     readonly payments: Map<string, string>;
     /** The commitment of an item of a payout, refund or return. */
     outgoing: string;
-    /** The number of a deposit address. */
-    deposits: number;
-    /** The commitment and the asset of stray money. */
-    strays: readonly [string, string];
   };
 }
 
@@ -116,8 +112,8 @@ export function newWatchMemory(): WatchMemory {
     askAgainAtMs: new Map(),
     searches: new Map(),
     unread: new Set(),
-    deposits: { byAddress: new Map(), settledNumber: 0 },
-    turns: { payments: new Map(), outgoing: '', deposits: 0, strays: ['', ''] },
+    places: { byAddress: new Map(), settledNumber: 0 },
+    turns: { payments: new Map(), outgoing: '' },
   };
 }
 

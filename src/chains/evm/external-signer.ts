@@ -54,9 +54,10 @@ function contentFields({ network, items, ...signed }: Signable): Record<string, 
 
 /** Amounts are decimal texts. `subjectBytes` are the bytes that the chain shows and the commitment covers. */
 function itemFields(item: Item): Record<string, unknown> {
-  const { subject, seal: _seal, network: _network, deadlineS: deadline, ...terms } = item;
+  const { subject, seal: _seal, network: _network, paymentId: named, deadlineS: deadline, ...terms } = item;
   const purpose = purposeOf(subject);
-  const paymentId = purpose === 'return' ? null : paymentIdOf(subject);
+  // The id of a payout follows from its money, and does not show its payment.
+  const paymentId = named ?? (purpose === 'payment' || purpose === 'refund' ? paymentIdOf(subject) : null);
   return { purpose, subject, subjectBytes: `0x${shownSubject(item)}`, paymentId, ...terms, deadline };
 }
 

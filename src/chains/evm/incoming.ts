@@ -14,10 +14,9 @@ const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toSt
 /** Endpoints limit the accounts that a filter may name. Beyond that all transfers are read, and chosen here. */
 const MAX_NAMED = 500;
 
-/** Reads the Transfer logs of tokens. Payouts of the Collector have events of their own. */
+/** Reads the Transfer logs of tokens, whoever sent them. */
 export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const byToken = tokensOf(context);
-  const isOutsideOfPayments = outsideOfPayments(context);
   const readLogs = createLogReader({ ...context, call: context.rpc.call }, transferDecoder(byToken));
   return async (accounts, fromBlock, toBlock, onUnreadable) => {
     if (accounts.size === 0 || byToken.size === 0) return [];
@@ -26,7 +25,7 @@ export function createIncomingReader(context: EvmContext): Chain['incoming'] {
     const recipients = isNamed ? [null, named()] : [];
     const filter = { address: [...byToken.keys()], topics: [TRANSFER_TOPIC, ...recipients] };
     const transfers = await readLogs(filter, fromBlock, toBlock, onUnreadable);
-    return transfers.filter((transfer) => accounts.has(transfer.to) && isOutsideOfPayments(transfer));
+    return transfers.filter((transfer) => accounts.has(transfer.to) && transfer.amount > 0n);
   };
 }
 
@@ -35,17 +34,10 @@ export function createTransferReader(
   context: EvmContext,
 ): (logs: readonly Record<string, unknown>[]) => readonly Incoming[] {
   const byToken = tokensOf(context);
-  const isOutsideOfPayments = outsideOfPayments(context);
   const decode = transferDecoder(byToken);
   const isTransfer = ({ address: token, topics }: Record<string, unknown>) =>
     byToken.has(String(token).toLowerCase()) && Array.isArray(topics) && topics[0] === TRANSFER_TOPIC;
-  return (logs) => readAll(logs.filter(isTransfer), decode).logs.filter(isOutsideOfPayments);
-}
-
-/** The Collector's own events report its payments. */
-function outsideOfPayments(context: EvmContext): (transfer: Incoming) => boolean {
-  const collectors = new Set(context.collectors.map(({ address: collector }) => collector));
-  return ({ from, amount }) => !collectors.has(from) && amount > 0n;
+  return (logs) => readAll(logs.filter(isTransfer), decode).logs.filter(({ amount }) => amount > 0n);
 }
 
 /** CAIP-19 ids by contract. */

@@ -98,21 +98,30 @@ export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcome
         return { is: 'refused', reason: error.reason };
       }
       fees += item.fee;
-      logs.push(...directTransfer(item), { type: 'paid', commitment, item });
+      logs.push(...transfersOf(item), { type: 'paid', commitment, item });
       return { is: 'paid' };
     });
     const [first] = batch;
     if (first !== undefined && fees > 0n) {
-      transfer(ledger, first.item.asset, ledger.collector, first.item.feeAccount, fees);
+      const { asset, feeAccount, collector, method } = first.item;
+      transfer(ledger, asset, ledger.collector, feeAccount, fees);
+      const leg = { isCoin: false, asset, from: collector, to: feeAccount, amount: fees } as const;
+      if (method !== 'native') logs.push({ type: 'transferred', ...leg });
     }
     return { outcomes, logs };
   });
 }
 
-/** Permit2 pays the recipient directly if there is no fee, since the Collector has seals. */
-function directTransfer({ method, seal, asset, payer: from, recipient: to, amount, fee }: Item): Log[] {
-  if (method !== 'permit2' || seal === undefined || fee > 0n) return [];
-  return [{ type: 'transferred', isCoin: false, asset, from, to, amount }];
+/**
+ * The logs of the token. Permit2 pays the recipient directly if there is no fee, since the Collector has seals. All other
+ * money passes through the Collector.
+ */
+function transfersOf({ method, seal, asset, payer, collector, recipient, amount, fee }: Item): Log[] {
+  if (method === 'native') return [];
+  const leg = (from: string, to: string, units: bigint): Log[] =>
+    units === 0n ? [] : [{ type: 'transferred', isCoin: false, asset, from, to, amount: units }];
+  if (method === 'permit2' && seal !== undefined && fee === 0n) return leg(payer, recipient, amount);
+  return [...leg(payer, collector, amount), ...leg(collector, recipient, amount - fee)];
 }
 
 /** The payer's own transaction to the Collector's payable entry. */

@@ -4,7 +4,8 @@ import type { Lot } from './terms.ts';
 export interface Spend {
   /** The id of the payout, refund or return. */
   readonly order: string;
-  readonly purpose: 'payout' | 'refund' | 'return';
+  /** `float`: an older version gave it to the merchant's float. */
+  readonly purpose: 'payout' | 'refund' | 'return' | 'float';
   readonly lot: string;
   readonly payment: string;
   readonly network: string;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { markedId } from '../ids.ts';
+import { idBytes, markedId } from '../ids.ts';
 import type { Sent } from './fact.ts';
 import { groupOf, type HeldLot, type Holdings, holdingsOf, least, type Spend } from './holding.ts';
 import type { Ending, Lot, PaidEnding } from './terms.ts';
@@ -83,18 +83,38 @@ function isFree(id: string, { stopped, returning }: PayoutRules): boolean {
   return !stopped.has(id) && !returning.has(id);
 }
 
-/** A lot that grew by dust after its payout begins another one, so the number is a part of the id. */
+/** A lot that grew by dust after its payout begins another one, so the number is a part of the id: its last byte. */
 function payoutIdFrom(lot: string, number: number): string {
-  return markedId('pout_', hashOf(`payout ${number} ${lot}`));
+  const bytes = Uint8Array.from(hashOf(`payout ${lot}`));
+  bytes[bytes.length - 1] = number;
+  return markedId('pout_', bytes);
 }
+
+/** The part of the id of a payout that follows from its first lot alone. `lots.payout_key` has it. */
+export function payoutKeyOf(payout: string): string {
+  return Buffer.from(idBytes(payout)).toString('hex').slice(1, -2);
+}
+
+/** The same for a lot. */
+export function payoutKeyOfLot(lot: string): string {
+  return payoutKeyOf(firstPayoutOf(lot));
+}
+
+/** The id of the first payout that begins with the lot. */
+export function firstPayoutOf(lot: string): string {
+  return payoutIdFrom(lot, 0);
+}
+
+/** A byte has the number. */
+const MAX_PAYOUTS = 255;
 
 function nextPayoutId({ id }: Lot, spends: readonly Spend[]): string {
   const taken = new Set(spends.map(({ order }) => order));
-  for (let number = 0; number <= spends.length; number += 1) {
+  for (let number = 0; number <= Math.min(spends.length, MAX_PAYOUTS); number += 1) {
     const next = payoutIdFrom(id, number);
     if (!taken.has(next)) return next;
   }
-  throw new RangeError('There are more payouts than spends.');
+  throw new RangeError('A lot has too many payouts.');
 }
 
 /** The id of unexpected money, and of its return. */
@@ -215,16 +235,31 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
   if (!order.startsWith('pout_')) {
     return done(take(refundLots(holdings), amount - fee, { order, purpose: 'refund' }));
   }
-  const start = fit.findIndex(({ id }) => isPayoutOf(order, id, holdings.spends.length));
+  const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
+  if (start === -1) return [];
+  return done(recoverPayout(fit, start, { order, amount }));
+}
+
+/**
+ * The spends of a payout that is on the chain, if its payment is known. The ids of older versions follow from the payment: then
+ * the first lot begins.
+ */
+export function spendsOfPayout(holdings: Holdings, carried: Omit<Carried, 'fee'>): Spend[] {
+  const { order, network, asset, account } = carried;
+  const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);
+  const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
+  return recoverPayout(fit, start === -1 ? 0 : start, carried);
+}
+
+function recoverPayout(fit: readonly HeldLot[], start: number, { order, amount }: Pick<Carried, 'order' | 'amount'>) {
   const first = fit[start];
   if (first === undefined) return [];
   const found = take([...fit.slice(start), ...fit.slice(0, start)], amount, { order, purpose: 'payout' });
   const missing = amount - found.reduce((total, each) => total + each.amount, 0n);
   const over = missing > 0n ? [spendOf(first, { order, purpose: 'payout', amount: missing })] : [];
-  return done([...found, ...over]);
+  return [...found, ...over];
 }
 
-function isPayoutOf(order: string, lot: string, most: number): boolean {
-  for (let number = 0; number <= most; number += 1) if (payoutIdFrom(lot, number) === order) return true;
-  return false;
+function isPayoutOf(order: string, lot: string): boolean {
+  return payoutKeyOf(order) === payoutKeyOfLot(lot);
 }

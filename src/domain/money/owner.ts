@@ -122,7 +122,7 @@ export function itemOf(leg: Movement, { legs, events }: Mined): Collected | unde
       event.event === 'collected' &&
       event.asset === leg.asset &&
       event.index >= leg.index &&
-      (leg.from === event.collector || leg.to === event.collector),
+      (leg.from === event.collector || leg.to === event.collector || isLegOf(leg, event)),
   );
   if (item === undefined || !isLegOf(leg, item)) return undefined;
   const isLast = legs.every(
@@ -134,7 +134,9 @@ export function itemOf(leg: Movement, { legs, events }: Mined): Collected | unde
 function isLegOf({ from, to, amount, asset }: Movement, item: Collected): boolean {
   if (asset !== item.asset) return false;
   const isPull = from === item.payer && to === item.collector && amount === item.amount;
-  return isPull || (from === item.collector && to === item.recipient && amount === item.amount - item.fee);
+  // Without a fee, Permit2 takes the money from the payer to the recipient at once.
+  const isDirect = from === item.payer && to === item.recipient && item.fee === 0n && amount === item.amount;
+  return isPull || isDirect || (from === item.collector && to === item.recipient && amount === item.amount - item.fee);
 }
 
 /** The items of the batch whose fees the leg pays: those since the fee leg before it. Undefined if they do not add up. */

@@ -1,60 +1,94 @@
-import { ACCOUNTS, addUp, difference, type Line } from '../books.ts';
-import type { Holdings, Spend } from './holding.ts';
+import { ACCOUNTS, addUp, type Entry, type EntrySubject, entry, type Line } from '../books.ts';
+import type { Debt } from './holding.ts';
+import type { Lot } from './terms.ts';
 
-/** The lines of one asset on one network. They add up to zero. */
+/** The lines of one asset on one network, of one deposit address or item. They add up to zero. */
 export interface Posting {
   readonly network: string;
   readonly asset: string;
+  /** The commitment. Of a debt, the payment. */
+  readonly reference: string;
   readonly lines: readonly Line[];
 }
 
-/** The lack of an account: money that was spent, and whose arrival has left the chain. */
-function missingAt(account: string): string {
-  return `missing/${account}`;
-}
-
-/** The whole position of a payment in the books: every unit that came from a payer, in the account where it is now. */
-export function bookedPosition(merchant: string, { lots, held, debts, spends }: Holdings): readonly Posting[] {
-  const sums = new Map<string, { network: string; asset: string; lines: Line[] }>();
-  const add = (about: { network: string; asset: string }, account: string, units: bigint) => {
-    if (units === 0n) return;
-    const sum = sums.get(keyOf(about)) ?? { network: about.network, asset: about.asset, lines: [] };
-    sum.lines.push({ account, units });
-    sums.set(keyOf(about), sum);
+/**
+ * The position of a payment in the books: every unit of its lots, in the account where it has come to. Orders that take money
+ * out have entries of their own. The part that they took and that has left the chain is missing: so no account of the merchant
+ * is below zero, and nobody else's money covers it.
+ */
+export function bookedPosition(
+  { payment, merchant }: { readonly payment: string; readonly merchant: string },
+  { lots, debts }: { readonly lots: readonly Lot[]; readonly debts: readonly Debt[] },
+): readonly Posting[] {
+  const sums = new Map<string, { network: string; asset: string; reference: string; lines: Line[] }>();
+  const add = (about: { network: string; asset: string }, reference: string, lines: readonly Line[]) => {
+    const { network, asset } = about;
+    const sum = sums.get(keyOf({ network, asset, reference })) ?? { network, asset, reference, lines: [] };
+    sum.lines.push(...lines);
+    sums.set(keyOf(sum), sum);
   };
   for (const lot of lots) {
-    add(lot, ACCOUNTS.payer, -lot.amount);
-    add(lot, ACCOUNTS.deposits, lot.waiting);
-    add(lot, ACCOUNTS.fees, lot.fee);
-    if (!lot.isHeld) add(lot, ACCOUNTS.settled(merchant), lot.net);
+    add(lot, lot.commitment, [
+      { account: ACCOUNTS.payer, units: -lot.amount },
+      { account: ACCOUNTS.deposits, units: lot.waiting },
+      { account: ACCOUNTS.fees, units: lot.fee },
+      { account: lot.isHeld ? ACCOUNTS.payable(merchant) : ACCOUNTS.settled(merchant), units: lot.net },
+    ]);
   }
-  for (const lot of held) add(lot, ACCOUNTS.payable(merchant), lot.remainder);
-  for (const spend of spends) add(spend, accountOf(merchant, spend), spend.amount);
-  for (const debt of debts) add(debt, missingAt(debt.account), -debt.amount);
-  return [...sums.values()].map((sum) => posting(sum, addUp(sum.lines)));
+  for (const debt of debts) {
+    add(debt, payment, [
+      { account: ACCOUNTS.payable(merchant), units: debt.amount },
+      { account: ACCOUNTS.missing(debt.account), units: -debt.amount },
+    ]);
+  }
+  return [...sums.values()].map(({ lines, ...about }) => ({ ...about, lines: addUp(lines) }));
 }
 
-function accountOf(merchant: string, { purpose, isDone }: Spend): string {
-  if (!isDone) return ACCOUNTS.outgoing;
-  return purpose === 'payout' ? ACCOUNTS.settled(merchant) : ACCOUNTS.payer;
+/** The proof of the newest fact behind the entries of a reference. */
+export interface LatestFact {
+  readonly transaction: string;
+  readonly block: number;
 }
 
-/** The entries that turn the position that was last booked into the new one. Nothing else books money that arrives. */
-export function bookedDifference(last: readonly Posting[], next: readonly Posting[]): readonly Posting[] {
+/**
+ * The entries that turn the position that was last booked into the new one. Nothing else books money that arrives at deposit
+ * addresses. Arrivals and sweeps have entries of their own, so that people can read them.
+ */
+export function positionEntries(
+  about: Pick<EntrySubject, 'subject' | 'merchantId'>,
+  last: readonly Posting[],
+  next: readonly Posting[],
+  latest: (posting: Posting) => LatestFact | undefined,
+): Entry[] {
   const before = new Map(last.map((each) => [keyOf(each), each]));
   const after = new Map(next.map((each) => [keyOf(each), each]));
-  return [...new Map([...before, ...after])].flatMap(([key, about]) => {
-    const lines = difference(after.get(key)?.lines ?? [], before.get(key)?.lines ?? []);
-    return lines.length === 0 ? [] : [posting(about, lines)];
+  return [...new Map([...before, ...after])].flatMap(([key, posting]) => {
+    const changed = addUp([
+      ...(after.get(key)?.lines ?? []),
+      ...(before.get(key)?.lines ?? []).map(({ account, units }) => ({ account, units: -units })),
+    ]);
+    if (changed.length === 0) return [];
+    const { network, asset, reference } = posting;
+    const subject = { network, asset, reference, ...about };
+    const arrived = -(changed.find(({ account }) => account === ACCOUNTS.payer)?.units ?? 0n);
+    const rest = addUp([
+      ...changed,
+      { account: ACCOUNTS.payer, units: arrived },
+      { account: ACCOUNTS.deposits, units: -arrived },
+    ]);
+    const swept = -(rest.find(({ account }) => account === ACCOUNTS.deposits)?.units ?? 0n);
+    const fact = latest(posting);
+    const come = [
+      { account: ACCOUNTS.payer, units: -arrived },
+      { account: ACCOUNTS.deposits, units: arrived },
+    ];
+    return [
+      ...(arrived === 0n ? [] : [entry('deposited', subject, come, arrived > 0n && fact ? { block: fact.block } : {})]),
+      ...(rest.length === 0 ? [] : [entry(swept < 0n ? 'unswept' : 'swept', subject, rest, swept > 0n ? fact : {})]),
+    ];
   });
 }
 
-function keyOf({ network, asset }: { readonly network: string; readonly asset: string }): string {
-  return `${network} ${asset}`;
-}
-
-function posting({ network, asset }: Omit<Posting, 'lines'>, lines: readonly Line[]): Posting {
-  const total = lines.reduce((sum, { units }) => sum + units, 0n);
-  if (total !== 0n) throw new RangeError('A posting does not balance.');
-  return { network, asset, lines };
+function keyOf({ network, asset, reference }: Pick<Posting, 'network' | 'asset' | 'reference'>): string {
+  return `${network} ${asset} ${reference}`;
 }

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { chains, minedElsewhere } from '../../../test/money/random-chain.ts';
 import { A, A2, B, balanceOf, FEES, N1, N2, type ToyChain } from '../../../test/money/toy-chain.ts';
+import { wholePosition } from '../../../test/money/whole-position.ts';
 import { FEE, factsOf, KNOWN, TERMS } from '../../../test/money/world.ts';
 import type { Arrived } from './fact.ts';
 import { feeShare } from './fee-share.ts';
@@ -10,7 +11,7 @@ import { beginFold, type Fold, goOn } from './fold.ts';
 import { type Holdings, holdingsOf, type Spend } from './holding.ts';
 import { judge, judgeFold, lotsOf, position } from './judge.ts';
 import { ownerOf } from './owner.ts';
-import { bookedDifference, bookedPosition, type Posting } from './position-entries.ts';
+import { type Posting, positionEntries } from './position-entries.ts';
 import type { Ending, Lot } from './terms.ts';
 
 const check = (property: fc.IProperty<never> | fc.IRawProperty<unknown>) =>
@@ -229,8 +230,9 @@ describe('holdings and books', () => {
         const books = new Map<string, bigint>();
         let last: readonly Posting[] = [];
         for (const holdings of holdingsAfter(chain, percents, gone)) {
-          const next = bookedPosition('mrch', holdings);
-          for (const { network, asset, lines } of bookedDifference(last, next)) {
+          const next = wholePosition('mrch', holdings);
+          const about = { subject: 'pay', merchantId: 'mrch' };
+          for (const { network, asset, lines } of positionEntries(about, last, next, () => undefined)) {
             assert.equal(sum(lines.map(({ units }) => units)), 0n);
             for (const { account, units } of lines) {
               const key = `${network} ${asset} ${account}`;
@@ -239,10 +241,14 @@ describe('holdings and books', () => {
           }
           last = next;
           const booked = [...books].filter(([, units]) => units !== 0n).sort();
-          const expected = next.flatMap(({ network, asset, lines }) =>
-            lines.map(({ account, units }) => [`${network} ${asset} ${account}`, units] as const),
-          );
-          assert.deepEqual(booked, expected.toSorted());
+          const expected = new Map<string, bigint>();
+          for (const { network, asset, lines } of next) {
+            for (const { account, units } of lines) {
+              const key = `${network} ${asset} ${account}`;
+              expected.set(key, (expected.get(key) ?? 0n) + units);
+            }
+          }
+          assert.deepEqual(booked, [...expected].filter(([, units]) => units !== 0n).sort());
         }
       }),
     );

@@ -6,7 +6,7 @@ import { findShownById } from '../../actions/paying/shown-by-id.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { shownReference } from '../../domain/payment-link.ts';
-import { findPaidInto } from '../../store/chain/deposit-transfers.ts';
+import { findPaidInto } from '../../store/chain/deposit-progress.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';

@@ -1,3 +1,4 @@
+import { paymentOfOutgoing } from '../../actions/outgoing/about-outgoing.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { isId, paymentIdOf } from '../../domain/ids.ts';
 import { findOutgoingOf } from '../../store/money/outgoing.ts';
@@ -24,7 +25,7 @@ export async function readSearch(
   if (TRANSACTION.test(text)) {
     const hash = text.toLowerCase();
     const outgoing = await findOutgoingOf(db, hash);
-    return named({ by: 'transaction', hash, paymentIds: outgoing.map(paymentIdOf) });
+    return named({ by: 'transaction', hash, paymentIds: outgoing.map(paymentOfOutgoing) });
   }
   if (ADDRESS.test(text)) return named({ by: 'payer', address: text.toLowerCase(), chainId: undefined });
   const account = parseAccount(text);

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { openDeposit } from '../../actions/paying/open-deposit.ts';
 import { parseAsset } from '../../domain/caip.ts';
 import { validationError } from '../../errors.ts';
-import { findDepositProgress } from '../../store/chain/deposit-transfers.ts';
+import { findDepositProgress } from '../../store/chain/deposit-progress.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.ts';
 import { DepositBody, viewDeposit } from '../views/deposit.ts';

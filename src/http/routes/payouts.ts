@@ -31,8 +31,11 @@ export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       }
       return deps.lists.read(callerRights(request).id, reply, async (db) => {
         const found = await listPayouts(db, { of, states, beforeId, limit: limit + 1 });
-        const page = found.slice(0, limit);
-        const last = found.length > limit ? page.at(-1) : undefined;
+        // The rows of a payment stay together, so that no page cuts them apart.
+        const ids = [...new Set(found.map(({ paymentId }) => paymentId))];
+        const shown = new Set(ids.slice(0, limit));
+        const page = found.filter(({ paymentId }) => shown.has(paymentId));
+        const last = ids.length > limit ? page.at(-1) : undefined;
         const now = new Date(deps.world.clock.nowMs());
         return {
           payouts: page.map((payout) => viewPayout(deps, payout, now)),
@@ -64,7 +67,7 @@ const LIST = {
   tags: ['Payouts'],
   summary: 'List payouts',
   description:
-    'Net amounts that the gateway held because the merchant had no settlement destination, the newest first. Amounts that went straight to the merchant are no payouts. Without `Merchant-Id`: of all merchants that the caller may act for.',
+    'Money that the gateway held because the merchant had no settlement destination, by the newest payment first. A payment has a row for each asset that is held, and one for each payout and refund that took a part. `limit` counts payments. Amounts that went straight to the merchant are no payouts. Without `Merchant-Id`: of all merchants that the caller may act for.',
   querystring: Type.Object({
     status: several(enumOf(PAYOUT_STATES), 'Only in these states.'),
     cursor: Type.Optional(Cursor),

@@ -9,7 +9,7 @@ import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { EXTENSIONS, headerText, readPaymentHeader, X402_VERSION } from '../../domain/x402.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { shiftOf } from '../../runtime/shifted-clock.ts';
-import { isPaidInto } from '../../store/chain/deposit-transfers.ts';
+import { isPaidInto } from '../../store/chain/deposit-progress.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { PREFLIGHT } from '../entry/cross-origin.ts';

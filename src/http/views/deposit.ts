@@ -3,7 +3,7 @@ import type { OpenedDeposit } from '../../actions/paying/open-deposit.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { finalityOf } from '../../chains/finality.ts';
 import { transferUri } from '../../domain/deposit.ts';
-import type { DepositProgress } from '../../store/chain/deposit-transfers.ts';
+import type { DepositProgress } from '../../store/chain/deposit-progress.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 

@@ -64,7 +64,7 @@ const AS_REFUND: Readonly<Record<Exclude<LateState, 'unclaimed'>, RefundState>> 
 function viewWait(origin: Origin, money: ShownStray): Static<typeof WaitBody> | null {
   const { state, asset, sendAfter, updatedAt } = money;
   if (state === 'unclaimed') return null;
-  const wait = waitOf({ ...money, state: AS_REFUND[state], merchantAccount: null, isOffered: false });
+  const wait = waitOf({ ...money, state: AS_REFUND[state], waitsFor: null, merchantAccount: null, isOffered: false });
   if (wait === undefined) return null;
   const until = wait.what === 'cooling_off' && sendAfter !== null ? { until: sendAfter.toISOString() } : {};
   const amount = viewToken(origin, asset, wait.units);

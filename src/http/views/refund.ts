@@ -128,7 +128,7 @@ const WholeRefundBody = Type.Object(
 export const WaitBody = Type.Object({
   what: enumOf(
     REFUND_WAITS,
-    '`float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s.',
+    '`float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out.',
   ),
   asset: Type.String({ description: 'CAIP-19.' }),
   amount: { ...AmountBody, description: 'The amount that is missing; of all others, the amount that waits.' },

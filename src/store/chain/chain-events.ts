@@ -86,36 +86,93 @@ export async function findPaidCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** A payment of a stored item, as the token's own transfer log shows it if the money did not pass through the Collector. */
-export interface DirectPayment {
+/** A payment by our contracts, with the account that paid. */
+export interface TransferByItem {
   readonly transactionHash: string;
+  readonly logIndex: number;
   readonly asset: string;
   readonly payer: string;
   readonly recipient: string;
-  readonly amount: string;
 }
 
-/** The payments without a fee that these transactions made for stored items. */
-export function listDirectPayments(
+/** The payments that these transactions made through our contracts, in their order. */
+export function findPayersOf(
   db: Reader,
-  { network, transactionHashes }: { network: string; transactionHashes: readonly string[] },
-): Promise<DirectPayment[]> {
-  return db<DirectPayment[]>`
-    select e.transaction_hash as "transactionHash", e.fields ->> 'asset' as asset, e.fields ->> 'payer' as payer,
-      e.fields ->> 'recipient' as recipient, e.fields ->> 'amount' as amount
-    from chain_events e
-    where e.network = ${network} and e.transaction_hash = any(${transactionHashes as string[]}::text[])
-      and e.type = 'paid' and e.fields ->> 'fee' = '0' and exists (select from items i where i.commitment = e.commitment)`;
+  network: string,
+  transactionHashes: readonly string[],
+): Promise<TransferByItem[]> {
+  return db<TransferByItem[]>`
+    select transaction_hash as "transactionHash", log_index as "logIndex", fields ->> 'asset' as asset,
+      fields ->> 'payer' as payer, fields ->> 'recipient' as recipient
+    from chain_events
+    where network = ${network} and transaction_hash = any(${transactionHashes as string[]}::text[]) and type = 'paid'
+    order by transaction_hash, log_index`;
 }
 
-/** The event that paid an item. Undefined while its block is not in the chain. */
+/** An event of ours with the terms of its item. */
+export interface EventOfItem {
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  readonly type: 'paid' | 'swept';
+  readonly commitment: string;
+  readonly asset: string;
+  readonly amount: string;
+  readonly fee: string;
+  readonly recipient: string;
+  /** Null if no item of ours has the commitment. */
+  readonly collector: string | null;
+  readonly feeAccount: string | null;
+  readonly payer: string;
+}
+
+/** The payments and sweeps of these transactions, in their order, with the items that they carried out. */
+export async function listEventsOfItems(
+  db: Reader,
+  network: string,
+  transactionHashes: readonly string[],
+): Promise<EventOfItem[]> {
+  const rows = await db<(Omit<EventOfItem, 'blockNumber'> & { blockNumber: string })[]>`
+    select e.transaction_hash as "transactionHash", e.log_index as "logIndex", e.block_number as "blockNumber", e.type,
+      e.commitment, e.fields ->> 'asset' as asset, e.fields ->> 'amount' as amount, e.fields ->> 'fee' as fee,
+      e.fields ->> 'recipient' as recipient, coalesce(e.fields ->> 'payer', i.payer, '') as payer, i.collector,
+      i.fee_account as "feeAccount"
+    from chain_events e left join items i on i.commitment = e.commitment
+    where e.network = ${network} and e.transaction_hash = any(${transactionHashes as string[]}::text[])
+      and e.type in ('paid', 'swept')
+    order by e.transaction_hash, e.log_index`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
+/** The proved payments and sweeps of a payment's items and addresses, on all networks. */
+export async function listFactsOf(
+  db: Reader,
+  commitments: readonly string[],
+): Promise<(StoredEvent & { readonly network: string })[]> {
+  const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string; network: string })[]>`
+    select network, ${eventColumns(db)} from chain_events
+    where commitment = any(${commitments as string[]}::text[]) and type in ('paid', 'swept') and decided_at is not null
+      and problem is null`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
+/**
+ * The event that paid an item, the first one. Undefined while its block is not in the chain. With `before`: another one, earlier
+ * than that one.
+ */
 export async function findPaidEvent(
   db: Reader,
-  { network, commitment }: { network: string; commitment: string },
+  {
+    network,
+    commitment,
+    before,
+  }: { network: string; commitment: string; before?: Pick<StoredEvent, 'blockNumber' | 'logIndex'> },
 ): Promise<StoredEvent | undefined> {
   const [row] = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select ${eventColumns(db)} from chain_events
-    where network = ${network} and commitment = ${commitment} and type = 'paid' and problem is null limit 1`;
+    where network = ${network} and commitment = ${commitment} and type = 'paid' and problem is null
+      and ${before === undefined ? db`true` : db`(block_number, log_index) < (${before.blockNumber}, ${before.logIndex})`}
+    order by block_number, log_index limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
@@ -145,6 +202,17 @@ export async function listDecidedSweeps(
     select ${eventColumns(db)} from chain_events
     where network = ${network} and ${isWanted} and type = 'swept' and decided_at is not null and problem is null
     order by block_number, log_index`;
+  return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
+}
+
+/** The sweeps of some blocks, and whether they are decided. */
+export async function listSweepsInBlocks(
+  db: Reader,
+  { network, from, to }: { network: string; from: number; to: number },
+): Promise<(StoredEvent & { readonly isDecided: boolean })[]> {
+  const rows = await db<(Omit<StoredEvent, 'blockNumber'> & { blockNumber: string; isDecided: boolean })[]>`
+    select ${eventColumns(db)}, decided_at is not null as "isDecided" from chain_events
+    where network = ${network} and block_number between ${from} and ${to} and type = 'swept' and problem is null`;
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
@@ -191,12 +259,18 @@ export async function deleteEvents(
       and e.block_hash = d."blockHash"`;
 }
 
+/** What events had proved that left the chain: paid items, and sweeps of the deposit addresses of payments. */
+export interface LostFacts {
+  readonly unpaid: readonly string[];
+  readonly unswept: readonly { readonly commitment: string; readonly paymentId: string }[];
+}
+
 /**
- * Deletes events of blocks that left the chain, and returns the commitments that had been decided as paid by them. Those of
- * our items are kept in `lost_events`, for people.
+ * Deletes events of blocks that left the chain, and returns what had been decided by them. Those of our items are kept in
+ * `lost_events`, for people.
  */
-export async function deleteEventsAbove(tx: Tx, network: string, number: number, at: Date): Promise<string[]> {
-  const rows = await tx<{ commitment: string }[]>`
+export async function deleteEventsAbove(tx: Tx, network: string, number: number, at: Date): Promise<LostFacts> {
+  const rows = await tx<{ commitment: string; type: string; paymentId: string | null }[]>`
     with gone as (
       delete from chain_events where network = ${network} and block_number > ${number}
       returning transaction_hash, commitment, type, block_number, block_hash, read_at, decided_at
@@ -207,8 +281,15 @@ export async function deleteEventsAbove(tx: Tx, network: string, number: number,
         ${at}
       from gone g join items i on i.commitment = g.commitment
     )
-    select distinct commitment from gone where type = 'paid' and decided_at is not null`;
-  return rows.map(({ commitment }) => commitment);
+    select distinct g.commitment, g.type, p.payment_id as "paymentId"
+    from gone g left join deposit_places p on p.network = ${network} and p.commitment = g.commitment
+    where g.type in ('paid', 'swept') and g.decided_at is not null`;
+  return {
+    unpaid: rows.filter(({ type }) => type === 'paid').map(({ commitment }) => commitment),
+    unswept: rows.flatMap(({ type, commitment, paymentId }) =>
+      type === 'swept' && paymentId !== null ? [{ commitment, paymentId }] : [],
+    ),
+  };
 }
 
 function eventColumns(db: Reader) {

@@ -71,12 +71,13 @@ function ready(
 
 /**
  * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another
- * way, such as in coin from a second tab.
+ * way, such as in coin from a second tab. A sweep pays nothing: anybody can cause one by sending another token.
  */
 function mayBeSent(db: Reader) {
   return db`not ${isItemStopped(db)} and (purpose = 'sweep' or not exists (
     select from items other
-    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid'))`;
+    where other.subject = items.subject and other.commitment <> items.commitment and other.state = 'paid'
+      and other.purpose <> 'sweep' and other.method not in ('deposit-vrs', 'deposit-bytes')))`;
 }
 
 /**

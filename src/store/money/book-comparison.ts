@@ -92,7 +92,7 @@ export async function heldAt(
       where e.network = ${network} and e.type = 'paid' and e.block_number <= ${block} and e.decided_at is null
         and i.state <> 'paid'
       union all
-      select i.asset, 'undecided',
+      select e.asset, 'undecided',
         case when lower(i.recipient) = ${address} then e.amount - e.fee else 0 end
         + case when lower(i.fee_account) = ${address} then e.fee else 0 end
       from (
@@ -100,7 +100,7 @@ export async function heldAt(
           (fields ->> 'fee')::numeric as fee
         from chain_events
         where network = ${network} and type = 'swept' and block_number <= ${block} and decided_at is null
-      ) e join items i on i.commitment = e.commitment and i.asset = e.asset
+      ) e join items i on i.commitment = e.commitment
     ) as parts group by asset order by asset`;
   return rows.map(({ asset, units, fees }) => ({ asset, units: BigInt(units), fees: BigInt(fees) }));
 }

@@ -10,6 +10,8 @@ export interface BookItem extends BookedItem {
   readonly hasSignature: boolean;
   /** True if it was paid after its payment had ended. */
   readonly isExtra: boolean;
+  /** True if an older version booked it as a stray: it has no lot. */
+  readonly isStray: boolean;
   /** True if the money goes to a deposit address, which has entries of its own. */
   readonly isDeposit: boolean;
 }
@@ -65,5 +67,7 @@ function readItem({ amount, fee, ...rest }: ItemRow): BookItem {
 function bookColumns(db: Reader) {
   return db`i.commitment as reference, i.subject, i.network, i.asset, i.amount::text as amount, i.fee::text as fee,
     i.is_held as "isHeld", i.state, i.signature is not null as "hasSignature",
-    coalesce(i.end_reason = 'paid_after_end', false) as "isExtra", i.method in ('deposit', 'deposit-vrs', 'deposit-bytes') as "isDeposit", p.merchant_id as "merchantId"`;
+    coalesce(i.end_reason = 'paid_after_end', false) as "isExtra",
+    coalesce(i.end_reason = 'paid_after_end', false) and i.is_held and not exists (
+      select from lots l where l.id = i.network || '/' || i.commitment || '/0') as "isStray", i.method in ('deposit', 'deposit-vrs', 'deposit-bytes') as "isDeposit", p.merchant_id as "merchantId"`;
 }

@@ -13,8 +13,20 @@ export interface ComparedOutgoing
   /** The stray that is given back. */
   readonly stray: Pick<
     Stray,
-    'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked' | 'amount' | 'fee' | 'isHeld'
+    | 'id'
+    | 'network'
+    | 'asset'
+    | 'merchantId'
+    | 'source'
+    | 'account'
+    | 'isBooked'
+    | 'amount'
+    | 'fee'
+    | 'isHeld'
+    | 'lotId'
   > | null;
+  /** The units that it took of lots. */
+  readonly fromLots: string;
 }
 
 export function findComparedOutgoing(db: Reader, ids: readonly string[]): Promise<ComparedOutgoing[]> {
@@ -25,7 +37,8 @@ export function findComparedOutgoing(db: Reader, ids: readonly string[]): Promis
         'merchant', r.from_merchant::text, 'operator', r.from_operator::text) end as cover,
       case when s.id is null then null else json_build_object('id', s.id, 'network', s.network, 'asset', s.asset,
         'merchantId', s.merchant_id, 'source', s.source, 'account', s.account, 'isBooked', s.is_booked,
-        'amount', s.amount::text, 'fee', s.fee::text, 'isHeld', s.is_held) end as stray
+        'amount', s.amount::text, 'fee', s.fee::text, 'isHeld', s.is_held, 'lotId', s.lot_id) end as stray,
+      (select coalesce(sum(x.units), 0)::text from lot_spends x where x.order_id = o.id) as "fromLots"
     from outgoing o left join refunds r on r.id = o.id left join strays s on s.id = o.id
     where o.id = any(${ids as string[]}::text[])`;
 }

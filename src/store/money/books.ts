@@ -1,6 +1,7 @@
 import type { PlacedEntry } from '../../domain/book-chain.ts';
 import type { Entry, EntryKind, Line } from '../../domain/books.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { lockNames } from '../plumbing/locks.ts';
 
 /** An entry as it is stored. */
 export interface StoredEntry extends Entry {
@@ -101,21 +102,32 @@ export async function listBalances(db: Reader, network: string): Promise<Balance
   return rows.map(readBalance);
 }
 
-/**
- * The balance of an account, locked for spending until the transaction ends. Lock several accounts in the order of
- * their names.
- */
+/** The balance of an account, locked for spending until the transaction ends. */
 export async function lockBalance(tx: Tx, account: string, asset: string): Promise<bigint> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`book ${account} ${asset}`}, 0))`;
   const [network = ''] = asset.split('/');
-  const [row] = await tx<{ units: string }[]>`
-    select (coalesce((
-      select units from book_balances where network = ${network} and account = ${account} and asset = ${asset}), 0)
-    + coalesce((
-      select sum(l.units) from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-      where b.network = ${network} and b.sequence is null and b.asset = ${asset} and l.account = ${account}), 0)
-    )::text as units`;
-  return BigInt(row?.units ?? '0');
+  const [balance] = await lockBalances(tx, [{ network, account, asset }]);
+  return balance?.units ?? 0n;
+}
+
+/**
+ * The balances of accounts, each locked for spending until the transaction ends. They are locked in the order of their names.
+ * Entries that only add need no lock.
+ */
+export async function lockBalances(tx: Tx, accounts: readonly Omit<Balance, 'units'>[]): Promise<Balance[]> {
+  await lockNames(tx, accounts.map(({ account, asset }) => `book ${account} ${asset}`).toSorted());
+  const rows = await tx<BalanceRow[]>`
+    with asked as (
+      select * from jsonb_to_recordset(${tx.json(accounts as never)}) as a(network text, account text, asset text)
+    ), unsealed as (
+      select b.network, l.account, b.asset, sum(l.units) as units
+      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+      where b.sequence is null and b.network in (select network from asked) group by b.network, l.account, b.asset
+    )
+    select a.network, a.account, a.asset, (coalesce(k.units, 0) + coalesce(u.units, 0))::text as units
+    from asked a
+    left join book_balances k on k.network = a.network and k.account = a.account and k.asset = a.asset
+    left join unsealed u on u.network = a.network and u.account = a.account and u.asset = a.asset`;
+  return rows.map(readBalance);
 }
 
 /** Accounts whose stored balance differs from the sum of the sealed entries. */

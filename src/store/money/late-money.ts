@@ -88,7 +88,15 @@ export function findReturnable(
     select s.id, s.payment_id as "paymentId" from ${withWaits(db)}
     where s.state = 'requested' and s.payment_id is not null and s.network = any(${networks as string[]}::text[])
       and not ${isReturnStopped(db)} and not ${isCooling(db, now)} and ${lackOf(db)} = 0
-    order by s.requested_at limit ${limit}`;
+      and (s.look_at is null or s.look_at <= ${now})
+    order by coalesce(s.look_at, s.requested_at) limit ${limit}`;
+}
+
+export async function postponeReturn(
+  tx: Tx,
+  { id, lookAt }: { readonly id: string; readonly lookAt: Date },
+): Promise<void> {
+  await tx`update strays set look_at = ${lookAt} where id = ${id}`;
 }
 
 /** Undefined when it is not requested, another transaction has locked it, a freeze stops it, or it cools off. */
@@ -117,15 +125,22 @@ function withWaits(db: Reader) {
   return db`strays s
     left join floats m on m.owner = s.merchant_id and m.asset = s.asset
     left join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = s.asset
+    left join lots l on l.id = s.lot_id and l.is_held
     left join lateral (
       select g.recipient as sent_to, g.transaction_hash as return_hash, g.is_due from outgoing g
       where g.id = s.id and s.state in ('returning', 'returned')) g on true`;
 }
 
-/** The units that floats lack: the fee is the operator's, and the rest the merchant's unless it is held. */
+/** The units that floats lack: the fee is the operator's, and the rest the merchant's as far as it is not held. */
 function lackOf(db: Reader) {
-  return db`(greatest(case when s.is_held then 0 else s.amount - s.fee end - coalesce(m.units, 0), 0)
-    + greatest(s.fee - coalesce(f.units, 0), 0))`;
+  return db`(greatest(s.amount - s.fee - ${heldOf(db)} - coalesce(m.units, 0), 0) + greatest(s.fee - coalesce(f.units, 0), 0))`;
+}
+
+/** The part that is held. Late money of older versions has no lot. Money that is still to be swept will be there. */
+function heldOf(db: Reader) {
+  return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end
+    else least(s.amount - s.fee, greatest(coalesce(l.net + l.waiting
+      - (select coalesce(sum(x.units), 0) from lot_spends x where x.lot_id = l.id), 0), 0)) end`;
 }
 
 function isCooling(db: Reader, now: Date) {

@@ -36,6 +36,8 @@ export interface Outgoing {
   readonly mac: string | null;
   /** The fee that the operator's float is to return, in the smallest unit. */
   readonly feeReturn: string;
+  /** Of payouts, but for those of older versions. */
+  readonly paymentId: string | null;
 }
 
 export type OutgoingPurpose = 'payout' | 'refund' | 'return';
@@ -43,7 +45,11 @@ export type OutgoingPurpose = 'payout' | 'refund' | 'return';
 export type NewOutgoing = Pick<
   Outgoing,
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'merchantId' | 'floatOwner'
-> & { readonly amount: bigint };
+> & {
+  readonly amount: bigint;
+  /** Of a payout. */
+  readonly paymentId?: string;
+};
 
 /** Inserts new transfers and restarts failed ones. Returns those it began: all others are under way or done. */
 export async function insertOutgoing(
@@ -53,15 +59,17 @@ export async function insertOutgoing(
 ): Promise<string[]> {
   const written = rows.map((row) => ({ ...row, amount: row.amount.toString() }));
   const begun = await tx<{ id: string }[]>`
-    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
-      state, created_at, updated_at)
+    insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, float_owner, payment_id,
+      mac, state, created_at, updated_at)
     select o.id, o.purpose, o.network, o.asset, o.method, o.payer, o.recipient, o.amount, o."merchantId",
-      o."floatOwner", o.mac, 'sending', ${at}::timestamptz, ${at}::timestamptz
+      o."floatOwner", o."paymentId", o.mac, 'sending', ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(written as never)}) as o(
       id text, purpose text, network text, asset text, method text, payer text, recipient text, amount numeric,
-      "merchantId" text, "floatOwner" text, mac text)
+      "merchantId" text, "floatOwner" text, "paymentId" text, mac text)
     on conflict (id) do update
-    set payer = excluded.payer, recipient = excluded.recipient, amount = excluded.amount, mac = excluded.mac,
+    set network = excluded.network, asset = excluded.asset, method = excluded.method, payer = excluded.payer,
+      recipient = excluded.recipient, amount = excluded.amount, merchant_id = excluded.merchant_id,
+      float_owner = excluded.float_owner, payment_id = excluded.payment_id, mac = excluded.mac,
       state = 'sending', attempts = 0, commitment = null, is_due = false, retry_at = null, problem = null, updated_at = excluded.updated_at
     where outgoing.state = 'failed'
     returning id`;
@@ -235,9 +243,12 @@ export async function findFeesToReturn(db: Reader, limit: number): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-/** The fee of a locked refund was returned. */
-export async function clearFeeReturn(tx: Tx, id: string): Promise<void> {
-  await tx`update outgoing set fee_return = 0 where id = ${id}`;
+/** The fee of a locked refund that is still to be returned. */
+export async function setFeeReturn(
+  tx: Tx,
+  { id, units }: { readonly id: string; readonly units: bigint },
+): Promise<void> {
+  await tx`update outgoing set fee_return = ${units.toString()} where id = ${id}`;
 }
 
 /** Deletes what the merchant's account was asked to sign: the chain has proved that it can never be carried out. */
@@ -290,8 +301,8 @@ export async function findForgotten(
     network,
     assets,
     subjects,
-    payer,
-  }: { network: string; assets: readonly string[]; subjects: readonly string[]; payer: string },
+    payers,
+  }: { network: string; assets: readonly string[]; subjects: readonly string[]; payers: readonly string[] },
 ): Promise<ForgottenEvent | undefined> {
   const [row] = await db<(Omit<ForgottenEvent, 'blockNumber'> & { blockNumber: string })[]>`
     select e.transaction_hash as "transactionHash", e.block_number as "blockNumber", e.fields ->> 'payer' as payer,
@@ -299,7 +310,8 @@ export async function findForgotten(
       e.decided_at is not null as "isFinal"
     from chain_events e
     where e.type = 'paid' and e.fields ->> 'subject' = any(${subjects as string[]}::text[]) and e.network = ${network}
-      and lower(e.fields ->> 'payer') = lower(${payer}) and ${provesTransfer(db, assets)}
+      and lower(e.fields ->> 'payer') = any(${payers.map((payer) => payer.toLowerCase())}::text[])
+      and ${provesTransfer(db, assets)}
       and not exists (select from items i where i.commitment = e.commitment)
     limit 1`;
   return row && { ...row, blockNumber: Number(row.blockNumber) };
@@ -334,12 +346,23 @@ function provesTransfer(db: Reader, assets: readonly string[]) {
 function outgoingColumns(db: Reader) {
   return db`id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id as "merchantId",
     float_owner as "floatOwner", state, attempts, commitment, seal, collector, fee_account as "feeAccount", deadline,
-    is_due as "isDue", problem, transaction_hash as "transactionHash", mac, fee_return as "feeReturn"`;
+    is_due as "isDue", problem, transaction_hash as "transactionHash", mac, fee_return as "feeReturn",
+    payment_id as "paymentId"`;
 }
 
 /** Payouts and refunds that the transaction has carried out. A transaction carries some hundred items at most. */
-export async function findOutgoingOf(db: Reader, transactionHash: string): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
-    select id from outgoing where transaction_hash = ${transactionHash} and purpose in ('payout', 'refund') limit 1000`;
-  return rows.map(({ id }) => id);
+export async function findOutgoingOf(
+  db: Reader,
+  transactionHash: string,
+): Promise<Pick<Outgoing, 'id' | 'paymentId'>[]> {
+  return db<Pick<Outgoing, 'id' | 'paymentId'>[]>`
+    select id, payment_id as "paymentId" from outgoing
+    where transaction_hash = ${transactionHash} and purpose in ('payout', 'refund') limit 1000`;
+}
+
+/** The payouts of a payment, the newest first. Those of older versions have an id that shows the payment. */
+export function findPayoutsOf(db: Reader, paymentId: string, limit: number): Promise<Outgoing[]> {
+  return db<Outgoing[]>`
+    select ${outgoingColumns(db)} from outgoing
+    where purpose = 'payout' and payment_id = ${paymentId} order by created_at desc, id limit ${limit}`;
 }

@@ -3,7 +3,7 @@ import { isPayoutStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** A held amount as lists show it. */
+/** Held money as lists show it: the part of a payment's lots that is left, and the payouts and refunds that took parts. */
 export interface ListedPayout extends WaitingPayout {
   readonly paymentId: string;
   readonly referenceId: string;
@@ -23,30 +23,105 @@ export interface PayoutQuery {
   readonly states: readonly PayoutState[];
   /** Only payouts of payments before this one. */
   readonly beforeId: string | undefined;
+  /** The greatest number of payments. */
   readonly limit: number;
 }
 
-/** The newest first. Each merchant gives its newest, by its index; the newest of these are shown. */
+/** The rows of the newest payments. Each merchant gives its newest, by its index; the newest of these are shown. */
 export function listPayouts(db: Reader, { of, states, beforeId, limit }: PayoutQuery): Promise<ListedPayout[]> {
+  const wanted = db`any(${states as string[]}::text[])`;
+  const isBefore = beforeId === undefined ? db`true` : db`x.payment_id < ${beforeId}`;
+  const page = db`${isBefore} order by 1 desc limit ${limit}`;
   const newest = db`
     select held.payment_id from merchants w cross join lateral (
-      select h.payment_id from payouts h
-      where h.merchant_id = w.id and h.state = any(${states as string[]}::text[])
-        and ${beforeId === undefined ? db`true` : db`h.payment_id < ${beforeId}`}
-      order by h.payment_id desc limit ${limit}
+      (select distinct x.payment_id from lots x
+        where x.merchant_id = w.id and x.is_open and (x.address is not null or x.is_paying) and 'held' = ${wanted} and ${page})
+      union
+      (select x.payment_id from outgoing x
+        where x.merchant_id = w.id and x.payment_id is not null and x.state = ${wanted} and ${page})
+      union
+      (select x.payment_id from refunds x where x.merchant_id = w.id and x.from_held > 0 and ${stateOfRefund(db)} = ${wanted} and ${page})
     ) held
     where ${isMerchantIn(db, of)}
-    order by held.payment_id desc limit ${limit}`;
+    group by 1 order by 1 desc limit ${limit}`;
   return db<ListedPayout[]>`
-    select p.payment_id as "paymentId", y.reference_id as "referenceId", p.merchant_id as "merchantId", p.asset, p.amount,
-      p.state, p.problem, coalesce(p.destination, c.destination) as destination, p.retry_at as "retryAt",
-      p.held_at as "heldAt", p.updated_at as "updatedAt", c.held_from as "heldFrom", ${isPayoutStopped(db)} as "isStopped",
+    with newest as materialized (${newest})
+    select p.payment_id as "paymentId", y.reference_id as "referenceId", p.merchant_id as "merchantId", p.asset,
+      p.amount::text as amount, p.state, p.problem, coalesce(p.destination, c.destination) as destination,
+      p.retry_at as "retryAt", p.held_at as "heldAt", p.updated_at as "updatedAt", c.held_from as "heldFrom",
+      ${isPayoutStopped(db)} as "isStopped",
       coalesce(lower(c.destination) <> lower(p.network || ':' || p.account), false) as "hasDestination",
-      case when p.state = 'paid' then s.transaction_hash end as "transactionHash"
-    from payouts p
+      p.transaction_hash as "transactionHash"
+    from (
+      select h.payment_id, h.merchant_id, h.network, h.asset, h.account, h.amount, 'held' as state, h.problem, h.destination,
+        h.retry_at, h.held_at, h.updated_at, null as transaction_hash
+      from ${heldOf(db, db`x.payment_id in (select payment_id from newest)`)} h where 'held' = ${wanted}
+      union all
+      select o.payment_id, o.merchant_id, o.network, o.asset, o.payer, o.amount, o.state, null,
+        o.network || ':' || o.recipient, null, coalesce((
+          select min(l.held_at) from lot_spends s join lots l on l.id = s.lot_id where s.order_id = o.id), o.created_at),
+        o.updated_at, case when o.state = 'paid' then o.transaction_hash end
+      from outgoing o where o.payment_id in (select payment_id from newest) and o.state = ${wanted}
+      union all
+      select x.payment_id, x.merchant_id, x.network, x.asset, x.account, x.from_held, ${stateOfRefund(db)}, null, null, null,
+        x.requested_at, x.updated_at, null
+      from refunds x where x.payment_id in (select payment_id from newest) and x.from_held > 0 and ${stateOfRefund(db)} = ${wanted}
+    ) p
     join payments y on y.id = p.payment_id
     left join crypto_settlements c on c.merchant_id = p.merchant_id and c.asset = p.asset
-    left join payment_settlements s on s.payment_id = p.payment_id
-    where p.payment_id in (${newest})
-    order by p.payment_id desc`;
+    order by p.payment_id desc, p.held_at, p.state, p.asset`;
+}
+
+function stateOfRefund(db: Reader) {
+  return db`case when x.state = 'refunded' then 'refunded' else 'refunding' end`;
+}
+
+/** The held money of lots `x`, by payment, network, asset and account. Late items wait for their return, and are not paid out. */
+function heldOf(db: Reader, isWanted: ReturnType<Reader>) {
+  return db`(
+    select x.payment_id, x.merchant_id, x.network, x.asset, x.account, max(x.problem) as problem,
+      max(x.destination) as destination, max(x.retry_at) as retry_at, min(x.held_at) as held_at, max(x.updated_at) as updated_at,
+      sum(x.net - coalesce((select sum(s.units) from lot_spends s where s.lot_id = x.id), 0)) as amount
+    from lots x where ${isWanted} and x.is_open and (x.address is not null or x.is_paying)
+    group by x.payment_id, x.merchant_id, x.network, x.asset, x.account)`;
+}
+
+/** Money of a payment that is held, in one asset on one account. */
+export interface HeldMoney {
+  readonly network: string;
+  readonly asset: string;
+  readonly account: string;
+  readonly amount: string;
+  readonly problem: string | null;
+}
+
+export function findHeldMoney(db: Reader, paymentId: string): Promise<HeldMoney[]> {
+  return db<HeldMoney[]>`
+    select h.network, h.asset, h.account, h.amount::text as amount, h.problem
+    from ${heldOf(db, db`x.payment_id = ${paymentId}`)} h order by h.held_at, h.asset`;
+}
+
+/** Money of a merchant that would be stranded without it, by kind. Each count ends at a hundred. */
+export interface MerchantMoney {
+  readonly held: number;
+  readonly outgoing: number;
+  readonly refunds: number;
+  readonly unexpected: number;
+  readonly processing: number;
+}
+
+export async function countMerchantMoney(db: Reader, merchantId: string): Promise<MerchantMoney> {
+  const count = (found: ReturnType<Reader>) => db`(select count(*)::int from (${found} limit 100) found)`;
+  const [row] = await db<MerchantMoney[]>`
+    select
+      ${count(db`select distinct payment_id from lots where merchant_id = ${merchantId} and is_open
+        union select payment_id from lots where merchant_id = ${merchantId} and waiting > 0`)} as held,
+      ${count(db`select from outgoing where merchant_id = ${merchantId} and state = 'sending'`)} as outgoing,
+      ${count(db`select from refunds
+        where merchant_id = ${merchantId} and state in ('requested', 'awaiting_funds', 'sending')`)} as refunds,
+      ${count(db`select from strays
+        where merchant_id = ${merchantId} and state in ('unclaimed', 'requested', 'returning')`)} as unexpected,
+      ${count(db`select from payments where merchant_id = ${merchantId} and status = 'processing'`)} as processing`;
+  if (row === undefined) throw new Error('The counts have one row.');
+  return row;
 }

@@ -1,6 +1,6 @@
 import { OPERATOR_FLOAT } from '../../domain/books.ts';
 import type { PayMethod } from '../../domain/item.ts';
-import type { RefundState, WaitingRefund } from '../../domain/refund.ts';
+import type { RefundHold, RefundState, WaitingRefund } from '../../domain/refund.ts';
 import { isRefundStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
@@ -33,6 +33,8 @@ export interface Refund {
   readonly fromOperator: string;
   /** The account that holds the money. */
   readonly account: string;
+  /** Why its held part cannot be taken yet. Null if it waits for nothing but funds. */
+  readonly waitsFor: RefundHold | null;
   /** It cools off until then, because it goes to another account than the payer's. Null if it can be sent at once. */
   readonly sendAfter: Date | null;
   /** True if an operator has requested or approved it: neither a frozen merchant nor its cooling-off stops it. */
@@ -51,11 +53,12 @@ export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | '
 export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
     insert into refunds (id, payment_id, number, merchant_id, network, asset, method, recipient, amount, price_value, fee,
-      reason, state, from_held, from_merchant, from_operator, account, is_operators, send_after, mac, requested_at, updated_at)
+      reason, state, from_held, from_merchant, from_operator, account, is_operators, send_after,
+      waits_for, mac, requested_at, updated_at)
     values (${refund.id}, ${refund.paymentId}, ${refund.number}, ${refund.merchantId}, ${refund.network}, ${refund.asset},
       ${refund.method}, ${refund.recipient}, ${refund.amount}, ${refund.price}, ${refund.fee}, ${refund.reason},
       'requested', ${refund.fromHeld}, ${refund.fromMerchant}, ${refund.fromOperator}, ${refund.account},
-      ${refund.isOperators}, ${refund.sendAfter}, ${refund.mac}, ${at}, ${at})
+      ${refund.isOperators}, ${refund.sendAfter}, ${refund.waitsFor}, ${refund.mac}, ${at}, ${at})
     on conflict do nothing`;
   return count === 1;
 }
@@ -74,7 +77,16 @@ export async function renewRefund(tx: Tx, vetoed: Refund, refund: NewRefund, at:
 /** The terms of a refund that change if it is planned anew. */
 export type RefundPlan = Pick<
   Refund,
-  'recipient' | 'amount' | 'price' | 'fee' | 'fromHeld' | 'fromMerchant' | 'fromOperator' | 'account' | 'mac'
+  | 'recipient'
+  | 'amount'
+  | 'price'
+  | 'fee'
+  | 'fromHeld'
+  | 'fromMerchant'
+  | 'fromOperator'
+  | 'account'
+  | 'waitsFor'
+  | 'mac'
 >;
 
 /** Writes the terms of a locked refund that no signature exists for. */
@@ -83,8 +95,23 @@ export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promis
     update refunds
     set recipient = ${plan.recipient}, amount = ${plan.amount}, price_value = ${plan.price}, fee = ${plan.fee},
       from_held = ${plan.fromHeld}, from_merchant = ${plan.fromMerchant}, from_operator = ${plan.fromOperator},
-      account = ${plan.account}, mac = ${plan.mac}
+      account = ${plan.account}, waits_for = ${plan.waitsFor}, look_at = null, mac = ${plan.mac}
     where id = ${id}`;
+}
+
+/** The refund cannot be covered yet, for that reason. It is looked at again then, or when the payment's money has changed. */
+export async function postponeRefund(
+  tx: Tx,
+  { id, waitsFor, lookAt }: { readonly id: string; readonly waitsFor: RefundHold | null; readonly lookAt: Date },
+): Promise<void> {
+  await tx`update refunds set waits_for = ${waitsFor}, look_at = ${lookAt} where id = ${id}`;
+}
+
+/** The payment's money has changed: its waiting refunds are looked at again. */
+export async function wakeRefunds(tx: Tx, paymentId: string): Promise<void> {
+  await tx`
+    update refunds set look_at = null
+    where payment_id = ${paymentId} and look_at is not null and state in ('requested', 'awaiting_funds')`;
 }
 
 /** One move of a refund, decided on the state and version it was read with. */
@@ -178,20 +205,24 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
 }
 
 /**
- * Refunds that are new, and those whose floats would cover them now; the oldest first. Freezes and cooling-off stop some
- * of them. So does a request to the merchant's account to sign for one, while it can be carried out.
+ * Refunds that are new, those whose floats or lots would cover them now, and those whose wait is looked at again. Those that
+ * wait longest for a look come first. Freezes and cooling-off stop some of them. So does a request to the merchant's account
+ * to sign for one, while it can be carried out.
  */
 export async function findCoverable(db: Reader, { limit, now }: { limit: number; now: Date }): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select r.id from refunds r
     left join floats m on m.owner = r.merchant_id and m.asset = r.asset
     left join floats o on o.owner = ${OPERATOR_FLOAT} and o.asset = r.asset
-    where (r.state = 'requested'
-      or (r.state = 'awaiting_funds' and coalesce(m.units, 0) >= r.from_merchant
-        and coalesce(o.units, 0) >= r.from_operator))
+    where r.state in ('requested', 'awaiting_funds')
+      and (r.waits_for is null and (r.state = 'requested'
+          or coalesce(m.units, 0) >= r.from_merchant and coalesce(o.units, 0) >= r.from_operator)
+        or (r.look_at is null or r.look_at <= ${now}) and (r.waits_for is not null
+          or r.from_merchant > 0 and exists (
+            select from lots l where l.payment_id = r.payment_id and l.asset = r.asset and l.is_open)))
       and not exists (select from outgoing g where g.id = r.id)
       and not ${isRefundStopped(db)} and not (${isCooling(db, now)})
-    order by r.requested_at limit ${limit}`;
+    order by coalesce(r.look_at, r.requested_at) limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
@@ -272,7 +303,7 @@ function refundColumns(db: Reader) {
   return db`r.id, r.payment_id as "paymentId", r.number, r.merchant_id as "merchantId", r.network, r.asset, r.method,
     r.recipient, r.amount, coalesce(r.price_value, (select p.amount_value from payments p where p.id = r.payment_id)) as price,
     coalesce(r.fee, r.from_operator) as fee, r.reason, r.mac, r.state, r.version, r.from_held as "fromHeld", r.from_merchant as "fromMerchant",
-    r.from_operator as "fromOperator", r.account, r.is_operators as "isOperators", r.send_after as "sendAfter", r.transaction_hash as "transactionHash", r.problem,
+    r.from_operator as "fromOperator", r.account, r.waits_for as "waitsFor", r.is_operators as "isOperators", r.send_after as "sendAfter", r.transaction_hash as "transactionHash", r.problem,
     r.requested_at as "requestedAt", r.updated_at as "updatedAt"`;
 }
 

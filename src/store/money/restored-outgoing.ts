@@ -1,4 +1,4 @@
-import { one, type Reader, type Tx } from '../plumbing/database.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 
 /** A payout, refund or return, as the chain shows it. */
@@ -16,6 +16,7 @@ export type RestoredOutgoing = Pick<
   | 'merchantId'
   | 'floatOwner'
 > & {
+  readonly paymentId?: string;
   readonly mac: string;
   readonly commitment: string;
   readonly seal: string | null;
@@ -29,10 +30,10 @@ export type RestoredOutgoing = Pick<
 export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
   const { id, purpose, signer, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
-    insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, float_owner, mac,
-      state, attempts, commitment, seal, collector, fee_account, deadline, transaction_hash, created_at, updated_at)
+    insert into outgoing (id, purpose, signer, network, asset, method, payer, recipient, amount, merchant_id, float_owner, payment_id,
+      mac, state, attempts, commitment, seal, collector, fee_account, deadline, transaction_hash, created_at, updated_at)
     values (${id}, ${purpose}, ${signer}, ${network}, ${asset}, ${method}, ${payer}, ${recipient}, ${amount},
-      ${merchantId}, ${floatOwner}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment},
+      ${merchantId}, ${floatOwner}, ${outgoing.paymentId ?? null}, ${outgoing.mac}, 'paid', 1, ${outgoing.commitment},
       ${outgoing.seal}, ${outgoing.collector}, ${outgoing.feeAccount}, ${outgoing.deadline},
       ${outgoing.transactionHash}, ${at}, ${at})
     on conflict (id) do update
@@ -49,13 +50,6 @@ export async function takenFor(db: Reader, subject: string): Promise<Map<string,
     select owner, (-sum(units))::text as units from float_changes
     where subject = ${subject} and kind <> 'added' group by owner having sum(units) <> 0`;
   return new Map(rows.map(({ owner, units }) => [owner, BigInt(units)]));
-}
-
-/** The units of a payment's held amount that became a float of its merchant. */
-export async function floatedFrom(db: Reader, paymentId: string): Promise<bigint> {
-  const rows = await db<{ units: string }[]>`
-    select coalesce(sum(units), 0)::text as units from float_changes where subject = ${paymentId}`;
-  return BigInt(one(rows).units);
 }
 
 /** The fee accounts of a network so far. */

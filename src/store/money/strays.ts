@@ -1,4 +1,5 @@
 import type { LateReason } from '../../domain/late-money.ts';
+import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** Money that came without being asked for. */
@@ -37,11 +38,17 @@ export interface Stray {
   readonly problem: string | null;
   /** The proof that the gateway wrote the request. */
   readonly mac: string | null;
+  /** The lot of late money. Null for money without a payment, that never came to our account, and of older versions. */
+  readonly lotId: string | null;
 }
 
-export type NewStray = Omit<Stray, 'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem'> & {
+export type NewStray = Omit<
+  Stray,
+  'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem' | 'lotId'
+> & {
   readonly state: 'unclaimed' | 'float';
   readonly reason?: LateReason;
+  readonly lotId?: string;
 };
 
 /** A partner's request to return a stray. */
@@ -55,17 +62,58 @@ export interface StrayRequest {
 export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   const inserted = await tx<{ id: string }[]>`
     insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
-      fee, is_held, payment_id, merchant_id, is_booked, state, reason, seen_at, updated_at)
+      fee, is_held, payment_id, merchant_id, is_booked, state, reason, lot_id, seen_at, updated_at)
     select s.id, s.network, s."transactionHash", s."logIndex", s."blockNumber", s.source, s.asset, s.sender, s.account,
       s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state,
-      s.reason, ${at}::timestamptz, ${at}::timestamptz
+      s.reason, s."lotId", ${at}::timestamptz, ${at}::timestamptz
     from jsonb_to_recordset(${tx.json(strays as never)}) as s(
       id text, network text, "transactionHash" text, "logIndex" int, "blockNumber" bigint, source text, asset text,
       sender text, account text, amount numeric, fee numeric, "isHeld" boolean, "paymentId" text, "merchantId" text,
-      "isBooked" boolean, state text, reason text)
+      "isBooked" boolean, state text, reason text, "lotId" text)
     on conflict do nothing
     returning id`;
   return inserted.map(({ id }) => id);
+}
+
+/**
+ * Late money follows its lots while nobody has asked for its return: its amount, and its reason. Rows of lots that have left the
+ * chain, or that count for the payment after all, go.
+ */
+export async function updateLateMoney(
+  tx: Tx,
+  paymentId: string,
+  lots: readonly Pick<Lot, 'id' | 'amount' | 'fee' | 'isHeld' | 'reason'>[],
+): Promise<void> {
+  const rows = lots.map(({ id, amount, fee, isHeld, reason }) => ({
+    id,
+    amount: amount.toString(),
+    fee: fee.toString(),
+    isHeld,
+    reason,
+  }));
+  await tx`
+    delete from strays s where s.payment_id = ${paymentId} and s.lot_id is not null and s.state = 'unclaimed'
+      and not exists (select from lots l where l.id = s.lot_id and l.reason is not null)`;
+  await tx`
+    update strays s set amount = l.amount, fee = l.fee, is_held = l."isHeld", reason = l.reason
+    from jsonb_to_recordset(${tx.json(rows)}) as l(id text, amount numeric, fee numeric, "isHeld" boolean, reason text)
+    where s.payment_id = ${paymentId} and s.lot_id = l.id and s.state = 'unclaimed'
+      and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
+}
+
+/** Late money of an older version gets its lot. False if its return has begun: floats pay for it then. */
+export async function linkStray(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
+  const { count } = await tx`
+    update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
+  return count === 1;
+}
+
+/** The lots of a payment whose return was asked for, or is under way. */
+export async function listReturningLots(db: Reader, paymentId: string): Promise<string[]> {
+  const rows = await db<{ lot: string }[]>`
+    select lot_id as lot from strays
+    where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
+  return rows.map(({ lot }) => lot);
 }
 
 /** Moves a stray; false when it is not in that state. */
@@ -151,6 +199,14 @@ export function listStrays(
     order by s.seen_at desc, s.id limit ${limit}`;
 }
 
+/** The lots of a payment whose return was asked for, and is not over. */
+export async function findReturningLots(db: Reader, paymentId: string): Promise<ReadonlySet<string>> {
+  const rows = await db<{ id: string }[]>`
+    select lot_id as id from strays
+    where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Which blocks of a network were searched for strays. */
 export interface StrayCursor {
   /** Arrivals up to this block are part of the opening balances of the network. */
@@ -176,5 +232,6 @@ export function strayColumns(db: Reader) {
   return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
     s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",
     s.payment_id as "paymentId", s.merchant_id as "merchantId", s.is_booked as "isBooked", s.state, s.seen_at as "seenAt",
-    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac`;
+    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac,
+    s.lot_id as "lotId"`;
 }

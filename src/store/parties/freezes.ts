@@ -4,7 +4,7 @@ import { limitLockWait } from '../plumbing/locks.ts';
 
 export interface Freeze {
   readonly scope: FreezeScope;
-  /** The merchant, partner or network; empty for all payouts and all refunds. */
+  /** The merchant, partner, network or asset; empty for all payouts and all refunds. */
   readonly subject: string;
   readonly reason: string;
   readonly actor: string;
@@ -137,7 +137,7 @@ export function isMerchantClosed<Fragment>(
 
 /**
  * The condition that freezes stop the transfer `o` out of our accounts. Returns that operators order are stopped by the freeze
- * of a network alone. Returns that partners request are stopped like refunds.
+ * of a network or an asset alone. Returns that partners request are stopped like refunds.
  */
 export function isOutgoingStopped(db: Reader) {
   const isOperators = db`(o.purpose = 'return'
@@ -145,6 +145,7 @@ export function isOutgoingStopped(db: Reader) {
   return db`(exists (
       select from freezes f
       where f.scope = 'network' and f.subject = o.network
+        or f.scope = 'asset' and f.subject = o.asset
         or f.scope = 'restored' and f.subject = o.network and not ${isOperators}
         or f.scope = 'payouts' and o.purpose = 'payout'
         or f.scope = 'refunds' and o.purpose <> 'payout' and not ${isOperators})
@@ -158,7 +159,8 @@ export function isReturnStopped(db: Reader) {
   return db`(s.recipient is not null and (
     exists (
       select from freezes f
-      where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = s.network)
+      where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = s.network
+        or f.scope = 'asset' and f.subject = s.asset)
     or exists (select from merchants m where m.id = s.merchant_id and ${isMerchantStopped(db)})))`;
 }
 
@@ -166,7 +168,8 @@ export function isReturnStopped(db: Reader) {
 export function isRefundStopped(db: Reader) {
   return db`(exists (
       select from freezes f
-      where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = r.network)
+      where f.scope = 'refunds' or f.scope in ('network', 'restored') and f.subject = r.network
+        or f.scope = 'asset' and f.subject = r.asset)
     or not r.is_operators
       and exists (select from merchants m where m.id = r.merchant_id and ${isMerchantStopped(db)}))`;
 }
@@ -175,7 +178,8 @@ export function isRefundStopped(db: Reader) {
 export function isPayoutStopped(db: Reader) {
   return db`(exists (
       select from freezes f
-      where f.scope = 'payouts' or f.scope in ('network', 'restored') and f.subject = p.network)
+      where f.scope = 'payouts' or f.scope in ('network', 'restored') and f.subject = p.network
+        or f.scope = 'asset' and f.subject = p.asset)
     or exists (select from merchants m where m.id = p.merchant_id and ${isMerchantStopped(db)}))`;
 }
 

@@ -68,7 +68,7 @@ async function eraseSent(
     select d.payment_id as "paymentId", to_json(array_agg(d.commitment)) as commitments
     from deposits d
     where d.payment_id > ${after} and d.commitment in (
-      select t.commitment from deposit_transfers t
+      select t.commitment from movements t
       where t.network = ${payer.network} and lower(t.sender) = lower(${payer.address}))
     group by d.payment_id order by d.payment_id limit ${limit}`;
   const paymentIds = deposits.map(({ paymentId }) => paymentId);

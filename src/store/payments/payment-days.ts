@@ -67,8 +67,8 @@ export async function countAttention(
   const [row] = await db<Attention[]>`
     select ${refunds(isWaiting)} as "waitingRefunds", ${refunds(db`r.state = 'failed' and r.problem is distinct from ${VETOED}`)} as "failedRefunds",
       (select count(*)::int from (
-        select from payouts o join merchants m on m.id = o.merchant_id
-        where o.state = 'held' and ${isAmong} limit ${MOST_COUNTED}
+        select distinct o.payment_id from lots o join merchants m on m.id = o.merchant_id
+        where o.is_open and (o.address is not null or o.is_paying) and ${isAmong} limit ${MOST_COUNTED}
       ) found) as "heldPayments",
       (select count(*)::int from (
         select from merchants m cross join lateral (

@@ -22,9 +22,10 @@ export async function takeLease(
   // The subquery reads the row as it was before the statement.
   const [row] = await tx<{ fencing: string }[]>`
     with taken as (
-      insert into leases (name, holder, fencing, until) values (${name}, ${holder}, 1, ${until})
+      insert into leases (name, holder, fencing, until, taken_by)
+      values (${name}, ${holder}, 1, ${until}, ${`${VERSION} ${holder}`})
       on conflict (name) do update
-        set holder = excluded.holder, fencing = leases.fencing + 1, until = excluded.until
+        set holder = excluded.holder, fencing = leases.fencing + 1, until = excluded.until, taken_by = excluded.taken_by
         where leases.until <= ${now} or leases.until > ${new Date(until.getTime() + MAX_CLOCK_DIFFERENCE_MS)}
       returning fencing
     ), noted as (
@@ -37,6 +38,9 @@ export async function takeLease(
     select fencing from taken`;
   return row && { name, fencing: Number(row.fencing) };
 }
+
+/** A trigger refuses leaders that do not name the way in which they keep money: nodes of an older version. */
+const VERSION = 'lots';
 
 /** The holder of a lease that was released. */
 const NOBODY = '';

@@ -84,7 +84,16 @@ export interface RefundView {
   /** The account that signs, CAIP-10; null if the merchant cannot sign for the refund. */
   readonly account: string | null;
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
-  readonly waitingFor: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off' | null;
+  readonly waitingFor:
+    | 'float'
+    | 'merchant_signature'
+    | 'network'
+    | 'unfreeze'
+    | 'cooling_off'
+    | 'sweep'
+    | 'debt'
+    | 'arrival'
+    | null;
   readonly transaction: TransactionView | null;
   readonly attempt: Attempt | null;
 }

@@ -3,6 +3,7 @@ import { findAuditedBlock, putAuditedBlock } from '../../../store/money/book-com
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { Alarms } from '../../alarms.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { reconcile } from './reconcile.ts';
 import { recordCoin } from './record-coin.ts';
@@ -25,7 +26,7 @@ export interface Audited {
  * Compares the blocks since the last run with the books. Returns true if more are left. A difference stops the cursor:
  * the same blocks are compared at every run, and the alert stands until they agree.
  */
-export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps, audited: Audited): Promise<boolean> {
+export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps & RowKeyDeps, audited: Audited): Promise<boolean> {
   const { connected, lease, alarms, unread, doubted } = audited;
   const network = connected.chain.network.chainId;
   await recordCoin(deps, { connected, lease });

@@ -10,7 +10,7 @@ import {
 } from '../../../domain/books.ts';
 import type { ComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { coverOfStray } from '../../outgoing/stray/send-stray.ts';
+import { bookedCover, coverOfStray } from '../../outgoing/stray/cover-stray.ts';
 import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../../outgoing/stray/stray-entries.ts';
 
 /** The position that a completed payout, refund or return must have in the books. */
@@ -35,10 +35,10 @@ export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
     return positionOf([floatReturnEntry('sent', about, float), floatReturnEntry('done', about, float)]);
   }
   if (stray === null) return [];
-  const { merchantId, merchant: merchantFloat, operator: operatorFloat } = coverOfStray(stray);
+  const stored = coverOfStray(stray, BigInt(outgoing.fromLots));
   return positionOf([
     ...strayReceivedEntries(stray, units, {}),
-    strayCoveredEntry({ ...aboutStray(stray), merchantId }, { merchantFloat, operatorFloat }),
+    strayCoveredEntry({ ...aboutStray(stray), merchantId: stored.merchantId }, bookedCover(stray, stored)),
     ...strayReturnEntries('sent', stray, { units }),
     ...strayReturnEntries('done', stray, { units }),
   ]);

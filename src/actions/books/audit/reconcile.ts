@@ -2,7 +2,8 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { firstKnownBlock } from '../../../store/money/book-comparison.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { coinSurpluses } from '../account-surplus.ts';
 import { coinShortages, compareIntermediate } from './compare-balances.ts';
@@ -29,7 +30,7 @@ const RANGE = 500;
  * money at deposit addresses, and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
  */
 export async function reconcile(
-  { db, subjectKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps,
+  { db, subjectKeys, rowKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps & RowKeyDeps,
   connected: ConnectedChain,
   { from: asked, maxBlocks }: { readonly from?: number | undefined; readonly maxBlocks?: number } = {},
 ): Promise<ReconcileReport | undefined> {
@@ -42,7 +43,7 @@ export async function reconcile(
   const to = maxBlocks === undefined ? final : Math.min(from + maxBlocks - 1, final);
   const total = { events: 0, foreign: 0, waiting: 0 };
   const differences: Difference[] = [];
-  const own = ownAccounts(connected);
+  const own = await ownAccounts({ db, rowKeys }, connected);
   const unreadable: string[] = [];
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };

@@ -9,7 +9,9 @@ import { findStrays, type NewStray } from '../../../store/money/strays.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
-import { ownAccounts, storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { coinSurpluses, isStillBooked, type Surplus } from '../account-surplus.ts';
 import { recordEntries } from '../record.ts';
 import { isSame } from './paid-event.ts';
@@ -24,12 +26,12 @@ export interface CoinInput {
  * is the operator's own, for gas. Such coin leaves no log, so the balance of each account is compared with the books.
  * Only a surplus is examined further. The balance of an account at the first look is its opening balance, not a stray.
  */
-export async function recordCoin(deps: LeaseDeps, { connected, lease }: CoinInput): Promise<void> {
+export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, lease }: CoinInput): Promise<void> {
   const network = connected.chain.network.chainId;
   const cursor = (await findCursors(deps.db.sql)).find((each) => each.network === network);
   if (cursor === undefined) return;
   const block = cursor.finalNumber;
-  for (const found of await coinSurpluses(deps.db.sql, connected, block, ownAccounts(connected))) {
+  for (const found of await coinSurpluses(deps.db.sql, connected, block, await ownAccounts(deps, connected))) {
     const { account, surplus } = found;
     const explainedTo = await findCoinCursor(deps.db.sql, network, account);
     const isOpening = explainedTo === undefined && surplus > 0n;

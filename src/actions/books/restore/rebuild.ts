@@ -10,7 +10,8 @@ import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearEvents } from '../../evidence.ts';
-import { ownAccounts, storeStrays, strayOf, withoutPayments } from '../../outgoing/stray/record-strays.ts';
+import { storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../../own-accounts.ts';
 import { hasLeft, provingAssets } from '../../own-transfer.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -18,6 +19,7 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { ownershipOf } from '../audit/compare-events.ts';
 import { nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
+import { restoreMovements } from './restore-movements.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
 import { restoreSweeps } from './restore-sweep.ts';
@@ -108,6 +110,11 @@ export async function rebuild(
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
   }
+  await restoreMovements(deps, connected, {
+    from: input.from,
+    to,
+    commitments: swept.map(({ commitment }) => commitment),
+  });
   // Only a restored payment shows which account received it, and may have paid a refund.
   for (const event of named) {
     if (!(await isSignedRefund(deps, connected, event))) continue;
@@ -128,7 +135,7 @@ export async function rebuild(
   const unexplained = await findUnexplained(deps.db.sql, {
     network,
     assets: provingAssets(network),
-    payers: ownAccounts(connected),
+    payers: await ownAccounts(deps, connected),
     isUndecided: false,
   });
   if (unexplained !== undefined && unplaced.length === 0) {
@@ -153,13 +160,14 @@ function rankOf({ id }: PaidEvent): number {
  * Events whose item is missing, and events of paid items, whose consequences may be missing. Those with the id of a refund may
  * be transfers of the merchant's own account.
  */
-async function lostEvents({ db }: CommandDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
+async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
+  const { db } = deps;
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
   const known = new Map(items.map((item) => [item.commitment, item]));
   // An item that is not paid yet is decided by the watcher.
   const ripe = events.filter(({ commitment }) => (known.get(commitment)?.state ?? 'paid') === 'paid');
-  const own = ownAccounts(connected);
+  const own = await ownAccounts(deps, connected);
   const isOutgoing = (event: PaidEvent) => {
     const item = known.get(event.commitment);
     return item === undefined ? hasLeft(event, own) : item.purpose !== 'payment';
@@ -196,8 +204,9 @@ async function restoreStrays(
 ): Promise<string[]> {
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
-  const found = await connected.chain.incoming(new Set(ownAccounts(connected)), from, to);
-  const transfers = await withoutPayments(sql, connected.chain.network.chainId, found);
+  const accounts = new Set(await ownAccounts(deps, connected));
+  const found = await connected.chain.incoming(accounts, from, to);
+  const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,

@@ -32,8 +32,8 @@ export async function releaseRefunds(
     if (refund.state === 'refunded' || (!takesPart(refund) && refund.id !== shownId)) continue;
     const outgoing = await lockOutgoing(tx, refund.id);
     if (outgoing !== undefined && outgoing.commitment !== null) continue;
-    await releaseRefund(tx, { refund, payment, at });
-    const free = { ...refund, fromHeld: '0', fromMerchant: refund.amount, fromOperator: '0' };
+    await releaseRefund(tx, { refund, at });
+    const free = { ...refund, fromHeld: '0', fromMerchant: refund.amount, fromOperator: '0', waitsFor: null };
     await replanRefund(tx, refund.id, free);
     released.push(await moveRefund(tx, free, { event: 'replanned', actor: 'operator', evidence: {} }, at));
   }
@@ -62,7 +62,7 @@ export async function replanRefunds(
       continue;
     }
     const terms = { payment, item, number, share: plan.share, recipient, reason, isOperators, sendAfter };
-    const next = await planRefund(tx, deps, { ...terms, floatAccount: () => floatAccount }, at);
+    const next = await planRefund(tx, deps, { ...terms, floatAccount: () => floatAccount });
     await replanRefund(tx, id, next);
     planned.push({ ...refund, ...next });
   }

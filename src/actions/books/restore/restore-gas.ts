@@ -6,7 +6,8 @@ import { findNonceGaps, findSentNonces, listSendsToFinish } from '../../../store
 import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearNonce } from '../../evidence.ts';
-import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { recordGas } from '../record-gas.ts';
 
 export interface GasSearch {
@@ -33,7 +34,7 @@ const ASKED_AT_ONCE = 8;
  * neighbours, and only those blocks are read.
  */
 export async function restoreGas(
-  deps: CommandDeps,
+  deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   search: GasSearch,
 ): Promise<RestoredGas> {
@@ -41,7 +42,7 @@ export async function restoreGas(
   const gas: string[] = [];
   const unplaced: { id: string; problem: string }[] = [];
   const unsent = await findUnsent(deps, connected, search);
-  for (const account of ownAccounts(connected)) {
+  for (const account of await ownAccounts(deps, connected)) {
     const own = unsent.filter(({ from }) => from === account);
     const { found, missing } = await fillGaps(deps, connected, { ...search, account, own, budget });
     gas.push(...(await book(deps, connected, account, [...own, ...found])));

@@ -1,21 +1,26 @@
 import { methodOf } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { findItems } from '../../../store/chain/items.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
+import { holdingsOf } from '../../../domain/money/holding.ts';
+import { payoutKeyOf, spendsOfPayout } from '../../../domain/money/money-out.ts';
+import { findItems, findPayingItem } from '../../../store/chain/items.ts';
 import { findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { positionsOf } from '../../../store/money/books.ts';
-import { lockOutgoing, type Outgoing, type OutgoingPurpose } from '../../../store/money/outgoing.ts';
 import {
-  findPayout,
-  holdNetAmounts,
-  type Payout,
-  setPayoutState,
-  startPayouts,
-  takeForRefund,
-} from '../../../store/money/payouts.ts';
+  deleteSpends,
+  findLotsByPayout,
+  findLotsOf,
+  findSpendsOf,
+  holdItems,
+  insertSpends,
+} from '../../../store/money/lots.ts';
+import { lockOutgoing, type Outgoing, type OutgoingPurpose } from '../../../store/money/outgoing.ts';
+import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
 import { moveStray, releaseStray } from '../../../store/money/strays.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -23,15 +28,14 @@ import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { outgoingMac } from '../../outgoing/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
+import { findReturnCover, partsOf } from '../../outgoing/stray/cover-stray.ts';
 import { noteReturn } from '../../outgoing/stray/note-return.ts';
 import { lockStrayOfPayment } from '../../outgoing/stray/return-stray.ts';
-import { coverOfStray, partsOf } from '../../outgoing/stray/send-stray.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
-import type { PaidEvent } from '../audit/paid-event.ts';
-import { moveHeldToFloat } from '../held-to-float.ts';
+import { isSame, type PaidEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { recoverTerms } from './recover-terms.ts';
 import { releaseRefunds, replanRefunds } from './replan-refunds.ts';
@@ -42,7 +46,6 @@ import {
   type Left,
   noteEvent,
   type Outcome,
-  paymentOf,
   type Restored,
   sealOfEvent,
   takeUnpaid,
@@ -122,46 +125,61 @@ function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): vo
   if (isOther) throw new Unplaced('is being sent once more: wait until that is over');
 }
 
-async function restorePayout(tx: Tx, deps: RowKeyDeps, { id, event, connected, at }: Left): Promise<Restored> {
-  const { payment, item } = await paymentOf(tx, id);
+/**
+ * Restores a payout. Refunds that were never signed may have taken its lots since. They are planned anew then, and the rest of
+ * the lots stays held.
+ */
+async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Restored> {
+  const { id, event, before, connected, at } = left;
+  const { payment, item } = await paymentOfPayout(tx, left);
   const { id: paymentId, merchantId } = payment;
-  if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
-  const stored = await findPayout(tx, paymentId);
-  // Refunds may have taken parts of the held amount since, or the database has forgotten those that had.
-  const isUnknown =
-    stored !== undefined && stored.state !== 'paid' && (BigInt(stored.amount) !== event.amount || !isPayable(stored));
-  const replanned = { payment, item, floatAccount: connected.intermediateAccount };
-  const released = isUnknown ? await releaseRefunds(tx, { payment, at }) : [];
-  const payout = isUnknown ? await findPayout(tx, paymentId) : stored;
-  if (payout === undefined || !isPayable(payout))
-    throw new Unplaced('was paid out, and nothing is held of its payment');
+  if (item?.isHeld === true) await holdItems(tx, [item.commitment], at);
+  const isWhole = (await findSpendsBy(tx, id)).reduce((sum, { amount }) => sum + amount, 0n) === event.amount;
+  const released = isWhole ? [] : await releaseRefunds(tx, { payment, at });
+  if (!isWhole) await takeForPayout(tx, left, paymentId);
   const { asset, recipient, transactionHash } = event;
-  const amount = event.amount.toString();
-  const rest = BigInt(payout.amount) - event.amount;
-  if (rest < 0n || (rest > 0n && payout.state !== 'held')) {
-    throw new Unplaced('has another amount than the held one');
-  }
-  if (rest > 0n) {
-    await takeForRefund(tx, { paymentId, units: rest, at });
-    await moveHeldToFloat(tx, { payment, asset, units: rest }, at);
-  }
+  const [network = ''] = asset.split('/');
   const isSettled = (await findPaymentSettlement(tx, paymentId)) !== undefined;
   const told = { actor: 'operator', evidence: evidenceOf(event) };
-  await settlePayments(tx, [{ paymentId, asset, amount, recipient, transactionHash, at }], { ...told, at });
-  const sent = { id, merchantId, network: payout.network, asset, amount, recipient };
-  if (payout.state === 'held') {
-    await startPayouts(tx, [{ ...payout, destination: `${payout.network}:${recipient}` }], at);
-    await logPayouts(tx, [sent], { ...told, type: 'payout.begun' }, at);
+  const settled = (await findSpendsBy(tx, id)).filter(({ isPaying }) => isPaying === true);
+  const amount = settled.reduce((sum, each) => sum + each.amount, 0n);
+  if (amount > 0n) {
+    const settlement = { paymentId, asset, amount: amount.toString(), recipient, transactionHash, at };
+    await settlePayments(tx, [settlement], { ...told, at });
   }
-  await setPayoutState(tx, { paymentId, from: 'sending', to: 'paid', at });
-  if (payout.state !== 'paid') await logPayouts(tx, [sent], { ...told, type: 'payout.paid' }, at);
+  const sent = { id, merchantId, network, asset, amount: event.amount, recipient };
+  const isUnknown = before === undefined || before.state === 'failed';
+  if (isUnknown) await logPayouts(tx, [sent], { ...told, type: 'payout.begun' }, at);
+  if (before?.state !== 'paid') await logPayouts(tx, [sent], { ...told, type: 'payout.paid' }, at);
   await deleteAlert(tx, { name: 'payout_failed', subject: id });
-  await replanRefunds(tx, deps, { ...replanned, released }, at);
-  return { merchantId, floatOwner: null, isChanged: !isSettled || payout.state !== 'paid' };
+  if (item !== undefined) {
+    await replanRefunds(tx, deps, { payment, item, floatAccount: connected.intermediateAccount, released }, at);
+  }
+  const isChanged = !isWhole || (amount > 0n && !isSettled) || before?.state !== 'paid';
+  return { merchantId, floatOwner: null, paymentId, isChanged };
 }
 
-function isPayable({ state }: Payout): boolean {
-  return state === 'held' || state === 'sending' || state === 'paid';
+/** The id of a payout follows from its first lot, and in older versions from its payment. */
+async function paymentOfPayout(tx: Tx, { id, before }: Left) {
+  const [lot] = await findLotsByPayout(tx, payoutKeyOf(id));
+  const paymentId = lot?.payment ?? before?.paymentId ?? paymentIdOf(id);
+  const [payment] = await lockPayments(tx, [paymentId]);
+  if (payment === undefined) throw new Unplaced('was paid out, and nothing is held of its payment');
+  return { payment, item: await findPayingItem(tx, payment.id) };
+}
+
+async function takeForPayout(tx: Tx, { id, event }: Left, paymentId: string): Promise<void> {
+  await deleteSpends(tx, id);
+  const holdings = holdingsOf(await findLotsOf(tx, [paymentId]), await findSpendsOf(tx, [paymentId]));
+  const { asset, payer: account, amount } = event;
+  const [network = ''] = asset.split('/');
+  const isLeft = holdings.held
+    .filter((lot) => lot.asset === asset && lot.network === network && isSame(lot.account, account))
+    .reduce((sum, { remainder }) => sum + remainder, 0n);
+  if (isLeft === 0n) throw new Unplaced('was paid out, and nothing is held of its payment');
+  if (isLeft < amount) throw new Unplaced('has another amount than the held one');
+  const own = holdings.held.find((lot) => isSame(lot.account, account))?.account ?? account;
+  await insertSpends(tx, spendsOfPayout(holdings, { order: id, network, asset, account: own, amount }));
 }
 
 async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }: Left): Promise<Restored> {
@@ -189,7 +207,10 @@ async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Rest
   if (stray.state === 'requested') await releaseStray(tx, { id, from: 'requested', problem: 'returned_before', at });
   if (stray.state === 'unclaimed' || stray.state === 'requested') {
     const { network, asset } = stray;
-    const parts = partsOf(coverOfStray(stray));
+    const covered = await findReturnCover(tx, stray);
+    if (covered.is === 'waiting') throw new Unplaced('returned late money whose arrival is not known here yet');
+    const parts = partsOf(covered.cover);
+    await insertSpends(tx, covered.spends);
     await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
     await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
   }

@@ -7,7 +7,7 @@ import { findItems } from '../../../store/chain/items.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { type ComparedItem, findComparedItems } from '../../../store/money/book-items.ts';
 import { positionsOf } from '../../../store/money/books.ts';
-import { holdNetAmounts } from '../../../store/money/payouts.ts';
+import { holdItems } from '../../../store/money/lots.ts';
 import type { PaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { insertRestoredItem, insertRestoredPayment } from '../../../store/payments/restored-payments.ts';
@@ -18,11 +18,10 @@ import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
 import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
 import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
-import type { PaidEvent } from '../audit/paid-event.ts';
-import { isSame } from '../audit/paid-event.ts';
+import { hasOwnSeal, isSame, type PaidEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
-import { accountOf, evidenceOf, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
+import { accountOf, evidenceOf, NOT_OURS, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
 
 /**
  * Restores the missing rows of a payment, its item and its entries. The merchant is the one with the recipient as
@@ -44,6 +43,7 @@ export async function restorePayment(
     if (present !== undefined || terms === undefined) {
       return present === undefined ? 'intact' : restoreEntries(tx, event, present, now);
     }
+    if (payment !== undefined && hasOwnSeal(event) !== true) throw new Unplaced(NOT_OURS);
     const merchantId = payment?.merchantId ?? (await merchantOf(tx, connected, event)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, event, { id, merchantId, paidAt: terms.paidAt, now }));
@@ -54,9 +54,9 @@ export async function restorePayment(
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
     else if (isExtra) await noteExtra(tx, event, restored, now);
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
-    if (isHeld && !isExtra) await holdNetAmounts(tx, [event.commitment], now);
+    if (isHeld) await holdItems(tx, [event.commitment], now);
     await noteEvent(tx, event, now);
-    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isExtra }, now);
+    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isStray: false }, now);
     return 'rebuilt';
   });
 }
@@ -160,13 +160,13 @@ async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): 
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,
-  item: BookedItem & Pick<ComparedItem, 'isExtra'>,
+  item: BookedItem & Pick<ComparedItem, 'isStray'>,
   at: Date,
 ): Promise<Outcome> {
   const is = (await positionsOf(tx, [event.commitment])).get(event.commitment) ?? [];
   const truth = { ...item, amount: event.amount, fee: event.fee };
   const proof = { transaction: event.transactionHash, block: event.block.number };
-  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isExtra), proof });
+  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isStray), proof });
   if (entry === undefined) return 'intact';
   await recordEntries(tx, [entry], at);
   return 'rebuilt';

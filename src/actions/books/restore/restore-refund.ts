@@ -1,9 +1,8 @@
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
 import { planShare, type RefundEvent, type RefundState, retryOf } from '../../../domain/refund.ts';
-import { endRefundedHeld, findPayout, holdNetAmounts } from '../../../store/money/payouts.ts';
+import { holdItems } from '../../../store/money/lots.ts';
 import { lockRefund, lockRefundsOf, type Refund, replanRefund } from '../../../store/money/refunds.ts';
-import { floatedFrom } from '../../../store/money/restored-outgoing.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -49,13 +48,12 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promi
     const isChanged = await finish(tx, stored, left);
     return { merchantId: payment.merchantId, floatOwner: null, isChanged };
   }
-  if (item.isHeld) await holdNetAmounts(tx, [item.commitment], at);
+  if (item.isHeld) await holdItems(tx, [item.commitment], at);
   const released = await releaseRefunds(tx, { payment, shownId: id, at });
   const refund = await putRefund(tx, deps, { left, replanned, released });
   await finish(tx, refund, { ...left, before: undefined });
   const others = released.filter((each) => each.id !== id);
   await replanRefunds(tx, deps, { ...replanned, released: others }, at);
-  await endRefundedHeld(tx, { paymentId: payment.id, at });
   return { merchantId: payment.merchantId, floatOwner: null, isChanged: true };
 }
 
@@ -85,9 +83,8 @@ async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }
     isOperators: replaced?.isOperators ?? false,
     sendAfter: null,
   };
-  const takenBefore = await lostHeld(tx, replanned, id);
-  const input = { payment, item, ...terms, takenBefore, floatAccount: () => floatAccount };
-  const planned = await planRefund(tx, deps, input, at);
+  const input = { payment, item, ...terms, floatAccount: () => floatAccount };
+  const planned = await planRefund(tx, deps, input);
   const next = { ...planned, account: event.payer };
   if (replaced === undefined) {
     const opened = await openRefund(tx, next, { actor: 'operator', at });
@@ -101,20 +98,6 @@ async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }
   };
   await appendAudit(tx, { at, actor: 'operator', action: 'refund.replaced', subject: id, detail });
   return { ...replaced, ...next };
-}
-
-/** The units that are missing from the held amount of a payment, and that no other refund explains. */
-async function lostHeld(tx: Tx, { payment, item }: Replanned, id: string): Promise<bigint> {
-  const payout = await findPayout(tx, payment.id);
-  if (payout === undefined) return 0n;
-  const refunds = (await lockRefundsOf(tx, payment.id)).filter((refund) => refund.id !== id);
-  const isThere = payout.state !== 'refunding' && payout.state !== 'refunded';
-  const known = [
-    ...refunds.map(({ fromHeld }) => BigInt(fromHeld)),
-    ...(isThere ? [BigInt(payout.amount)] : []),
-    await floatedFrom(tx, payment.id),
-  ];
-  return known.reduce((rest, units) => rest - units, BigInt(item.amount) - BigInt(item.fee));
 }
 
 /** Takes the refund to its end. Returns false if it was there. */
@@ -136,7 +119,6 @@ async function finish(tx: Tx, refund: Refund, { event, before, signer, at }: Lef
     const proven = step === 'paid' ? { transactionHash } : {};
     current = await moveRefund(tx, current, { event: step, actor: 'operator', evidence, ...proven }, at);
   }
-  await endRefundedHeld(tx, { paymentId: refund.paymentId, at });
   for (const name of ['refund_awaiting_funds', 'refund_failed', 'forgotten_outgoing'] as const) {
     await deleteAlert(tx, { name, subject: id });
   }

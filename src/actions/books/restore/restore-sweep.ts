@@ -4,9 +4,9 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
-import { markStale } from '../../../store/chain/deposit-money.ts';
-import { insertDeposit } from '../../../store/chain/deposits.ts';
+import { insertDeposit, itemKeyOf } from '../../../store/chain/deposits.ts';
 import { findItems, insertItems } from '../../../store/chain/items.ts';
+import { markPlacesStale } from '../../../store/chain/movements.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -17,9 +17,9 @@ import { depositMac } from '../../paying/deposit-rows.ts';
 import { moveLocked } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { storedEvent } from '../../watch/read-events.ts';
-import { isSame, type SweptEvent } from '../audit/paid-event.ts';
+import { hasOwnSeal, isSame, type SweptEvent } from '../audit/paid-event.ts';
 import { makePayment } from './restore-payment.ts';
-import { type Outcome, Unplaced } from './restoring.ts';
+import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 
 /**
  * Restores a payment that was paid by its deposit address, from the sweeps of the address: the payment as `processing`, its
@@ -43,6 +43,7 @@ export async function restoreSweeps(
   return command(deps, async (tx, now) => {
     const { subject: id, network } = item;
     const [payment] = await lockPayments(tx, [id]);
+    if (payment !== undefined && hasOwnSeal(first) !== true) throw new Unplaced(NOT_OURS);
     const isHeld = isSame(recipient, connected.intermediateAccount);
     const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
@@ -62,10 +63,11 @@ export async function restoreSweeps(
       resultsHash: null,
       hintedHash: null,
     } as const;
-    await insertItems(tx, [stored], now);
     const fields = { commitment, network, address, paymentId: id, asset };
-    await insertDeposit(tx, { ...fields, mac: depositMac(deps, fields) }, now);
-    await markStale(tx, { ...fields, isStray: false }, now);
+    const itemKey = await itemKeyOf(tx, fields);
+    await insertItems(tx, [{ ...stored, commitment: itemKey }], now);
+    await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(deps, fields) }, now);
+    await markPlacesStale(tx, network, [commitment]);
     if (!isFinal(restored.status)) {
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const event = { type: 'confirmed', buyer, token: { asset, value: item.amount }, isNative: true } as const;

@@ -20,6 +20,12 @@ export class Unplaced extends Error {
   }
 }
 
+/**
+ * Only a seal shows that the gateway wrote an item. Anybody can name any payment at the first releases of the contracts, so such
+ * an event moves no payment that is there.
+ */
+export const NOT_OURS = 'names a payment that is there, by an item without a seal: anybody can have made it';
+
 /** A transfer that has left one of our accounts, or a refund that has left the merchant's. */
 export interface Left {
   readonly id: string;
@@ -36,6 +42,8 @@ export interface Left {
 /** The owner of the money, and whether any consequence was missing. */
 export interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
   readonly isChanged: boolean;
+  /** Of a payout. */
+  readonly paymentId?: string;
 }
 
 /** Stores the event as decided. */
@@ -61,7 +69,7 @@ export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;
 }
 
-/** The payment of a payout or refund, and the item that paid it. */
+/** The payment of a refund, and the item that paid it. */
 export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: StoredItem }> {
   const [payment] = await lockPayments(tx, [paymentIdOf(id)]);
   const item = payment && (await findPayingItem(tx, payment.id));

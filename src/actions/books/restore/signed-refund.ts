@@ -5,7 +5,8 @@ import { findPayingItem } from '../../../store/chain/items.ts';
 import { findRefund } from '../../../store/money/refunds.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { ownAccounts } from '../../outgoing/stray/record-strays.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { isSame, type PaidEvent } from '../audit/paid-event.ts';
 
 /** True if the event has the id of a refund. Anybody can cause such an event. */
@@ -18,11 +19,12 @@ export function isNamedRefund({ id, asset }: PaidEvent): boolean {
  * must have gone to the payer or to the destination of a stored refund, or one of our accounts has sent the transaction.
  */
 export async function isSignedRefund(
-  { db }: { readonly db: { readonly sql: Reader } },
+  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
   event: PaidEvent,
 ): Promise<boolean> {
   if (!isNamedRefund(event)) return false;
+  const { db } = deps;
   const { id } = event;
   const paymentId = paymentIdOf(id);
   const settlement = await findPaymentSettlement(db.sql, paymentId);
@@ -33,5 +35,5 @@ export async function isSignedRefund(
   const recipients = [paid?.payer, refund?.recipient];
   if (recipients.some((account) => account !== undefined && isSame(account, event.recipient))) return true;
   const sent = await connected.chain.sentTransaction(event.transactionHash);
-  return sent !== undefined && ownAccounts(connected).some((account) => isSame(account, sent.from));
+  return sent !== undefined && (await ownAccounts(deps, connected)).some((account) => isSame(account, sent.from));
 }

@@ -16,8 +16,10 @@ import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearTransfers } from '../../evidence.ts';
+import { ownAccounts } from '../../own-accounts.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
-import { strayOf, withoutPayments } from '../stray/record-strays.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { strayOf, unownedOf } from '../stray/record-strays.ts';
 import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReceivedEntries } from '../stray/stray-entries.ts';
 
@@ -34,7 +36,10 @@ export interface AddFloatInput {
  * Credits a float with the transfers of a transaction to the intermediate account, as the chain shows them. Each
  * transfer is credited once, however often this is called: it has one row among the strays and is claimed there.
  */
-export async function addFloat(deps: CommandDeps & { chains: Chains }, input: AddFloatInput): Promise<bigint> {
+export async function addFloat(
+  deps: CommandDeps & RowKeyDeps & { chains: Chains },
+  input: AddFloatInput,
+): Promise<bigint> {
   const connected = connectedOf(deps.chains, input.asset);
   const transfers = await transfersOf(deps, connected, input).catch(asRefusal);
   const block = Math.max(...transfers.map((transfer) => transfer.block.number));
@@ -129,17 +134,25 @@ function unitsOf(strays: readonly NewStray[]): bigint {
 
 /** The transfers of the transaction, as enough endpoints show them, in a block of final depth. */
 async function transfersOf(
-  { db }: CommandDeps,
-  { chain, intermediateAccount }: ConnectedChain,
+  deps: CommandDeps & RowKeyDeps,
+  connected: ConnectedChain,
   { asset, transactionHash }: AddFloatInput,
 ): Promise<readonly Incoming[]> {
+  const { db } = deps;
+  const { chain, intermediateAccount } = connected;
+  const network = chain.network.chainId;
   const state = await chain.findTransaction(transactionHash);
   if (state.is === 'unknown') throw refused('The chain knows no such transaction.');
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
   const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
-  const found = await withoutPayments(db.sql, chain.network.chainId, arrived);
+  // Which of them belong to payments follows from the events of the same block, which must have been read.
+  const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber ?? -1;
+  const isUnread = asset !== coinOf(network) && arrived.some(({ block }) => block.number > read);
+  if (isUnread) throw refused('The gateway has not read the block of the transaction yet: try again soon.');
+  const accounts = new Set(await ownAccounts(deps, connected));
+  const found = asset === coinOf(network) ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
   if (arrived.length > 0 && found.length === 0) throw refused('The transaction belongs to payments of this gateway.');
   if (isAlone) refuseLarge(chain.network, found);
   if (found.length === 0) {

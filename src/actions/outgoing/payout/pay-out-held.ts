@@ -1,9 +1,15 @@
+import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import { unitsOfWeight } from '../../../chains/weight.ts';
 import { payoutEntry } from '../../../domain/books.ts';
 import { parseAccount } from '../../../domain/caip.ts';
-import { payoutIdOf } from '../../../domain/ids.ts';
+import { groupOf, holdingsOf, type Spend } from '../../../domain/money/holding.ts';
+import { choosePayouts, type Payout, type PayoutRules } from '../../../domain/money/money-out.ts';
+import type { Ending } from '../../../domain/money/terms.ts';
+import { findLotsOf, findSpendsOf, insertSpends, type StoredLot } from '../../../store/money/lots.ts';
 import type { NewOutgoing } from '../../../store/money/outgoing.ts';
-import { lockPayablePayouts, type PayablePayout, startPayouts } from '../../../store/money/payouts.ts';
+import { clearProblems, lockPayableLots, type PayableLot, postponeLots } from '../../../store/money/payable-lots.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { ownDestinations } from '../../parties/destination-rows.ts';
@@ -13,55 +19,142 @@ import { aboutOutgoing } from '../about-outgoing.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
 import { logPayouts } from './log-payouts.ts';
 
-const MAX_PAYOUTS = 500;
+/** So many payments are looked at in one round. */
+const MAX_PAYMENTS = 500;
+
+export interface PayOutDeps extends CommandDeps, RowKeyDeps {
+  readonly chains: Chains;
+  /** The least whole tokens of unexpected money that are worth a transfer: see DEPOSIT_MINIMUM. */
+  sweepFrom?(network: string): bigint | undefined;
+}
 
 /**
- * Pays held amounts out to merchants that have registered a destination. Returns true if there are more. A payout and a
- * refund claim a held amount by the same guarded update, so only one of them gets it.
+ * Pays held lots out to merchants that have registered a destination. Returns true if there are more. A payout, a refund
+ * and a return take lots under the lock of their payment, so each unit is taken once. Lots that cannot be paid out now are
+ * postponed, so that they never fill the places of others.
  */
-export async function payOutHeld(deps: CommandDeps & RowKeyDeps & { chains: Chains }): Promise<boolean> {
+export async function payOutHeld(deps: PayOutDeps): Promise<boolean> {
   const networks = deps.chains.list().flatMap(({ chain, intermediateSigner }) => {
     return intermediateSigner === undefined ? [] : [chain.network.chainId];
   });
   if (networks.length === 0) return false;
   return command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
-    const payable = await lockPayablePayouts(tx, { networks, now, limit: MAX_PAYOUTS });
-    const payouts = await ownDestinations(tx, deps, payable, now);
-    if (payouts.length === 0) return false;
-    await startPayouts(tx, payouts, now);
-    const rows = payouts.map(outgoingOf);
-    const begun = new Set(await orderOutgoing(tx, deps, rows, now));
-    if (begun.size !== rows.length) throw new Error('A held amount is on its way already.');
-    const entries = rows.map((row) => payoutEntry('sent', aboutOutgoing(row), row.amount));
-    await recordEntries(tx, entries, now);
-    await logPayouts(tx, rows, { type: 'payout.begun', actor: 'payer-out', evidence: {} }, now);
-    return payouts.length === MAX_PAYOUTS;
+    const payable = await lockPayableLots(tx, { networks, now, limit: MAX_PAYMENTS });
+    if (payable.length === 0) return false;
+    const own = await ownDestinations(tx, deps, payable, now);
+    const forged = payable.filter((lot) => !own.includes(lot));
+    await postpone(tx, { lots: forged, problem: 'destination_refused', now });
+    await order(tx, deps, own, now);
+    return new Set(payable.map(({ paymentId }) => paymentId)).size === MAX_PAYMENTS;
   });
 }
 
-function outgoingOf({
-  paymentId,
-  merchantId,
-  network,
-  asset,
-  method,
-  account,
-  amount,
-  destination,
-}: PayablePayout): NewOutgoing {
-  return {
-    id: payoutIdOf(paymentId),
-    purpose: 'payout',
-    network,
-    asset,
-    method,
-    payer: account,
-    recipient: addressOf(destination),
-    amount: BigInt(amount),
-    merchantId,
-    floatOwner: null,
+/** Only lots of payments that have ended are payable, and the way they ended makes no difference. */
+const ENDED: Ending = { is: 'unpaid', untilS: 0 };
+
+async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], now: Date): Promise<void> {
+  const byId = new Map(payable.map((lot) => [lot.id, lot]));
+  const ids = [...new Set(payable.map(({ paymentId }) => paymentId))];
+  const [lots, spends] = await Promise.all([findLotsOf(tx, ids), findSpendsOf(tx, ids)]);
+  const spendsOf = Map.groupBy(spends, ({ payment }) => payment);
+  const remainders = new Map<string, bigint>();
+  const chosen = [...Map.groupBy(lots, ({ payment }) => payment)].flatMap(([payment, own]) => {
+    const holdings = holdingsOf(own, spendsOf.get(payment) ?? []);
+    for (const { id, remainder } of holdings.held) remainders.set(id, remainder);
+    return choosePayouts(ENDED, holdings, rulesFor(deps, own, byId));
+  });
+  await begin(tx, deps, { chosen, byId, lots }, now);
+  const begun = new Set(chosen.flatMap((payout) => payout.spends.map(({ lot }) => lot)));
+  const left = lots.filter(({ id }) => byId.has(id) && !begun.has(id));
+  const unswept = unsweptGroups(lots);
+  const problemOf = (lot: StoredLot): WaitProblem => {
+    if (unswept.has(groupOf(lot))) return 'sweep';
+    return remainders.get(lot.id) === 0n ? 'debt' : 'below_minimum';
   };
+  for (const [problem, some] of Map.groupBy(left, problemOf)) {
+    const waiting = some.flatMap(({ id }) => byId.get(id) ?? []);
+    await postpone(tx, { lots: waiting, problem, now });
+  }
+}
+
+/**
+ * Lots that are not payable are stopped. So is the money that paid while a part of it is still at its address: a payment is
+ * settled once, by one payout.
+ */
+function rulesFor({ sweepFrom }: PayOutDeps, lots: readonly StoredLot[], payable: ReadonlyMap<string, unknown>) {
+  const unswept = unsweptGroups(lots);
+  const stopped = lots.filter((lot) => !payable.has(lot.id) || unswept.has(groupOf(lot))).map(({ id }) => id);
+  const rules: PayoutRules = {
+    stopped: new Set(stopped),
+    returning: new Set(),
+    minimum: (asset) => unitsOfWeight(asset, sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
+  };
+  return rules;
+}
+
+function unsweptGroups(lots: readonly StoredLot[]): ReadonlySet<string> {
+  return new Set(lots.filter(({ isPaying, isHeld, waiting }) => isPaying && isHeld && waiting > 0n).map(groupOf));
+}
+
+interface Begun {
+  readonly chosen: readonly Payout[];
+  readonly byId: ReadonlyMap<string, PayableLot>;
+  readonly lots: readonly StoredLot[];
+}
+
+async function begin(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, now: Date): Promise<void> {
+  if (chosen.length === 0) return;
+  const rows = chosen.map((payout): NewOutgoing => {
+    const [first] = payout.spends;
+    const settlement = byId.get(first?.lot ?? '')?.settlement;
+    const lot = lots.find(({ id }) => id === first?.lot);
+    if (settlement === undefined || lot === undefined) throw new Error('A payout was chosen that no lot begins.');
+    return outgoingOf(payout, lot, settlement.destination);
+  });
+  const begun = await orderOutgoing(tx, deps, rows, now);
+  if (begun.length !== rows.length) throw new Error('A held amount is on its way already.');
+  const spends: readonly Spend[] = chosen.flatMap((payout) => payout.spends);
+  await insertSpends(tx, spends);
+  await clearProblems(
+    tx,
+    spends.map(({ lot }) => lot),
+  );
+  const entries = rows.map((row) => payoutEntry('sent', aboutOutgoing(row), row.amount));
+  await recordEntries(tx, entries, now);
+  await logPayouts(tx, rows, { type: 'payout.begun', actor: 'payer-out', evidence: {} }, now);
+}
+
+function outgoingOf({ id, network, asset, account, amount }: Payout, lot: StoredLot, destination: string): NewOutgoing {
+  const method = findAsset(asset)?.pay?.method;
+  if (method === undefined) throw new Error(`${asset} is no asset that can be sent.`);
+  const { merchantId, payment: paymentId } = lot;
+  const recipient = addressOf(destination);
+  const terms = { id, purpose: 'payout', network, asset, method, payer: account, recipient, amount } as const;
+  return { ...terms, merchantId, floatOwner: null, paymentId };
+}
+
+/** The reason why a lot is not paid out now, and the time after which that is looked at again. */
+const RETRY_MS = {
+  /** Its destination was not written by the gateway. There is an alert. */
+  destination_refused: 5 * 60_000,
+  /** A part of the money that paid is still at its address. */
+  sweep: 60_000,
+  /** A reorg has taken money that was spent. The lot fills the gap. */
+  debt: 10 * 60_000,
+  /** Unexpected money of too little worth. More of it may come. */
+  below_minimum: 6 * 3_600_000,
+} as const;
+type WaitProblem = keyof typeof RETRY_MS;
+
+async function postpone(
+  tx: Tx,
+  { lots, problem, now }: { readonly lots: readonly PayableLot[]; readonly problem: WaitProblem; readonly now: Date },
+): Promise<void> {
+  const retryAt = new Date(now.getTime() + RETRY_MS[problem]);
+  for (const [destination, some] of Map.groupBy(lots, ({ settlement }) => settlement.destination)) {
+    await postponeLots(tx, { lots: some.map(({ id }) => id), destination, problem, retryAt });
+  }
 }
 
 function addressOf(destination: string): string {

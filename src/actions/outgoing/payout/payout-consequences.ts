@@ -1,14 +1,16 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import { payoutEntry } from '../../../domain/books.ts';
-import { paymentIdOf } from '../../../domain/ids.ts';
-import { holdAgain, setPayoutState } from '../../../store/money/payouts.ts';
-import { deletePaymentSettlement } from '../../../store/payments/payment-settlements.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { findSpendsBy } from '../../../store/money/payable-lots.ts';
+import { deletePaymentSettlement, findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { notePayments, settlePayments } from '../../paying/move-payment.ts';
-import { aboutOutgoing } from '../about-outgoing.ts';
+import { aboutOutgoing, paymentOfOutgoing } from '../about-outgoing.ts';
 import type { Consequences } from '../consequences.ts';
+import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 
 /** The same destination is retried after this time, another one at once. */
@@ -17,19 +19,21 @@ const RETRY_MS = 6 * 3_600_000;
 export const PAYOUT: Consequences = {
   async paid(tx, outgoing, proof, at) {
     const { id, asset, amount, recipient } = outgoing;
-    const paymentId = paymentIdOf(id);
-    // The settlement first: it locks the payment, which every transaction locks before its payout.
-    const settlement = { paymentId, asset, amount, recipient, transactionHash: proof.transaction, at };
-    await settlePayments(tx, [settlement], { actor: 'watcher', evidence: { payout: id, ...proof }, at });
-    await setPayoutState(tx, { paymentId, from: 'sending', to: 'paid', at });
+    const paymentId = paymentOfOutgoing(outgoing);
+    await lockPayments(tx, [paymentId]);
+    const settled = await settledBy(tx, outgoing);
+    if (settled > 0n) {
+      const transfer = { asset, amount: settled.toString(), recipient, transactionHash: proof.transaction };
+      const note = { actor: 'watcher', evidence: { payout: id, ...proof }, at };
+      await settlePayments(tx, [{ ...transfer, paymentId, at }], note);
+    }
     await recordEntries(tx, [payoutEntry('done', aboutOutgoing(outgoing), BigInt(amount), proof)], at);
     await logPayouts(tx, [outgoing], { type: 'payout.paid', actor: 'watcher', evidence: { ...proof } }, at);
     await deleteAlert(tx, { name: 'payout_failed', subject: id });
   },
   async failed(tx, outgoing, { problem }, at) {
     const { id, amount } = outgoing;
-    const retryAt = new Date(at.getTime() + RETRY_MS);
-    await holdAgain(tx, { paymentId: paymentIdOf(id), problem, retryAt, at });
+    await holdAgain(tx, outgoing, { problem, retryAt: new Date(at.getTime() + RETRY_MS) });
     await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(amount))], at);
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'watcher', evidence: { problem } }, at);
     const message = `The payout of ${amountText(outgoing.asset, amount)} to ${outgoing.recipient} did not arrive (${problem}). The money is held, and is sent again later.`;
@@ -37,12 +41,20 @@ export const PAYOUT: Consequences = {
   },
   async undone(tx, outgoing, at) {
     const { id } = outgoing;
-    const paymentId = paymentIdOf(id);
+    const paymentId = paymentOfOutgoing(outgoing);
     await lockPayments(tx, [paymentId]);
-    await deletePaymentSettlement(tx, paymentId);
+    const settlement = await findPaymentSettlement(tx, paymentId);
+    if (settlement?.transactionHash === outgoing.transactionHash) await deletePaymentSettlement(tx, paymentId);
     await notePayments(tx, [paymentId], { type: 'payment.reorged', actor: 'watcher', evidence: { payout: id } }, at);
-    await setPayoutState(tx, { paymentId, from: 'paid', to: 'sending', at });
     await recordEntries(tx, [payoutEntry('done', aboutOutgoing(outgoing), -BigInt(outgoing.amount))], at);
     await logPayouts(tx, [outgoing], { type: 'payout.undone', actor: 'watcher', evidence: {} }, at);
   },
 };
+
+/** The part of a payout that settles its payment: money that paid it. Unexpected money goes the same way, and settles nothing. */
+async function settledBy(tx: Tx, { id, amount, paymentId }: Outgoing): Promise<bigint> {
+  // The payouts of older versions were of the money that paid.
+  if (paymentId === null) return BigInt(amount);
+  const spends = await findSpendsBy(tx, id);
+  return spends.filter(({ isPaying }) => isPaying === true).reduce((sum, each) => sum + each.amount, 0n);
+}

@@ -1,10 +1,10 @@
 import { payoutEntry } from '../../../domain/books.ts';
-import { paymentIdOf } from '../../../domain/ids.ts';
 import { endFailed, lockOutgoing, type Outgoing } from '../../../store/money/outgoing.ts';
-import { findPayoutDestination, holdAgain } from '../../../store/money/payouts.ts';
+import { findDestinationFor } from '../../../store/money/payable-lots.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../about-outgoing.ts';
+import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 
 const PROBLEM = 'destination_changed';
@@ -15,14 +15,15 @@ const PROBLEM = 'destination_changed';
  * published, so nothing of them can be carried out.
  */
 export async function recallPayout(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
-  const { id, purpose, network, recipient } = payout;
+  const { id, purpose, network, asset, recipient, merchantId } = payout;
   if (purpose !== 'payout') return false;
   const isInForce = (destination: string | undefined) => destination === `${network}:${recipient}`;
-  if (isInForce(await findPayoutDestination(deps.db.sql, paymentIdOf(id)))) return false;
+  const destination = await findDestinationFor(deps.db.sql, { merchantId: merchantId ?? '', asset });
+  if (isInForce(destination)) return false;
   return command(deps, async (tx, at) => {
     const outgoing = await lockOutgoing(tx, id);
     if (outgoing?.state !== 'sending' || outgoing.isDue) return true;
-    await holdAgain(tx, { paymentId: paymentIdOf(id), problem: PROBLEM, retryAt: at, at });
+    await holdAgain(tx, outgoing, { problem: PROBLEM, retryAt: at });
     await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(outgoing.amount))], at);
     const evidence = { problem: PROBLEM };
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'payer-out', evidence }, at);

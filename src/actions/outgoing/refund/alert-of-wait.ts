@@ -3,6 +3,12 @@ import type { Refund } from '../../../store/money/refunds.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
+/** The same for a refund whose own money cannot be taken yet: no float ends that. */
+export async function alertOfHold(tx: Tx, { id, asset, amount }: Refund, problem: string, at: Date): Promise<void> {
+  const message = `A refund of ${amountText(asset, amount)} waits: ${problem}. It goes on by itself. \`till refunds veto ${id}\` ends it.`;
+  await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: id, message, lastSeen: at });
+}
+
 /** Alerts the operator of a refund that waits for money. The problem is a sentence without its end. */
 export async function alertOfWait(tx: Tx, refund: Refund, problem: string, at: Date): Promise<void> {
   const { id, asset, amount } = refund;

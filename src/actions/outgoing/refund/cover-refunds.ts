@@ -1,7 +1,17 @@
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
+import type { RefundHold } from '../../../domain/refund.ts';
 import type { Screening } from '../../../screening/screening.ts';
+import { findPayingItem } from '../../../store/chain/items.ts';
 import { findOutgoing } from '../../../store/money/outgoing.ts';
-import { findCoverable, lockFreeRefund, type Refund } from '../../../store/money/refunds.ts';
+import {
+  findCoverable,
+  findRefund,
+  lockFreeRefund,
+  postponeRefund,
+  type Refund,
+  replanRefund,
+} from '../../../store/money/refunds.ts';
+import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -11,12 +21,22 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
-import { alertOfWait } from './alert-of-wait.ts';
+import { alertOfHold, alertOfWait } from './alert-of-wait.ts';
+import { type HeldCover, HOLD_TEXTS, takeHeld } from './held-cover.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
+import { shareOfPayment } from './plan-refund.ts';
 import { screenRefund } from './screen-refund.ts';
 import { isForgotten } from './signed/forgotten-refund.ts';
 
 const MAX_COVERED = 200;
+/** A refund that cannot be covered yet is looked at again so soon, and when the payment's money has changed. */
+const LOOK_AGAIN_MS: Readonly<Record<RefundHold | 'funds', number>> = {
+  position: 1_000,
+  sweep: 10_000,
+  debt: 60_000,
+  arrival: 60_000,
+  funds: 10_000,
+};
 
 /** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
 type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening };
@@ -33,30 +53,79 @@ export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
 /** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
 async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<void> {
   await shareFreezes(tx, deps);
+  const found = await findRefund(tx, id);
+  // The payment first, in the order of all locks.
+  const [payment] = await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
   const refund = await lockFreeRefund(tx, { id, now: at });
-  if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
+  if (payment === undefined || (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds')) return;
   // The merchant's account was asked to sign for it. That must have run out before a float pays.
   if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, deps, refund, at))) return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
     return;
   }
+  const held = await holdFor(tx, refund, payment);
+  if (held.is === 'waiting') {
+    await hold(tx, refund, held.for, at);
+    return;
+  }
+  const planned = await replan(tx, refund, held);
   const taken = await takeFromFloats(
     tx,
     {
-      network: refund.network,
-      asset: refund.asset,
-      subject: refund.id,
+      network: planned.network,
+      asset: planned.asset,
+      subject: planned.id,
       kind: 'covered',
       parts: [
-        { owner: refund.merchantId, units: BigInt(refund.fromMerchant) },
-        { owner: OPERATOR_FLOAT, units: BigInt(refund.fromOperator) },
+        { owner: planned.merchantId, units: BigInt(planned.fromMerchant) },
+        { owner: OPERATOR_FLOAT, units: BigInt(planned.fromOperator) },
       ],
     },
     at,
   );
-  if (taken.ok) await send(tx, deps, refund, at);
-  else if (refund.state === 'requested') await wait(tx, refund, taken.missing, at);
+  if (taken.ok) await send(tx, deps, planned, at);
+  else await wait(tx, { refund: planned, before: refund, missing: taken.missing }, at);
+}
+
+async function holdFor(tx: Tx, refund: Refund, payment: Payment): Promise<HeldCover> {
+  const { id, amount, fee } = refund;
+  const item = await findPayingItem(tx, payment.id);
+  // A deep reorg has taken it. It is sent again.
+  if (item === undefined) return { is: 'waiting', for: 'arrival' };
+  const paid = shareOfPayment(payment, item).amount;
+  return takeHeld(tx, { id, payment, item, paid, share: { amount: BigInt(amount), fee: BigInt(fee) } });
+}
+
+/** The refund with the part that lots pay now. The operator's float keeps the part that an operator gave it, as far as needed. */
+async function replan(tx: Tx, refund: Refund, held: Extract<HeldCover, { is: 'covered' }>): Promise<Refund> {
+  if (held.units === BigInt(refund.fromHeld) && refund.waitsFor === null) return refund;
+  const fee = BigInt(refund.fee);
+  const rest = BigInt(refund.amount) - fee - held.units;
+  const given = BigInt(refund.fromOperator) - fee;
+  const byOperator = given < rest ? given : rest;
+  const planned = {
+    ...refund,
+    fromHeld: held.units.toString(),
+    fromMerchant: (rest - byOperator).toString(),
+    fromOperator: (fee + byOperator).toString(),
+    account: held.spends[0]?.account ?? refund.account,
+    waitsFor: null,
+  };
+  await replanRefund(tx, refund.id, planned);
+  return planned;
+}
+
+/** The held part cannot be taken yet. Nothing is short: the refund waits, and its alert names the cause. */
+async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Promise<void> {
+  const { id } = refund;
+  await postponeRefund(tx, { id, waitsFor, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS[waitsFor]) });
+  // The position is computed within seconds.
+  if (waitsFor === 'position' || (refund.state === 'awaiting_funds' && refund.waitsFor === waitsFor)) return;
+  const evidence = { waitsFor };
+  const problem = HOLD_TEXTS[waitsFor];
+  await moveRefund(tx, { ...refund, waitsFor }, { event: 'short', actor: 'payer-out', evidence, problem }, at);
+  await alertOfHold(tx, refund, problem, at);
 }
 
 async function send(tx: Tx, deps: RowKeyDeps, refund: Refund, at: Date): Promise<void> {
@@ -73,7 +142,17 @@ async function send(tx: Tx, deps: RowKeyDeps, refund: Refund, at: Date): Promise
   await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
 }
 
-async function wait(tx: Tx, refund: Refund, missing: readonly Lack[], at: Date): Promise<void> {
+interface Short {
+  readonly refund: Refund;
+  readonly before: Refund;
+  readonly missing: readonly Lack[];
+}
+
+async function wait(tx: Tx, { refund, before, missing }: Short, at: Date): Promise<void> {
+  const lookAt = new Date(at.getTime() + LOOK_AGAIN_MS.funds);
+  await postponeRefund(tx, { id: refund.id, waitsFor: null, lookAt });
+  const isKnown = before.waitsFor === null && before.fromHeld === refund.fromHeld;
+  if (before.state === 'awaiting_funds' && isKnown) return;
   const problem = lackText(refund.asset, missing);
   const evidence = { missing: missing.map(({ owner }) => owner) };
   await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence, problem }, at);

@@ -1,13 +1,13 @@
 import { methodOf } from '../../../chains/assets.ts';
 import { sweptFee } from '../../../domain/deposit.ts';
 import { refundIdOf } from '../../../domain/ids.ts';
-import { coverOf, leftOf, type Share, takesPart } from '../../../domain/refund.ts';
+import { leftOf, type Share, takesPart } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
-import { lockHeld, takeForRefund } from '../../../store/money/payouts.ts';
 import type { NewRefund, Refund } from '../../../store/money/refunds.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import { takeHeld } from './held-cover.ts';
 import { refundMac } from './refund-rows.ts';
 
 /** The whole payment, as its refunds divide it. A deposit address may be paid with a little less than it asked for. */
@@ -41,24 +41,22 @@ export interface RefundPlanInput {
   readonly sendAfter: Date | null;
   /** The account that floats are on. */
   floatAccount(network: string): string;
-  /** Units of the held amount that were taken for it before its row was lost. */
-  readonly takenBefore?: bigint;
 }
 
 /**
- * The terms of a refund. Its part of the held amount is claimed in the same transaction, so that it cannot be paid out. A
- * held amount that is on its way to the merchant is the merchant's: then floats pay. The caller has locked the payment.
+ * The terms of a refund. Its held part is claimed in the same transaction, so that it cannot be paid out. If that cannot be
+ * taken yet, the refund waits, and is planned again when it is covered. The caller has locked the payment.
  */
-export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInput, at: Date): Promise<NewRefund> {
-  const { payment, item, number, share, recipient, reason, isOperators, sendAfter, takenBefore = 0n } = input;
+export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInput): Promise<NewRefund> {
+  const { payment, item, number, share, recipient, reason, isOperators, sendAfter } = input;
   const { id: paymentId, merchantId } = payment;
   const { network, asset } = item;
   const method = methodOf(item);
   const { amount, fee } = share;
-  const cover = coverOf({ amount, fee, held: takenBefore + (await lockHeld(tx, paymentId)) });
-  const units = cover.held > takenBefore ? cover.held - takenBefore : 0n;
-  await takeForRefund(tx, { paymentId, units, at });
   const id = refundIdOf(paymentId, number);
+  const paid = shareOfPayment(payment, item).amount;
+  const held = await takeHeld(tx, { id, payment, item, paid, share });
+  const units = held.is === 'covered' ? held.units : 0n;
   const terms = { id, paymentId, merchantId, network, asset, method, recipient, amount: amount.toString() };
   return {
     ...terms,
@@ -68,11 +66,12 @@ export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInpu
     reason,
     isOperators,
     sendAfter,
-    fromHeld: cover.held.toString(),
-    fromMerchant: cover.merchant.toString(),
-    fromOperator: cover.operator.toString(),
+    fromHeld: units.toString(),
+    fromMerchant: (amount - fee - units).toString(),
+    fromOperator: fee.toString(),
     // A held amount is on the account that it arrived at.
-    account: cover.held > 0n ? item.recipient : input.floatAccount(network),
+    account: units > 0n ? item.recipient : input.floatAccount(network),
+    waitsFor: held.is === 'waiting' ? held.for : null,
     mac: refundMac(deps, terms),
   };
 }

@@ -1,20 +1,19 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import { type Entry, type Proof, refundEntry, signedRefundEntry } from '../../../domain/books.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
-import { endRefundedHeld, setPayoutState } from '../../../store/money/payouts.ts';
 import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import type { Consequences } from '../consequences.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
+import { takeFeeBack } from './signed/return-fees.ts';
 
 export const REFUND: Consequences = {
   async paid(tx, outgoing, proof, at) {
     const refund = await refundOf(tx, outgoing);
     const { transaction: transactionHash } = proof;
     await moveRefund(tx, refund, { event: 'paid', actor: 'watcher', evidence: { ...proof }, transactionHash }, at);
-    await endRefundedHeld(tx, { paymentId: refund.paymentId, at });
     await recordEntries(tx, [doneEntry(outgoing, refund, BigInt(refund.amount), proof)], at);
     for (const name of ['refund_failed', 'refund_awaiting_funds'] as const) {
       await deleteAlert(tx, { name, subject: refund.id });
@@ -36,8 +35,8 @@ export const REFUND: Consequences = {
   async undone(tx, outgoing, at) {
     const refund = await refundOf(tx, outgoing);
     await moveRefund(tx, refund, { event: 'undone', actor: 'watcher', evidence: {} }, at);
-    await setPayoutState(tx, { paymentId: refund.paymentId, from: 'refunded', to: 'refunding', at });
     await recordEntries(tx, [doneEntry(outgoing, refund, -BigInt(refund.amount))], at);
+    if (outgoing.signer === 'merchant') await takeFeeBack(tx, outgoing, at);
   },
 };
 

@@ -1,27 +1,20 @@
 import { OPERATOR_FLOAT, refundEntry, refundUncoveredEntry } from '../../../domain/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
+import { deleteSpends } from '../../../store/money/lots.ts';
 import { deleteUnsignedOutgoing, lockOutgoing } from '../../../store/money/outgoing.ts';
-import { giveBackHeld } from '../../../store/money/payouts.ts';
 import type { Refund } from '../../../store/money/refunds.ts';
-import type { Payment } from '../../../store/payments/payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { moveHeldToFloat } from '../../books/held-to-float.ts';
 import { recordEntries } from '../../books/record.ts';
 import { aboutRefund } from './move-refund.ts';
 
-/** Gives back everything that is set aside for a locked refund that no signature exists for. */
-export async function releaseRefund(
-  tx: Tx,
-  { refund, payment, at }: { refund: Refund; payment: Payment; at: Date },
-): Promise<void> {
+/** Gives back everything that is set aside for a locked refund that no signature exists for. Its payment is locked, too. */
+export async function releaseRefund(tx: Tx, { refund, at }: { refund: Refund; at: Date }): Promise<void> {
   if ((await lockOutgoing(tx, refund.id)) !== undefined) {
     await uncover(tx, refund, at);
     await deleteUnsignedOutgoing(tx, refund.id);
   }
-  const units = BigInt(refund.fromHeld);
-  const isHeldAgain = await giveBackHeld(tx, { paymentId: payment.id, units, at });
-  if (!isHeldAgain) await moveHeldToFloat(tx, { payment, asset: refund.asset, units }, at);
+  await deleteSpends(tx, refund.id);
   for (const name of ['refund_awaiting_funds', 'refund_failed'] as const) {
     await deleteAlert(tx, { name, subject: refund.id });
   }

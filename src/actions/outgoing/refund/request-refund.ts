@@ -14,7 +14,7 @@ import { findStopped } from '../../../store/parties/freezes.ts';
 import { findPayments, lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
-import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { openRefund } from './move-refund.ts';
 import { planRefund, shareLeft, shareOfPayment } from './plan-refund.ts';
@@ -70,7 +70,7 @@ export function requestRefund(
     }
     if (!isOperators && (await findStopped(tx, [input.merchantId])).size > 0) throw leftToOperator();
     const item = await findPayingItem(tx, payment.id);
-    if (item === undefined) throw new Error('A succeeded payment has no item that paid it.');
+    if (item === undefined) throw takenBack();
     const refunds = await findRefundsOf(tx, [payment.id]);
     const whole = shareOfPayment(payment, item);
     const left = shareLeft(whole, refunds);
@@ -81,13 +81,13 @@ export function requestRefund(
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     if (input.destination !== undefined) {
-      await refuseDepositAddresses(tx, [{ field: 'destination', account: input.destination }]);
+      await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: input.destination }]);
     }
     const floatAccount = (network: string) => floatAccountOf(deps.chains, network);
     const isRedirected = recipient !== item.payer && !isOperators;
     const sendAfter = isRedirected ? new Date(now.getTime() + (input.coolingOffMs ?? 0)) : null;
     const plan = { payment, item, number: free.number, share, recipient, reason, isOperators, sendAfter, floatAccount };
-    const planned = await planRefund(tx, deps, plan, now);
+    const planned = await planRefund(tx, deps, plan);
     const opened = await openRefund(tx, planned, { vetoed: free.vetoed, actor, at: now });
     // A node of the version before refunds without looking at numbers.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
@@ -187,6 +187,11 @@ function tooMany(): ApiError {
 
 function leftToOperator(): ApiError {
   return new ApiError('forbidden', 'The merchant is suspended or frozen: only the operator can refund its payments.');
+}
+
+function takenBack(): ApiError {
+  const message = 'A reorganisation of the chain took the transfer that paid the payment. It is being sent again.';
+  return new ApiError('invalid_state', message);
 }
 
 const UNAVAILABLE = { status: 503, retryAfterS: 60 };

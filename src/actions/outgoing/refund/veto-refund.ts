@@ -33,8 +33,8 @@ export async function vetoRefund(
       const message = `The merchant's account was asked to sign for it, and can have that carried out until ${outgoing.deadline?.toISOString()}. It can be vetoed after that.`;
       throw new ApiError('invalid_state', message);
     }
-    await releaseRefund(tx, { refund, payment, at });
-    const free = { ...refund, fromHeld: '0', fromMerchant: refund.amount, fromOperator: '0' };
+    await releaseRefund(tx, { refund, at });
+    const free = { ...refund, fromHeld: '0', fromMerchant: refund.amount, fromOperator: '0', waitsFor: null };
     await replanRefund(tx, id, free);
     const vetoed = await moveRefund(tx, free, { event: 'vetoed', actor, evidence: { reason }, problem: VETOED }, at);
     const detail = { before: { state: refund.state }, after: { state: vetoed.state }, reason };

@@ -1,7 +1,8 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import { FloorError } from '../../../domain/book-floors.ts';
 import type { Screening } from '../../../screening/screening.ts';
-import { findReturnable, lockReturnable } from '../../../store/money/late-money.ts';
+import { findReturnable, lockReturnable, postponeReturn } from '../../../store/money/late-money.ts';
 import type { Stray } from '../../../store/money/strays.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
@@ -15,6 +16,8 @@ import { isOwnReturn } from './return-rows.ts';
 import { sendStray } from './send-stray.ts';
 
 const MAX_BEGUN = 200;
+/** A return that could not begin is looked at again so soon, and delays no other meanwhile. */
+const LOOK_AGAIN_MS = 10_000;
 const ACTOR = 'payer-out';
 
 type BeginDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
@@ -25,7 +28,11 @@ export async function beginReturns(deps: BeginDeps): Promise<boolean> {
   const now = new Date(deps.world.clock.nowMs());
   const found = await findReturnable(deps.db.sql, { networks, limit: MAX_BEGUN, now });
   for (const money of found) {
-    await command(deps, (tx, at) => begin(tx, deps, money, at));
+    await command(deps, (tx, at) => begin(tx, deps, money, at)).catch((error: unknown) => {
+      // A row that asks for more than the books hold delays no other.
+      if (!(error instanceof FloorError)) throw error;
+      return command(deps, (tx, at) => refuseUnheld(tx, money.id, at));
+    });
     deps.world.crashPoint?.('return.begun');
   }
   return found.length === MAX_BEGUN;
@@ -51,8 +58,14 @@ async function begin(
     await refuse(tx, stray, SCREENED, `${recipient} is on the screening list ${list.version} of ${list.date}`, at);
     return;
   }
-  // Another transaction may have used the floats since. Then it waits, and nothing moves.
-  await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
+  const sent = await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
+  // Another transaction may have used the floats since. Then nothing moves, and it is found again when they cover it.
+  if (!sent.ok && 'waitsFor' in sent) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+}
+
+async function refuseUnheld(tx: Tx, id: string, at: Date): Promise<void> {
+  const stray = await lockReturnable(tx, { id, now: at });
+  if (stray !== undefined) await refuse(tx, stray, 'not_held', 'the books hold less unexpected money', at);
 }
 
 /** Ends the request. The partner can make another one. */

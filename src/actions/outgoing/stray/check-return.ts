@@ -9,6 +9,7 @@ import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
 import { findMerchantsOf } from '../../../store/events/events.ts';
 import { sumReturned } from '../../../store/money/late-money.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { findStrays, type Stray } from '../../../store/money/strays.ts';
 import type { CommandDeps } from '../../command.ts';
 import { subjectOfEvent } from '../../event-subject.ts';
@@ -17,6 +18,7 @@ import { isOwnDeposit } from '../../paying/deposit-rows.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Check, GOOD, refused, UNCLEAR } from '../check.ts';
+import { checkLots } from '../check-lots.ts';
 import { isOwnReturn } from './return-rows.ts';
 
 type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
@@ -38,6 +40,8 @@ export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, ou
     stray.asset === outgoing.asset &&
     stray.amount === outgoing.amount;
   if (!isSame) return refused('it differs from the stray that it returns');
+  const own = await checkOwnLot(deps, connected, outgoing, stray);
+  if (own.is !== 'good') return own;
   if (stray.recipient === null) return GOOD;
   if (stray.recipient !== outgoing.recipient || !isOwnReturn(deps, stray)) {
     return refused('it differs from the return that was requested');
@@ -49,6 +53,21 @@ export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, ou
   }
   const money = { stray, paymentId, paying: await findPayingItem(deps.db.sql, paymentId) };
   return stray.transactionHash === null ? checkDeposits(deps, connected, money) : checkLate(deps, connected, money);
+}
+
+/** The part that late money pays of its own return must be of its own lot, and on the chain. Floats pay the rest. */
+async function checkOwnLot(
+  deps: CheckDeps,
+  connected: ConnectedChain,
+  outgoing: Outgoing,
+  { lotId, paymentId, amount, fee }: Stray,
+): Promise<Check> {
+  const spends = await findSpendsBy(deps.db.sql, outgoing.id);
+  if (spends.length === 0) return GOOD;
+  const units = spends.reduce((sum, each) => sum + each.amount, 0n);
+  const isOwn = paymentId !== null && spends.every(({ lot }) => lot === lotId);
+  if (!isOwn || units > BigInt(amount) - BigInt(fee)) return refused('it takes lots that are not its own');
+  return checkLots(deps, connected, { outgoing, paymentId, units });
 }
 
 /** Late money of a payment, and the item that paid the payment, if any did. */
@@ -88,7 +107,9 @@ async function checkLate(
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray, paymentId, paying }: Late) {
   const { sql } = deps.db;
-  const { network, asset, isHeld } = stray;
+  const { network, asset } = stray;
+  // Late money of older versions was held only if an item brought it.
+  const isHeld = stray.isHeld && stray.lotId === null;
   const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
   if (isHeld || !deposits.some((deposit) => isFeeOf(deposit, stray))) {
     return refused('its fee is not that of a deposit address of the payment');

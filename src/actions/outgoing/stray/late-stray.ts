@@ -3,6 +3,7 @@ import { lateReasonOf } from '../../../domain/late-money.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
+import { itemLotId } from '../../../store/money/lots.ts';
 import { insertStrays, type NewStray } from '../../../store/money/strays.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -29,7 +30,7 @@ export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney,
 }
 
 function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | null): NewStray {
-  const { network, asset, payer, recipient, amount, fee, isHeld, subject: paymentId } = item;
+  const { network, asset, payer, recipient, amount, fee, isHeld, commitment, subject: paymentId } = item;
   const { transactionHash, logIndex, blockNumber } = event;
   const place = { network, transactionHash, logIndex, source: 'late_payment' } as const;
   return {
@@ -46,6 +47,8 @@ function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | nu
     merchantId,
     isBooked: true,
     state: 'unclaimed',
+    // Its lot is held for the merchant, and pays its return.
+    ...(isHeld && { lotId: itemLotId(network, commitment) }),
   };
 }
 

@@ -3,10 +3,12 @@ import type { Incoming, UnreadableLog } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
+import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
+import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
-import { listDirectPayments } from '../../../store/chain/chain-events.ts';
+import { type EventOfItem, listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
@@ -22,6 +24,8 @@ import type { Reader, Tx } from '../../../store/plumbing/database.ts';
 import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
 
 const MAX_RANGE = 1_000;
@@ -32,7 +36,10 @@ const FLOATS = ACCOUNTS.float('');
  * are more blocks. The search begins at the block where the network was first seen. Two nodes may search the same
  * blocks: every transfer has one row, and only the node that inserts it books it.
  */
-export async function recordStrays(deps: CommandDeps & { log: Log }, connected: ConnectedChain): Promise<boolean> {
+export async function recordStrays(
+  deps: CommandDeps & RowKeyDeps & { log: Log },
+  connected: ConnectedChain,
+): Promise<boolean> {
   const { chain } = connected;
   const network = chain.network.chainId;
   const cursors = await findCursors(deps.db.sql);
@@ -46,10 +53,10 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
   const { searchedTo: searched } = cursor;
   if (final <= searched) return false;
   const to = Math.min(final, searched + MAX_RANGE);
-  const accounts = new Set(ownAccounts(connected));
+  const accounts = new Set(await ownAccounts(deps, connected));
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
-  const transfers = await withoutPayments(deps.db.sql, network, found);
+  const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   await command(deps, async (tx, now) => {
     await storeStrays(tx, strays, now);
@@ -61,32 +68,66 @@ export async function recordStrays(deps: CommandDeps & { log: Log }, connected: 
 }
 
 /**
- * The transfers that belong to no payment. Transfers from deposit addresses are sweeps. A payment through Permit2 without a
- * fee goes from its payer to the recipient directly. Both have events of their own.
+ * The transfers to accounts of ours that nobody owns: by the one function that decides about owners, with the events of the same
+ * transactions. The blocks must have been read.
  */
-export async function withoutPayments(db: Reader, network: string, found: readonly Incoming[]): Promise<Incoming[]> {
+export async function unownedOf(
+  db: Reader,
+  { network, accounts }: { readonly network: string; readonly accounts: ReadonlySet<string> },
+  found: readonly Incoming[],
+): Promise<Incoming[]> {
   if (found.length === 0) return [];
-  const addresses = [...new Set(found.map(({ from }) => from))];
-  const transactionHashes = [...new Set(found.map(({ transactionHash }) => transactionHash))];
-  const [swept, payments] = await Promise.all([
-    findDepositAddresses(db, { network, addresses }),
-    listDirectPayments(db, { network, transactionHashes }),
-  ]);
-  const unseen = payments.map((each) => keyOf({ ...each, from: each.payer, to: each.recipient }));
+  const senders = await findDepositAddresses(db, [...new Set(found.map(({ from }) => from))]);
+  const events = await listEventsOfItems(db, network, [...new Set(found.map((each) => each.transactionHash))]);
+  const placeOf = (address: string) =>
+    senders.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
+  const known: Known = {
+    items: new Set(events.map(({ commitment }) => knownKey(network, commitment))),
+    deposits: new Map([...senders].map((address) => [address, address])),
+    accounts: new Map([...accounts].map((address) => [address, 'intermediate'])),
+  };
+  const mined = new Map<string, Mined>();
+  for (const [hash, legs] of Map.groupBy(found, ({ transactionHash }) => transactionHash)) {
+    const own = events
+      .filter((event) => event.transactionHash === hash)
+      .flatMap((event) => moneyEvents(network, event));
+    mined.set(hash, { legs: legs.map((leg) => legOf(network, leg, placeOf)), events: own });
+  }
   return found.filter((transfer) => {
-    if (swept.has(transfer.from)) return false;
-    const at = unseen.indexOf(keyOf(transfer));
-    if (at === -1) return true;
-    // Each event explains one transfer.
-    unseen.splice(at, 1);
-    return false;
+    const transaction = mined.get(transfer.transactionHash);
+    const leg = transaction?.legs.find(({ index }) => index === transfer.logIndex);
+    if (transaction === undefined || leg === undefined) return true;
+    return ownerOf(leg, transaction, known).to.some(({ owner }) => owner.is === 'nobody');
   });
 }
 
-type Leg = Pick<Incoming, 'transactionHash' | 'asset' | 'from' | 'to'> & { readonly amount: bigint | string };
+function legOf(
+  network: string,
+  { block, logIndex: index, transactionHash: transaction, asset, from, to, amount }: Incoming,
+  placeOf: (address: string) => Movement['toPlace'],
+): Movement {
+  const place = { network, blockTimeS: 0, block: block.number, index, transaction };
+  return { ...place, asset, from, to, amount, fromPlace: placeOf(from), toPlace: placeOf(to) };
+}
 
-function keyOf({ transactionHash, asset, from, to, amount }: Leg): string {
-  return [transactionHash, asset, from, to, amount].join(' ').toLowerCase();
+/** The events of items that the gateway has written. A stranger's item explains nothing. */
+function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
+  const { collector, feeAccount, commitment, asset, recipient, payer } = event;
+  if (collector === null || feeAccount === null) return [];
+  const place = { network, blockTimeS: 0, block: event.blockNumber, index: event.logIndex };
+  const units = { amount: BigInt(event.amount), fee: BigInt(event.fee) };
+  const common = {
+    ...place,
+    ...units,
+    transaction: event.transactionHash,
+    commitment,
+    subject: '',
+    asset,
+    recipient,
+    feeAccount,
+  };
+  if (event.type === 'paid') return [{ ...common, event: 'collected', collector, kind: 'key', payer, deadlineS: 0 }];
+  return [{ ...common, event: 'swept', address: payer, askedToken: '', askedAmount: 0n, askedFee: 0n }];
 }
 
 /** An unreadable transfer is set aside: its amount still shows when the balance is compared with the books. */
@@ -104,11 +145,6 @@ async function tellUnreadable(
 }
 
 const MAX_TOLD = 10;
-
-/** The accounts whose keys the operator has. */
-export function ownAccounts({ intermediateAccount, relayers }: ConnectedChain): string[] {
-  return [...new Set([intermediateAccount, ...relayers.map(({ address }) => address)])];
-}
 
 /**
  * Stores and books strays that are new, and returns their ids. A stray that the books already contain is not booked

@@ -4,21 +4,21 @@ import { destinationProblem } from '../../../chains/destinations.ts';
 import type { Account } from '../../../domain/caip.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
-import { hasScreenedTransfer } from '../../../store/chain/deposit-transfers.ts';
+import { hasScreenedMovement } from '../../../store/chain/deposit-progress.ts';
 import { findLateMoney, type ShownStray } from '../../../store/money/late-money.ts';
 import { requestStray, type Stray } from '../../../store/money/strays.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../../command.ts';
-import { refuseDepositAddresses } from '../../parties/refuse-own-places.ts';
+import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
 import { listNaming } from '../refund/screen-refund.ts';
+import { findReturnCover, partsOf } from './cover-stray.ts';
 import { noteReturn } from './note-return.ts';
 import { returnMac } from './return-rows.ts';
 import { lockStrayOfPayment } from './return-stray.ts';
-import { coverOfStray, partsOf } from './send-stray.ts';
 
 export interface RequestReturnInput {
   readonly id: string;
@@ -70,10 +70,11 @@ export function requestReturn(
 /** The address of the destination, or a refusal: it must be able to keep the money, and must not be ours. */
 async function recipientOf(
   tx: Tx,
-  { chains }: RequestDeps,
+  deps: RequestDeps,
   { network, asset }: Stray,
   destination: Account,
 ): Promise<string> {
+  const { chains } = deps;
   const { chainId, address } = destination;
   if (chainId !== network) throw wrong(`must be an account on ${network}, where the money is`);
   const problem = destinationProblem(chains, destination, asset);
@@ -83,7 +84,7 @@ async function recipientOf(
     throw new ApiError('invalid_state', `The gateway cannot send ${asset} now.`);
   }
   if (connected.feeAccount === address) throw wrong("must not be the operator's own account");
-  await refuseDepositAddresses(tx, [{ field: 'destination', account: destination }]);
+  await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: destination }]);
   return address;
 }
 
@@ -95,13 +96,16 @@ async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, 
   }
   const isSenderListed =
     sender === null
-      ? await hasScreenedTransfer(tx, { paymentId: paymentId ?? '', network, asset })
+      ? await hasScreenedMovement(tx, { paymentId: paymentId ?? '', network, asset })
       : listNaming(screening, { network, recipient: sender }) !== undefined;
   if (isSenderListed) throw leftToOperator('its sender is on the screening list');
 }
 
 async function refuseUncovered(tx: Tx, stray: Stray): Promise<void> {
-  const missing = await lackOfFloats(tx, stray.asset, partsOf(coverOfStray(stray)));
+  const covered = await findReturnCover(tx, stray);
+  // It is still to be swept. Its return waits for that, and the floats are looked at then.
+  if (covered.is === 'waiting') return;
+  const missing = await lackOfFloats(tx, stray.asset, partsOf(covered.cover));
   if (missing.length === 0) return;
   const message = `There is too little to return it: ${lackText(stray.asset, missing)}. Nothing was moved.`;
   throw new ApiError('invalid_state', message);

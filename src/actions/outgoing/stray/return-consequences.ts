@@ -1,15 +1,16 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import { floatReturnEntry, strayCoveredEntry } from '../../../domain/books.ts';
 import { changeFloats } from '../../../store/money/floats.ts';
+import { deleteSpends } from '../../../store/money/lots.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { moveStray, type Stray } from '../../../store/money/strays.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import type { ArrivalProof, Consequences } from '../consequences.ts';
+import { bookedCover, coverOfStray, partsOf } from './cover-stray.ts';
 import { endReturn, noteReturn } from './note-return.ts';
 import { lockStrayOfPayment } from './return-stray.ts';
-import { coverOfStray, partsOf } from './send-stray.ts';
 import { aboutStray, strayReturnEntries } from './stray-entries.ts';
 
 /** Floats and strays that are given back. */
@@ -61,20 +62,25 @@ async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | un
   return stray;
 }
 
-/** Gives floats back the part that they had added. */
+/** Gives the lot and the floats back the parts that they had added. */
 async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
   const { id, network, asset } = stray;
-  const cover = coverOfStray(stray);
-  const { merchantId, merchant, operator } = cover;
-  const back = { network, asset, kind: 'restored', subject: id } as const;
+  const cover = coverOfStray(stray, await deleteSpends(tx, id));
+  const added = bookedCover(stray, cover);
+  const change = { network, asset, kind: 'restored', subject: id } as const;
   await changeFloats(
     tx,
-    partsOf(cover).map((part) => ({ ...back, ...part })),
+    partsOf(cover).map((part) => ({ ...change, ...part })),
     at,
   );
-  if (merchant + operator === 0n) return;
-  const about = { ...aboutStray(stray), merchantId };
-  await recordEntries(tx, [strayCoveredEntry(about, { merchantFloat: -merchant, operatorFloat: -operator })], at);
+  if (added.payable + cover.merchant + cover.operator === 0n) return;
+  const about = { ...aboutStray(stray), merchantId: cover.merchantId };
+  const back = {
+    payable: -added.payable,
+    merchantFloat: -added.merchantFloat,
+    operatorFloat: -added.operatorFloat,
+  };
+  await recordEntries(tx, [strayCoveredEntry(about, back)], at);
 }
 
 function returnEntries(

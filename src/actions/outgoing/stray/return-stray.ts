@@ -10,6 +10,7 @@ import { hearTransfers } from '../../evidence.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText } from '../float/take-from-floats.ts';
+import { HOLD_TEXTS } from '../refund/held-cover.ts';
 import { sendStray } from './send-stray.ts';
 
 export interface ReturnStrayInput {
@@ -35,6 +36,7 @@ export async function returnStray(
     const recipient = input.to?.address ?? stray.sender;
     if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
     const taken = await sendStray(tx, deps, { stray, recipient, actor: input.actor }, now);
+    if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
     if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
     const detail = { asset, amount, recipient };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });

@@ -6,8 +6,8 @@ import type { AuthorizedMethod, Item } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
-import { sumSweeps } from '../../../store/chain/deposit-money.ts';
-import { findDepositCursor, findTransferOf } from '../../../store/chain/deposit-transfers.ts';
+import { findDepositCursor, sumSweeps } from '../../../store/chain/deposit-places.ts';
+import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
 import { findItemsOf, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import { type Payment, stateOf } from '../../../store/payments/payments.ts';
 import { hear } from '../../evidence.ts';
@@ -212,8 +212,8 @@ async function useOf(
     return isUsed ? held : undefined;
   });
   if (finding.is !== 'agreed') return 'unclear';
-  const sweeps = await sumSweeps(db.sql, { ...place, upTo });
-  return finding.value + sweeps.total < amount ? 'elsewhere' : 'unclear';
+  const { totals } = await sumSweeps(db.sql, { ...place, upTo });
+  return finding.value + (totals.get(asset) ?? 0n) < amount ? 'elsewhere' : 'unclear';
 }
 
 /** The finding of the chain in the words of x402. */

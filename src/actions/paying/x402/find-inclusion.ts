@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
-import { findTransferOf } from '../../../store/chain/deposit-transfers.ts';
+import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 import { hearTransfers } from '../../evidence.ts';
 import type { Authorized } from './accept-authorization.ts';

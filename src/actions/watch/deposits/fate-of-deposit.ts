@@ -3,43 +3,56 @@ import { isSmall } from '../../../chains/finality.ts';
 import { leastPaid } from '../../../domain/deposit.ts';
 import type { ItemFate } from '../../../domain/evidence.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { markStale } from '../../../store/chain/deposit-money.ts';
-import { sumDepositTransfers } from '../../../store/chain/deposit-transfers.ts';
-import { readDeposits } from '../../../store/chain/deposits.ts';
+import { sumCounting } from '../../../store/chain/deposit-progress.ts';
+import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
+import { listProvedMovements } from '../../../store/chain/movements.ts';
 import type { HeardBlock } from '../../evidence.ts';
-import { commandOfLeader } from '../../lease.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
-import { assessAt } from './assess-deposit.ts';
+import { lookAtPlace } from './look-at-places.ts';
+import { withoutLosses } from './read-position.ts';
+
+type FinalBlock = HeardBlock & { readonly chain: Chain };
 
 /**
  * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever lies there. Enough
- * money makes it paid: the watcher of its network looks at it once more, and ends the payment.
+ * money makes it paid: its position is computed in the same round, and ends the payment.
  */
 export async function fateOfDeposit(
   deps: WatchDeps,
-  { memory, lease }: Watcher,
+  watcher: Watcher,
   stored: StoredItem,
-  { chain, block, isAlone }: HeardBlock & { readonly chain: Chain },
+  view: FinalBlock,
 ): Promise<ItemFate> {
-  if (block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
+  if (view.block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
   if (deposit === undefined) return { is: 'unclear' };
-  const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
-  if (assessed.is === 'disputed') memory.disputes.set('endings', assessed.said);
-  if (assessed.is !== 'known') return { is: 'unclear' };
-  // Endpoints may have left out transfers. What lies there is looked at once more, and is then named and swept.
-  if (assessed.arrived !== BigInt(deposit.arrived)) {
-    await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
-  }
+  // The list of movements proves nothing. Endpoints may have left some out, so the balance is asked for at this block.
+  if (!(await lookAt(deps, watcher, deposit, view))) return { is: 'unclear' };
   // The payment has ended without it.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
-  const isOfOne = isAlone || assessed.isAlone;
-  if (isOfOne && !isSmall(chain.network, stored)) return { is: 'unclear' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
-  if (assessed.counted < needed) return { is: 'over', reason: 'ran_out' };
-  await commandOfLeader(deps, lease, (tx, at) => markStale(tx, deposit, at));
-  return { is: 'paid' };
+  const counted = await countedOf(deps, deposit);
+  return counted < needed || counted === 0n ? { is: 'over', reason: 'ran_out' } : { is: 'paid' };
+}
+
+function lookAt(deps: WatchDeps, { memory, lease }: Watcher, deposit: OpenDeposit, view: FinalBlock): Promise<boolean> {
+  const { chain, block, isAlone } = view;
+  const isAloneEnough = isSmall(chain.network, deposit.item);
+  if (isAlone && !isAloneEnough) return Promise.resolve(false);
+  return lookAtPlace(deps, { chain, memory, lease }, { place: deposit, deposit, number: block.number, isAloneEnough });
+}
+
+/** The proved money that counts for the payment. */
+async function countedOf(
+  deps: WatchDeps,
+  { paymentId, network, commitment, asset, item }: OpenDeposit,
+): Promise<bigint> {
+  const proved = withoutLosses(await listProvedMovements(deps.db.sql, paymentId));
+  return proved
+    .filter((each) => each.network === network && each.commitment === commitment && each.asset === asset)
+    .filter(({ isScreened, at }) => !isScreened && at <= item.deadline)
+    .reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
 /**
@@ -49,18 +62,16 @@ export async function fateOfDeposit(
  */
 export async function isShortAddress(
   deps: WatchDeps,
+  watcher: Watcher,
   stored: StoredItem,
-  view: (HeardBlock & { readonly chain: Chain }) | undefined,
+  view: FinalBlock | undefined,
 ): Promise<boolean> {
-  const { commitment, asset, deadline } = stored;
-  const [deposit] = await readDeposits(deps.db.sql, [commitment]);
+  const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
   if (deposit === undefined) return false;
+  const { network, commitment, asset } = deposit;
   const asked = BigInt(stored.amount);
-  const known = { commitment, asset, deadline, upTo: Number.MAX_SAFE_INTEGER };
-  if ((await sumDepositTransfers(deps.db.sql, known)).counted >= asked) return false;
+  const ask = { network, commitment, asset, deadline: stored.deadline };
+  if ((await sumCounting(deps.db.sql, ask)) >= asked) return false;
   if (view === undefined) return true;
-  const { chain, block, isAlone } = view;
-  const assessed = await assessAt(deps.db.sql, chain, deposit, block.number);
-  if (assessed.is !== 'known' || assessed.counted >= asked) return false;
-  return !(isAlone || assessed.isAlone) || isSmall(chain.network, stored);
+  return (await lookAt(deps, watcher, deposit, view)) && (await sumCounting(deps.db.sql, ask)) < asked;
 }

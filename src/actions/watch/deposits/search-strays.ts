@@ -2,14 +2,24 @@ import { assetsOf } from '../../../chains/assets.ts';
 import { type Chain, ChainUnavailableError, ContractFaultError } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
+import { fullWeightOf } from '../../../chains/weight.ts';
 import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
 import { ApiError } from '../../../errors.ts';
-import { type MoneyPlace, markStale } from '../../../store/chain/deposit-money.ts';
+import { searchPlace } from '../../../store/chain/deposit-places.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
-import { findPayments } from '../../../store/payments/payments.ts';
+import { findPayments, lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { isWorthSweep } from './order-sweep.ts';
+
+/** The money of an asset at a deposit address. */
+interface MoneyPlace {
+  readonly commitment: string;
+  /** The network and the asset of the money. */
+  readonly network: string;
+  readonly asset: string;
+  /** True if the payment did not ask for it: another asset, or another network. */
+  readonly isStray: boolean;
+}
 
 /** Money that lies at a deposit address now, as one endpoint shows it. */
 export interface FoundMoney extends MoneyPlace {
@@ -128,12 +138,15 @@ async function fateOf(
   if (chain.depositContract() === undefined) return 'no_contract';
   // The account of another network may have no key here.
   if (item.isHeld && item.recipient !== intermediateAccount) return 'not_our_account';
-  return isWorthSweep(deps, { network, asset }, units) ? 'sweepable' : 'too_little';
+  return fullWeightOf(asset, units) >= (deps.sweepFrom(network) ?? 1n) ? 'sweepable' : 'too_little';
 }
 
 async function order(deps: SearchDeps, { paymentId, actor }: SearchInput, money: readonly FoundMoney[]): Promise<void> {
   await command(deps, async (tx, at) => {
-    for (const place of money) await markStale(tx, place, at);
+    await lockPayments(tx, [paymentId]);
+    for (const { network, commitment, address } of money) {
+      await searchPlace(tx, { network, commitment, address, paymentId }, at);
+    }
     const detail = { money: money.map(({ asset, address, units }) => ({ asset, address, units })) };
     await appendAudit(tx, { at, actor, action: 'stray.swept', subject: paymentId, detail });
   });

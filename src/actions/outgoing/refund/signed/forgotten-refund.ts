@@ -22,7 +22,7 @@ export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, 
     network,
     assets: provingAssets(network),
     subjects: shownHeads(deps, id),
-    payer: settlement.recipient,
+    payers: [settlement.recipient],
   });
   if (event === undefined) return false;
   const paid = await findPayingItem(tx, paymentId);

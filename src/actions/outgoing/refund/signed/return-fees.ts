@@ -1,6 +1,7 @@
 import { OPERATOR_FLOAT, signedFeeEntry } from '../../../../domain/books.ts';
-import { changeFloats } from '../../../../store/money/floats.ts';
-import { clearFeeReturn, findFeesToReturn, lockOutgoing } from '../../../../store/money/outgoing.ts';
+import { changeFloats, lockFloats } from '../../../../store/money/floats.ts';
+import { findFeesToReturn, lockOutgoing, type Outgoing, setFeeReturn } from '../../../../store/money/outgoing.ts';
+import { takenFor } from '../../../../store/money/restored-outgoing.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
 import { recordEntries } from '../../../books/record.ts';
 import { type CommandDeps, command } from '../../../command.ts';
@@ -25,13 +26,43 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   // Another node has returned it, or a deep reorg has taken the refund back.
   if (outgoing?.state !== 'paid' || outgoing.merchantId === null || units === 0n) return;
   const { network, asset, merchantId } = outgoing;
-  // Not the refund's own position in the books, and not its cover: those are compared with the chain.
-  const reference = `${id}/fee`;
+  const reference = feeReference(id);
   const change = { network, asset, subject: reference } as const;
   const parts = [{ owner: OPERATOR_FLOAT, units }];
   const taken = await takeFromFloats(tx, { ...change, kind: 'covered', parts }, at);
   if (!taken.ok) return;
   await changeFloats(tx, [{ ...change, kind: 'added', owner: merchantId, units }], at);
   await recordEntries(tx, [signedFeeEntry({ ...aboutOutgoing(outgoing), reference }, units)], at);
-  await clearFeeReturn(tx, id);
+  await setFeeReturn(tx, { id, units: 0n });
+}
+
+/** Not the refund's own position in the books, and not its cover: those are compared with the chain. */
+function feeReference(id: string): string {
+  return `${id}/fee`;
+}
+
+/**
+ * A deep reorg has taken a signed refund for good, so its fee goes back from the merchant's float to the operator's. If the
+ * merchant has used it meanwhile, the rest is the operator's loss. The fee is returned again if the refund is carried out again.
+ */
+export async function takeFeeBack(tx: Tx, outgoing: Outgoing, at: Date): Promise<void> {
+  const { id, network, asset, merchantId } = outgoing;
+  const subject = feeReference(id);
+  const given = (await takenFor(tx, subject)).get(OPERATOR_FLOAT) ?? 0n;
+  if (given === 0n || merchantId === null) return;
+  const floats = await lockFloats(tx, asset, [merchantId, OPERATOR_FLOAT]);
+  const left = BigInt(floats.find(({ owner }) => owner === merchantId)?.units ?? '0');
+  const units = left < given ? left : given;
+  if (units === 0n) return;
+  const change = { network, asset, subject } as const;
+  await changeFloats(
+    tx,
+    [
+      { ...change, kind: 'added', owner: merchantId, units: -units },
+      { ...change, kind: 'restored', owner: OPERATOR_FLOAT, units },
+    ],
+    at,
+  );
+  await recordEntries(tx, [signedFeeEntry({ ...aboutOutgoing(outgoing), reference: subject }, -units)], at);
+  await setFeeReturn(tx, { id, units });
 }

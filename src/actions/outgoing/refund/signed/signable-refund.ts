@@ -2,6 +2,7 @@ import { isoText } from '../../../../domain/wait-words.ts';
 import { ApiError } from '../../../../errors.ts';
 import { findShownRefunds, type ShownRefund } from '../../../../store/money/refunds.ts';
 import type { CommandDeps } from '../../../command.ts';
+import { HOLD_TEXTS } from '../held-cover.ts';
 import { refundNotFound } from '../retry-refund.ts';
 
 /** A refund whose merchant may sign for it now. */
@@ -31,9 +32,18 @@ const STATES: Partial<Record<ShownRefund['state'], string>> = {
   failed: 'The refund has ended.',
 };
 
-function problemOf({ state, isStopped, isCooling, sendAfter, lack, isOffered }: ShownRefund): string | undefined {
+function problemOf({
+  state,
+  isStopped,
+  isCooling,
+  sendAfter,
+  lack,
+  isOffered,
+  waitsFor,
+}: ShownRefund): string | undefined {
   if (state !== 'awaiting_funds') return STATES[state];
   if (isStopped) return 'The operator has stopped this refund.';
   if (isCooling) return `The refund cools off until ${isoText(sendAfter?.getTime() ?? 0)}.`;
+  if (waitsFor !== null) return `The refund waits: ${HOLD_TEXTS[waitsFor]}.`;
   return lack === '0' && !isOffered ? 'The refund is being sent.' : undefined;
 }

@@ -1,0 +1,150 @@
+import { amountText, tokenText } from '../../../chains/amount-text.ts';
+import type { Chain, Witness } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
+import { ACCOUNTS, INTERMEDIATE } from '../../../domain/books.ts';
+import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
+import { listReadings, owedAt, putReading, type SolvencyReading } from '../../../store/money/solvency.ts';
+import { listFreezes, lockFreezes } from '../../../store/parties/freezes.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { hear } from '../../evidence.ts';
+import { intermediateAccounts } from '../../own-accounts.ts';
+import { liftFreeze, putFreeze } from '../../parties/freeze.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { unbookedGas } from '../account-surplus.ts';
+
+/** Freezes of this actor lift themselves. */
+const SOLVENCY = 'solvency';
+const TABLE = 'solvency_readings';
+
+type SolvencyDeps = CommandDeps & RowKeyDeps;
+
+/**
+ * Compares what our accounts hold of each asset with what the books owe, at the last block that the watcher has booked. A
+ * shortfall at two successive readings freezes everything that leaves in the asset; cover lifts that freeze. While too few
+ * endpoints agree on the balance, nothing is decided.
+ */
+export async function checkSolvency(deps: SolvencyDeps, connected: ConnectedChain): Promise<void> {
+  const network = connected.chain.network.chainId;
+  const accounts = await intermediateAccounts(deps, connected);
+  const ask = { network, accounts, prefix: INTERMEDIATE, missing: ACCOUNTS.missing(''), outgoing: ACCOUNTS.outgoing };
+  const owed = await owedAt(deps.db.sql, ask);
+  if (owed?.hash === undefined) return;
+  const { block, hash } = owed;
+  const readings = (await listReadings(deps.db.sql, network)).filter((reading) => isOwnReading(deps, reading));
+  const frozen = (await listFreezes(deps.db.sql)).filter(
+    ({ scope, subject, actor }) => scope === 'asset' && subject.startsWith(`${network}/`) && actor === SOLVENCY,
+  );
+  const due = new Map(owed.assets.map((each) => [each.asset, each]));
+  for (const { subject } of frozen) if (!due.has(subject)) due.set(subject, { asset: subject, owed: 0n, missing: 0n });
+  for (const each of due.values()) {
+    const own = readings.filter(({ asset }) => asset === each.asset);
+    if (own.some((reading) => reading.block >= block && reading.hash === hash)) continue;
+    const held = await heldAt(deps, connected, { accounts, asset: each.asset, block, hash });
+    if (held === undefined) continue;
+    const before = own.find((reading) => reading.block < block);
+    const reading = { network, asset: each.asset, block, hash, owed: `${each.owed}`, held: `${held}` };
+    const isFrozen = frozen.some(({ subject }) => subject === each.asset);
+    await conclude(deps, { reading, before, isFrozen, isMissing: each.missing < 0n });
+  }
+}
+
+/** The balance of the accounts at the block, with gas that is mined and not booked. Undefined while that is not certain. */
+async function heldAt(
+  { db }: SolvencyDeps,
+  { chain }: ConnectedChain,
+  ask: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number; readonly hash: string },
+): Promise<bigint | undefined> {
+  const { accounts, asset, block, hash } = ask;
+  const { finding } = await hear(
+    chain,
+    (witness) => testify(witness, ask),
+    ({ key }) => key,
+  );
+  // One endpoint alone stops nobody's money, and vouches for none.
+  if (finding.is !== 'agreed' || finding.value.hash !== hash) return undefined;
+  const gas = asset === coinOf(chain.network.chainId) ? await gasOf(db.sql, chain, { accounts, block }) : 0n;
+  return finding.value.held + gas;
+}
+
+async function gasOf(
+  db: CommandDeps['db']['sql'],
+  chain: Chain,
+  { accounts, block }: { readonly accounts: readonly string[]; readonly block: number },
+): Promise<bigint> {
+  const spent = await Promise.all(accounts.map((account) => unbookedGas(db, chain, { account, block })));
+  return spent.reduce((total, { units }) => total + units, 0n);
+}
+
+async function testify(
+  witness: Witness,
+  {
+    accounts,
+    asset,
+    block: number,
+  }: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number },
+) {
+  const balances = await Promise.all(accounts.map((account) => witness.holding(account, asset, number)));
+  // After the balances: a chain that changed meanwhile shows another hash.
+  const block = await witness.block(number);
+  if (block === undefined) return undefined;
+  const held = balances.reduce((total, each) => total + each, 0n);
+  return { hash: block.hash, held, key: `${block.hash} ${held}` };
+}
+
+interface Conclusion {
+  readonly reading: Omit<SolvencyReading, 'at' | 'mac'>;
+  readonly before: SolvencyReading | undefined;
+  readonly isFrozen: boolean;
+  /** True if the books say that money was spent whose arrival has left the chain. Then one reading is enough. */
+  readonly isMissing: boolean;
+}
+
+async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissing }: Conclusion): Promise<void> {
+  const isLacking = isShort(reading);
+  const freezes = isLacking && !isFrozen && (isMissing || (before !== undefined && isShort(before)));
+  const lifts = isFrozen && !isLacking;
+  await command(deps, async (tx, at) => {
+    // First, so that nobody waits for the other locks of this transaction.
+    if (freezes || lifts) await lockFreezes(tx);
+    const row = { ...reading, at };
+    const mac = macOfRow(deps.rowKeys, TABLE, fieldsOf(row));
+    if (!(await putReading(tx, { ...row, mac }, before?.block ?? 0))) return;
+    if (!isMissing) await deleteAlert(tx, { name: 'money_missing', subject: reading.asset });
+    if (freezes) await freezeAsset(tx, deps, reading, at);
+    if (lifts) await liftAsset(tx, deps, reading, at);
+  });
+}
+
+async function freezeAsset(tx: Tx, deps: SolvencyDeps, reading: Conclusion['reading'], since: Date): Promise<void> {
+  const { asset, owed, held, block } = reading;
+  const lack = amountText(asset, BigInt(owed) - BigInt(held));
+  const reason = `at block ${block} our accounts hold ${tokenText(asset, BigInt(held))} and the books owe ${tokenText(asset, BigInt(owed))}: ${lack} are missing. Bring them to the intermediate account, or correct the books; the freeze lifts itself`;
+  await putFreeze(tx, deps, { scope: 'asset', subject: asset, reason, actor: SOLVENCY, since });
+  const message = `Our accounts hold ${lack} less than the books owe, at block ${block}. Nothing of it leaves until that is covered.`;
+  await upsertAlert(tx, { name: 'shortfall', subject: asset, message, lastSeen: since });
+}
+
+async function liftAsset(tx: Tx, deps: SolvencyDeps, { asset, block }: Conclusion['reading'], at: Date): Promise<void> {
+  const reason = `our accounts hold what the books owe, at block ${block}`;
+  await liftFreeze(tx, deps, { scope: 'asset', subject: asset, reason, actor: SOLVENCY }, at);
+  await deleteAlert(tx, { name: 'shortfall', subject: asset });
+}
+
+function isShort({ owed, held }: Pick<SolvencyReading, 'owed' | 'held'>): boolean {
+  return BigInt(held) < BigInt(owed);
+}
+
+function isOwnReading({ rowKeys }: RowKeyDeps, reading: SolvencyReading): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(reading), reading.mac);
+}
+
+function fieldsOf({ network, asset, block, hash, owed, held }: Omit<SolvencyReading, 'mac'>): MacFields {
+  return { network, asset, block: `${block}`, hash, owed, held };
+}
+
+export function solvencyLeaseName(network: string): string {
+  return `solvency ${network}`;
+}

@@ -1,0 +1,44 @@
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { findPayersOf } from '../../../store/chain/chain-events.ts';
+import { listPlacesOf } from '../../../store/chain/deposit-places.ts';
+import { putMovements } from '../../../store/chain/movements.ts';
+import { markPositionsStale } from '../../../store/money/positions.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { movementOf } from '../../watch/deposits/read-movements.ts';
+
+const PAGE = 500;
+
+/**
+ * Reads the transfers to deposit addresses once more, in pages, each stored. The watcher proves them like new ones. Rows that
+ * are there stay unchanged.
+ */
+export async function restoreMovements(
+  deps: CommandDeps,
+  { chain }: ConnectedChain,
+  { from, to, commitments }: { readonly from: number; readonly to: number; readonly commitments: readonly string[] },
+): Promise<void> {
+  const network = chain.network.chainId;
+  const places = await listPlacesOf(deps.db.sql, network, [...new Set(commitments)]);
+  if (places.length === 0) return;
+  const byAddress = new Map(places.map((place) => [place.address, place]));
+  for (let start = from; start <= to; start += PAGE) {
+    const found = await chain.incoming(byAddress, start, Math.min(start + PAGE - 1, to));
+    const numbers = [...new Set(found.map(({ block }) => block.number))];
+    const blocks = new Map(await Promise.all(numbers.map(async (each) => [each, await chain.block(each)] as const)));
+    const payers = await findPayersOf(deps.db.sql, network, [...new Set(found.map((each) => each.transactionHash))]);
+    const movements = found.flatMap((transfer) => {
+      const place = byAddress.get(transfer.to);
+      const header = blocks.get(transfer.block.number);
+      // The verdicts about senders are not on the chain.
+      return place === undefined || header?.hash !== transfer.block.hash
+        ? []
+        : [{ ...movementOf(transfer, { place, header, payers }), isScreened: false }];
+    });
+    await command(deps, async (tx, at) => {
+      const added = await putMovements(tx, network, movements);
+      const isNew = new Set(added.map(({ commitment }) => commitment));
+      const payments = places.filter(({ commitment }) => isNew.has(commitment)).map(({ paymentId }) => paymentId);
+      await markPositionsStale(tx, payments, at);
+    });
+  }
+}

@@ -1,0 +1,78 @@
+import type { HeldLot, Spend } from '../../../domain/money/holding.ts';
+import { holdingsOf, least } from '../../../domain/money/holding.ts';
+import type { Lot } from '../../../domain/money/terms.ts';
+import { findSpendsOf, insertSpends } from '../../../store/money/lots.ts';
+import { type Adopted, putAdopted } from '../../../store/money/positions.ts';
+import { linkStray } from '../../../store/money/strays.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+
+interface Adopting {
+  readonly paymentId: string;
+  readonly adopted: Adopted;
+  readonly lots: readonly Lot[];
+}
+
+/**
+ * Applies to the lots what an older version had done with the money: its payouts, refunds and floats have spent them, under the
+ * ids of then. Returns the lots that the partner was told of, whose names of then stay.
+ */
+export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopting): Promise<ReadonlySet<string>> {
+  if (adopted.spends.length === 0 && adopted.told.length === 0) return new Set(adopted.named);
+  const before = await findSpendsOf(tx, [paymentId]);
+  const spends: Spend[] = [];
+  // An order whose lots are not known yet waits for them.
+  const waiting: Adopted['spends'][number][] = [];
+  for (const old of adopted.spends) {
+    const parts = partsOf(old, { paymentId, lots, spent: [...before, ...spends] });
+    if (parts.length === 0) waiting.push(old);
+    spends.push(...parts);
+  }
+  await insertSpends(tx, spends);
+  const named = [...(adopted.named ?? []), ...(await nameLots(tx, { adopted, lots }))];
+  await putAdopted(tx, paymentId, { spends: waiting, told: [], named });
+  return new Set(named);
+}
+
+/** The parts of lots that an order of then has taken: payouts and refunds of money that paid, floats of all other. */
+function partsOf(
+  { order, purpose, network, asset, units }: Adopted['spends'][number],
+  { paymentId, lots, spent }: { readonly paymentId: string; readonly lots: readonly Lot[]; readonly spent: Spend[] },
+): Spend[] {
+  const { held } = holdingsOf(lots, spent);
+  const fit = held.filter((lot) => lot.network === network && lot.asset === asset);
+  const isFirst = ({ isPaying }: HeldLot) => isPaying === (purpose !== 'float');
+  const ordered = [...fit.filter(isFirst), ...fit.filter((lot) => !isFirst(lot))];
+  let left = BigInt(units);
+  return ordered.flatMap(({ id, account, remainder }, index) => {
+    // What no lot covers is a debt of the last one: the books of then say that it was spent.
+    const isLast = index === ordered.length - 1;
+    const amount = isLast ? left : least(left, remainder);
+    left -= amount;
+    const about = { order, purpose, lot: id, payment: paymentId, network, asset, account };
+    return amount > 0n ? [{ ...about, amount, isDone: true }] : [];
+  });
+}
+
+/**
+ * Late money of then, in its order, is that of the unexpected lots, in theirs. A row with exactly one lot belongs to it from now
+ * on, unless its return has begun. The lots of all others are returned, so that they are not named again.
+ */
+async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'lots'>): Promise<string[]> {
+  const queue = lots.filter(({ reason }) => reason !== null);
+  const named: string[] = [];
+  for (const { stray, network, asset, units } of adopted.told) {
+    let left = BigInt(units);
+    const own: Lot[] = [];
+    while (left > 0n) {
+      const next = queue.findIndex((lot) => lot.network === network && lot.asset === asset);
+      const [lot] = next < 0 ? [] : queue.splice(next, 1);
+      if (lot === undefined) break;
+      own.push(lot);
+      left -= lot.amount;
+    }
+    const [only] = own;
+    const isWhole = only !== undefined && own.length === 1 && left === 0n;
+    if (!isWhole || !(await linkStray(tx, { id: stray, lotId: only.id }))) named.push(...own.map(({ id }) => id));
+  }
+  return named;
+}

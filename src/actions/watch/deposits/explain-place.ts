@@ -1,0 +1,159 @@
+import type { Block, Chain, Incoming, Witness } from '../../../chains/chain.ts';
+import { finalityOf, isSmall } from '../../../chains/finality.ts';
+import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
+import { type DepositPlace, sumSweeps } from '../../../store/chain/deposit-places.ts';
+import type { OpenDeposit } from '../../../store/chain/deposits.ts';
+import { listUnproved, type StoredMovement, sumMovements } from '../../../store/chain/movements.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+import { blockKey, hear, hearHeights, sayings } from '../../evidence.ts';
+import type { View, Watcher } from '../watcher.ts';
+
+/**
+ * The largest movements are proved one by one, by the receipts of their transactions. The balance proves the sum of all
+ * others: anybody may send thousands of small ones.
+ */
+const MAX_RECEIPTS = 20;
+
+/** The money at a deposit address at a final block, as enough endpoints show it. */
+export interface Explained {
+  readonly is: 'known';
+  readonly block: Block;
+  /** True if a single endpoint vouches for it. */
+  readonly isAlone: boolean;
+  /** Movements that are proved now, and those that enough endpoints deny. */
+  readonly proved: readonly StoredMovement[];
+  readonly refuted: readonly StoredMovement[];
+  /** By asset: what lies there beyond all that is listed. Negative: so much has left without a sweep. */
+  readonly unlisted: ReadonlyMap<string, bigint>;
+}
+
+export type Explanation =
+  | Explained
+  /** Too few endpoints have answered, or a sweep is not proved yet. */
+  | { readonly is: 'open' }
+  | { readonly is: 'disputed'; readonly said: string };
+
+const OPEN = { is: 'open' } as const;
+
+/**
+ * Compares the listed movements of a place with the chain at a block: balances, receipts and times, by two endpoints. The
+ * list came from one endpoint and proves nothing.
+ */
+export async function explainPlace(
+  db: Reader,
+  chain: Chain,
+  place: DepositPlace,
+  { number, tokens }: { readonly number: number; readonly tokens: readonly string[] },
+): Promise<Explanation> {
+  const { network, commitment, address } = place;
+  const at = { network, commitment, upTo: number };
+  const [listed, swept, unproved] = await Promise.all([
+    sumMovements(db, at),
+    sumSweeps(db, at),
+    listUnproved(db, { ...at, limit: MAX_RECEIPTS + 1 }),
+  ]);
+  if (swept.isUndecided) return OPEN;
+  const assets = [...new Set([...tokens, ...listed.keys(), ...swept.totals.keys()])].toSorted();
+  const named = unproved.slice(0, MAX_RECEIPTS);
+  const { finding, statements } = await hear(
+    chain,
+    (witness) => testify(witness, { address, assets, number, named, isTrusted: isTrusted(chain) }),
+    ({ key }) => key,
+  );
+  if (finding.is === 'open') return OPEN;
+  if (finding.is === 'disputed') {
+    const said = sayings(statements, ({ block, balances }) => `${balances.join(', ')} at ${block.hash}`);
+    return { is: 'disputed', said: `The money of ${address} at block ${number}: ${said}.` };
+  }
+  const { block, balances, shown } = finding.value;
+  const proved = named.filter((_, index) => shown[index] === true);
+  const refuted = named.filter((_, index) => shown[index] === false);
+  const denied = new Map<string, bigint>();
+  for (const { asset, amount } of refuted) denied.set(asset, (denied.get(asset) ?? 0n) + BigInt(amount));
+  const unlisted = new Map(
+    assets.map((asset, index) => {
+      const explained = (listed.get(asset) ?? 0n) - (denied.get(asset) ?? 0n) - (swept.totals.get(asset) ?? 0n);
+      return [asset, (balances[index] ?? 0n) - explained];
+    }),
+  );
+  const isExact = [...unlisted.values()].every((units) => units === 0n);
+  const rest = isExact && unproved.length > MAX_RECEIPTS ? await listUnproved(db, { ...at, limit: MAX_REST }) : [];
+  const others = rest.filter((each) => !named.some((one) => isSame(one, each)));
+  return { is: 'known', block, isAlone: finding.is === 'alone', proved: [...proved, ...others], refuted, unlisted };
+}
+
+/** One look proves so many small movements at once. */
+const MAX_REST = 10_000;
+
+/** One endpoint that is enough has listed the movements itself. */
+function isTrusted(chain: Chain): boolean {
+  return chain.network.isTrustedAlone === true && chain.witnesses().length === 1;
+}
+
+interface Ask {
+  readonly address: string;
+  readonly assets: readonly string[];
+  readonly number: number;
+  readonly named: readonly StoredMovement[];
+  readonly isTrusted: boolean;
+}
+
+/** The whole testimony of an endpoint about a place. Two that agree have the same key. */
+async function testify(witness: Witness, ask: Ask) {
+  const { address, assets, number, named } = ask;
+  const hashes = ask.isTrusted ? [] : [...new Set(named.map(({ transactionHash }) => transactionHash))];
+  const numbers = ask.isTrusted ? [] : [...new Set(named.map(({ blockNumber }) => blockNumber))];
+  const [block, balances, transfers, blocks] = await Promise.all([
+    witness.block(number),
+    Promise.all(assets.map((asset) => witness.holding(address, asset, number))),
+    Promise.all(hashes.map((hash) => witness.transfers(hash))),
+    Promise.all(numbers.map((each) => witness.block(each))),
+  ]);
+  if (block === undefined || blocks.some((each) => each === undefined)) return undefined;
+  const known = new Map(numbers.map((each, index) => [each, blocks[index]]));
+  const told = transfers.flat();
+  const shown = named.map((movement) => {
+    const header = known.get(movement.blockNumber);
+    return (
+      ask.isTrusted ||
+      (header?.hash === movement.blockHash &&
+        header.timestampS * 1000 === movement.at.getTime() &&
+        told.some((each) => isShown(each, movement, address)))
+    );
+  });
+  return { block, balances, shown, key: `${blockKey(block)} ${balances.join()} ${shown.join()}` };
+}
+
+function isShown(told: Incoming, { transactionHash, logIndex, blockHash, asset, amount }: StoredMovement, to: string) {
+  return (
+    told.transactionHash === transactionHash &&
+    told.logIndex === logIndex &&
+    told.block.hash === blockHash &&
+    told.asset === asset &&
+    told.amount === BigInt(amount) &&
+    told.to === to
+  );
+}
+
+function isSame(a: StoredMovement, b: StoredMovement): boolean {
+  return a.transactionHash === b.transactionHash && a.logIndex === b.logIndex;
+}
+
+/** The highest block that is final for an amount, and whether one endpoint alone is enough for it. */
+export async function finalNumberFor(
+  { chain }: Pick<Watcher, 'chain'>,
+  { heights, finalNumber }: View,
+  item: OpenDeposit['item'],
+): Promise<{ readonly number: number; readonly isAloneEnough: boolean } | undefined> {
+  const { depth, tag } = finalityOf(chain.network, item);
+  const tagged = tag && (await hearHeights(chain, (witness) => witness.block(tag)));
+  const agreed = Math.min(
+    (heights.agreed ?? -1) - depth + 1,
+    tagged === undefined ? finalNumber : (tagged.agreed ?? -1),
+  );
+  const alone = isSmall(chain.network, item)
+    ? Math.min((heights.alone ?? -1) - LONE_DEPTH_FACTOR * depth + 1, tagged?.agreed ?? tagged?.alone ?? finalNumber)
+    : -1;
+  const number = Math.min(finalNumber, Math.max(agreed, alone));
+  return number < 0 ? undefined : { number, isAloneEnough: alone >= number };
+}

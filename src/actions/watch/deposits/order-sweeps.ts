@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { Sweep } from '../../../domain/money/money-out.ts';
+import type { Lot } from '../../../domain/money/terms.ts';
+import { findSweeps } from '../../../store/chain/deposit-places.ts';
+import { endItems, insertItems, itemOf } from '../../../store/chain/items.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import type { PositionFacts } from './read-position.ts';
+
+/** Sweeps have no deadline. Relayers send only items with one. */
+const FAR_S = Date.UTC(2100, 0, 1) / 1000;
+
+interface Orders {
+  readonly known: PositionFacts;
+  readonly lots: readonly Lot[];
+  /** The sweeps that are wanted now. */
+  readonly sweeps: readonly Sweep[];
+}
+
+/** Orders sweeps: items that relayers send like any other. One that would find nothing ends: a stranger has swept. */
+export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: Date): Promise<void> {
+  const places = new Map(
+    lots.flatMap((lot) =>
+      lot.address === null
+        ? []
+        : [[`${lot.network} ${lot.asset} ${lot.address}`, { ...lot, address: lot.address }] as const],
+    ),
+  );
+  for (const { network, asset, address, commitment } of places.values()) {
+    const isWaiting = lots.some(
+      (lot) => lot.address === address && lot.network === network && lot.asset === asset && lot.waiting > 0n,
+    );
+    const isWanted = sweeps.some(
+      (each) => each.address === address && each.network === network && each.asset === asset,
+    );
+    if (isWaiting && !isWanted) continue;
+    const { ordered, open } = await findSweeps(tx, { network, address, asset });
+    if (!isWaiting) {
+      // A sweep that was sent is closed when its transaction is final.
+      const due = open.filter(({ state }) => state === 'due');
+      const ends = due.map((each) => ({ commitment: each.commitment, state: 'unpaid', reason: 'swept' }) as const);
+      if (ends.length > 0) await endItems(tx, ends, at);
+      continue;
+    }
+    const same = known.deposits.filter((each) => each.commitment === commitment);
+    const deposit = same.find((each) => each.network === network) ?? same[0];
+    if (open.length > 0 || deposit === undefined) continue;
+    const { item } = deposit;
+    const isAsked = item.asset === asset;
+    const sweep = {
+      commitment: sweepCommitment(item.commitment, { number: ordered, asset: isAsked ? undefined : asset }),
+      purpose: 'sweep',
+      item: { ...itemOf(item), network, asset, ...(!isAsked && { asked: item.asset }), deadlineS: FAR_S },
+      account: `${network}:${item.payer}`,
+      quote: null,
+      isHeld: item.isHeld,
+      buyerName: item.buyerName,
+      buyerIcon: item.buyerIcon,
+      state: 'due',
+      // The contract asks for none.
+      signature: '0x',
+      hasCode: false,
+      resultsHash: null,
+      hintedHash: null,
+    } as const;
+    await insertItems(tx, [sweep], at);
+  }
+}
+
+/** The name of the n-th sweep of this money among items. */
+function sweepCommitment(commitment: string, { number, asset }: { number: number; asset: string | undefined }): string {
+  const name = `sweep ${number} ${commitment}${asset === undefined ? '' : ` ${asset}`}`;
+  return `0x${createHash('sha256').update(name).digest('hex')}`;
+}

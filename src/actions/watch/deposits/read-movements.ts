@@ -1,0 +1,166 @@
+import { type Block, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
+import { findPayersOf, type TransferByItem } from '../../../store/chain/chain-events.ts';
+import {
+  type DepositCursor,
+  type DepositPlace,
+  findDepositCursor,
+  listPlaces,
+  putDepositCursor,
+} from '../../../store/chain/deposit-places.ts';
+import { putMovements, type ReadMovement } from '../../../store/chain/movements.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import { commandOfLeader } from '../../lease.ts';
+import type { View, WatchDeps, Watcher } from '../watcher.ts';
+
+/** Addresses are watched this long: money may come late, or twice. */
+const WATCHED_MS = 30 * 86_400_000;
+const MAX_LOADED = 10_000;
+/** No transaction of a request is open this long: PostgreSQL ends its statements and pauses after 15 s each. */
+const COMMITTED_MS = 60_000;
+/** Blocks of one page. Each page is stored with its cursor. */
+const PAGE = 500;
+/** While no address is watched the cursor follows in steps of this many blocks. */
+const IDLE_STEP = 100;
+
+/**
+ * Reads the transfers to deposit addresses, whoever sent them: the new blocks, and once more those that have become final.
+ * All tokens and addresses are read together, so the number of calls does not depend on the number of addresses. Returns
+ * true if there are more blocks to read.
+ */
+export async function readMovements(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
+  await loadPlaces(deps, watcher);
+  const { network, lease, memory } = watcher;
+  const cursor = await findDepositCursor(deps.db.sql, network);
+  const isIdle = memory.places.byAddress.size === 0;
+  if (isIdle && (cursor === undefined || view.finalNumber - cursor.finalNumber < IDLE_STEP)) return false;
+  if (isIdle) {
+    // Nobody has been told an address, so nothing can have come to one.
+    const next = { readNumber: view.finalNumber, finalNumber: view.finalNumber };
+    await commandOfLeader(deps, lease, (tx) => putDepositCursor(tx, network, next));
+    return false;
+  }
+  const { readNumber, finalNumber } = cursor ?? (await firstCursor(deps, network));
+  const next = pageAfter({ readNumber, finalNumber }, view);
+  if (cursor !== undefined && next.readNumber === readNumber && next.finalNumber === finalNumber) return false;
+  const found = await Promise.all([
+    readRange(watcher, readNumber + 1, next.readNumber),
+    readRange(watcher, finalNumber + 1, Math.min(next.finalNumber, readNumber)),
+  ]);
+  const movements = await storable(deps, watcher, found.flat());
+  await commandOfLeader(deps, lease, async (tx, at) => {
+    const added = new Set((await putMovements(tx, network, movements)).map(keyOf));
+    for (const movement of movements.filter((each) => each.isScreened && added.has(keyOf(each)))) {
+      const message = `Money came to a deposit address from ${movement.sender}, which is on the screening list. It does not count, and is not swept.`;
+      await upsertAlert(tx, { name: 'screened_payer', subject: movement.commitment, message, lastSeen: at });
+    }
+    await putDepositCursor(tx, network, next);
+  });
+  if (movements.length > 0) deps.world.crashPoint?.('deposit.stored');
+  return next.readNumber < view.readNumber || next.finalNumber < view.finalNumber;
+}
+
+/** The cursor after the next page. Blocks that are final come first. */
+function pageAfter({ readNumber, finalNumber }: DepositCursor, view: View): DepositCursor {
+  return {
+    readNumber: Math.max(readNumber, Math.min(view.readNumber, readNumber + PAGE)),
+    finalNumber: Math.max(finalNumber, Math.min(view.finalNumber, finalNumber + PAGE)),
+  };
+}
+
+/** The first address was handed out before the chain was read for the first time: all known blocks are read. */
+async function firstCursor(deps: WatchDeps, network: string): Promise<DepositCursor> {
+  const lowest = (await listSeenBlocks(deps.db.sql, network)).at(-1)?.number ?? 0;
+  return { readNumber: lowest - 1, finalNumber: lowest - 1 };
+}
+
+/**
+ * Adds new addresses to memory, and drops those whose time is over. A row may be committed after one with a higher number,
+ * so those of the last seconds are read in every round.
+ */
+async function loadPlaces(deps: WatchDeps, { network, memory: { places } }: Watcher): Promise<void> {
+  const nowMs = deps.world.clock.nowMs();
+  const since = new Date(nowMs - WATCHED_MS);
+  for (const [address, { openedAt }] of places.byAddress) {
+    // They are in the order of their numbers, the oldest first.
+    if (openedAt >= since) break;
+    places.byAddress.delete(address);
+  }
+  for (let after = places.settledNumber; ; ) {
+    const rows = await listPlaces(deps.db.sql, { network, after, since, limit: MAX_LOADED });
+    for (const row of rows) {
+      places.byAddress.set(row.address, row);
+      after = row.number;
+      if (row.openedAt.getTime() < nowMs - COMMITTED_MS) places.settledNumber = row.number;
+    }
+    if (rows.length < MAX_LOADED) return;
+  }
+}
+
+async function readRange({ chain, memory }: Watcher, from: number, to: number): Promise<readonly Incoming[]> {
+  if (from > to) return [];
+  return chain.incoming(memory.places.byAddress, from, to);
+}
+
+/** The transfers with the times of their blocks, and whether their senders are on the screening list. */
+async function storable(
+  deps: WatchDeps,
+  { chain, network, memory }: Watcher,
+  found: readonly Incoming[],
+): Promise<ReadMovement[]> {
+  if (found.length === 0) return [];
+  const numbers = [...new Set(found.map(({ block }) => block.number))];
+  const blocks = new Map(
+    await Promise.all(numbers.map(async (number) => [number, await chain.block(number)] as const)),
+  );
+  const payers = await findPayersOf(deps.db.sql, network, [...new Set(found.map((each) => each.transactionHash))]);
+  return found.flatMap((transfer): ReadMovement[] => {
+    const header = blocks.get(transfer.block.number);
+    if (header?.hash !== transfer.block.hash) {
+      throw new ChainUnavailableError(network, 'its blocks and transfers do not belong together');
+    }
+    const place = memory.places.byAddress.get(transfer.to);
+    if (place === undefined) return [];
+    const movement = movementOf(transfer, { place, header, payers });
+    const { hits } = deps.screening.decide([`${network}:${movement.sender}`]);
+    return [{ ...movement, isScreened: hits.length > 0 }];
+  });
+}
+
+/** A transfer in the form of a movement to a place. */
+export function movementOf(
+  transfer: Incoming,
+  context: { readonly place: DepositPlace; readonly header: Block; readonly payers: readonly TransferByItem[] },
+): Omit<ReadMovement, 'isScreened'> {
+  const { block, transactionHash, logIndex, asset, amount } = transfer;
+  const { place, header, payers } = context;
+  return {
+    transactionHash,
+    logIndex,
+    blockNumber: block.number,
+    blockHash: block.hash,
+    at: new Date(header.timestampS * 1000),
+    commitment: place.commitment,
+    paymentId: place.paymentId,
+    asset,
+    sender: senderOf(transfer, payers),
+    amount: amount.toString(),
+  };
+}
+
+/** The sender of a transfer by the Collector is the payer of its item. */
+function senderOf({ transactionHash, asset, from, to, logIndex }: Incoming, payers: readonly TransferByItem[]): string {
+  const item = payers.find(
+    (each) =>
+      each.transactionHash === transactionHash &&
+      each.recipient === to &&
+      each.asset === asset &&
+      each.logIndex >= logIndex &&
+      each.payer !== from,
+  );
+  return item?.payer ?? from;
+}
+
+function keyOf({ transactionHash, logIndex }: Pick<ReadMovement, 'transactionHash' | 'logIndex'>): string {
+  return `${transactionHash} ${logIndex}`;
+}

@@ -1,0 +1,109 @@
+import { findAsset } from '../../../chains/assets.ts';
+import { unitsOfWeight } from '../../../chains/weight.ts';
+import { isByDeposit } from '../../../domain/item.ts';
+import type { Fact } from '../../../domain/money/fact.ts';
+import type { PaymentTerms, Way } from '../../../domain/money/terms.ts';
+import { listFactsOf } from '../../../store/chain/chain-events.ts';
+import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { findItemsOf, type StoredItem } from '../../../store/chain/items.ts';
+import { listMovedAssets, listProvedMovements, type StoredMovement } from '../../../store/chain/movements.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+
+/** Everything that decides about the money of a payment, as it is stored: its terms, and what the chain has shown. */
+export interface PositionFacts {
+  readonly terms: PaymentTerms;
+  readonly facts: readonly Fact[];
+  readonly deposits: readonly OpenDeposit[];
+}
+
+/** Reads the facts of a payment that the transaction has locked. */
+export async function readPosition(
+  tx: Tx,
+  { id, merchantId }: { readonly id: string; readonly merchantId: string },
+  toleranceBasisPoints: number,
+): Promise<PositionFacts> {
+  const deposits = await listDepositsOf(tx, id);
+  const items = (await findItemsOf(tx, id)).filter(({ method }) => !isByDeposit(method));
+  const assets = await listMovedAssets(tx, id);
+  const dustBelow = Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(asset, 1n)]));
+  const movements = withoutLosses(await listProvedMovements(tx, id, dustBelow));
+  const addresses = new Map(deposits.map(({ commitment, address }) => [commitment, address]));
+  const events = await listFactsOf(tx, [...addresses.keys(), ...items.map(({ commitment }) => commitment)]);
+  const timeAt = timesOf(movements);
+  const facts: Fact[] = [
+    ...movements.map((movement): Fact => arrivedFact(movement, addresses.get(movement.commitment) ?? '')),
+    ...events.map((event): Fact => {
+      const { network, blockNumber: block, logIndex: index, transactionHash: transaction, commitment, fields } = event;
+      const place = { network, blockTimeS: timeAt(network, block), block, index, transaction, commitment };
+      const units = { amount: BigInt(fields.amount ?? '0'), fee: BigInt(fields.fee ?? '0') };
+      const moved = { ...place, ...units, asset: fields.asset ?? '' };
+      return event.type === 'swept'
+        ? { is: 'swept', ...moved, address: addresses.get(commitment) ?? '' }
+        : { is: 'collected', ...moved };
+    }),
+  ];
+  const ways = [
+    ...deposits.map(({ item, commitment }) => ({ ...wayOf(item, 'deposit'), commitment })),
+    ...items.map((item) => wayOf(item, 'item')),
+  ];
+  const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
+  // Tokens that are not served are worth nothing to us.
+  return { terms, facts: facts.filter(({ asset }) => findAsset(asset) !== undefined), deposits };
+}
+
+/** Losses take from the last money at their address. Money that is not there counts for nothing. */
+export function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
+  const placeOf = ({ network, commitment, asset }: StoredMovement) => `${network} ${commitment} ${asset}`;
+  const lost = new Map<string, bigint>();
+  for (const each of movements.filter(({ source }) => source === 'loss')) {
+    lost.set(placeOf(each), (lost.get(placeOf(each)) ?? 0n) + BigInt(each.amount));
+  }
+  const arrived = movements.filter(({ source }) => source !== 'loss');
+  return arrived
+    .toReversed()
+    .flatMap((movement) => {
+      const units = BigInt(movement.amount);
+      const left = lost.get(placeOf(movement)) ?? 0n;
+      lost.set(placeOf(movement), left > units ? left - units : 0n);
+      return left >= units ? [] : [{ ...movement, amount: (units - left).toString() }];
+    })
+    .toReversed();
+}
+
+function wayOf(item: StoredItem, kind: Way['kind']): Way {
+  const { network, commitment, asset, recipient, isHeld, deadline } = item;
+  const terms = { asked: BigInt(item.amount), fee: BigInt(item.fee), deadlineS: Math.floor(deadline.getTime() / 1000) };
+  return { kind, network, commitment, asset, ...terms, recipient, isHeld };
+}
+
+function arrivedFact(movement: StoredMovement, address: string): Fact {
+  const { network, at, blockNumber, logIndex, transactionHash, commitment, asset, amount, sender, isScreened } =
+    movement;
+  return {
+    is: 'arrived',
+    network,
+    blockTimeS: at.getTime() / 1000,
+    block: blockNumber,
+    index: logIndex,
+    transaction: transactionHash,
+    commitment,
+    asset,
+    amount: BigInt(amount),
+    address,
+    sender,
+    isScreened,
+  };
+}
+
+/**
+ * The time of an event among the movements of its network. Events are stored without the times of their blocks; the order
+ * within a network is that of its blocks, and no earlier movement is later.
+ */
+function timesOf(movements: readonly StoredMovement[]): (network: string, block: number) => number {
+  return (network, block) =>
+    movements.reduce(
+      (latest, each) =>
+        each.network === network && each.blockNumber <= block ? Math.max(latest, each.at.getTime() / 1000) : latest,
+      0,
+    );
+}

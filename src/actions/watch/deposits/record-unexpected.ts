@@ -1,0 +1,55 @@
+import { returnIdFrom } from '../../../domain/money/money-out.ts';
+import type { Lot } from '../../../domain/money/terms.ts';
+import { isFinal } from '../../../domain/payment.ts';
+import { insertStrays, updateLateMoney } from '../../../store/money/strays.ts';
+import type { Payment } from '../../../store/payments/payments.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { notePayments } from '../../paying/move-payment.ts';
+
+/**
+ * Names money to the partner that the payment did not need: too much, too little, too late, twice, or in another token or on
+ * another network. The last two do not wait for the end of the payment, which they cannot pay. Each lot is named once; its
+ * amount follows the lot while nobody has asked for its return.
+ */
+export async function recordUnexpected(
+  tx: Tx,
+  { payment, lots }: { readonly payment: Payment; readonly lots: readonly Lot[] },
+  at: Date,
+): Promise<void> {
+  const { id: paymentId, merchantId } = payment;
+  const named = lots.flatMap((lot) => {
+    const isTold = lot.reason === 'wrong_token' || lot.reason === 'wrong_network' || isFinal(payment.status);
+    return lot.reason !== null && isTold ? [{ ...lot, reason: lot.reason }] : [];
+  });
+  await updateLateMoney(tx, paymentId, named);
+  for (const lot of named) {
+    const { reason, network, asset, commitment } = lot;
+    const id = returnIdFrom(lot.id);
+    const amount = lot.amount.toString();
+    const stray = {
+      id,
+      lotId: lot.id,
+      network,
+      transactionHash: null,
+      logIndex: 0,
+      blockNumber: 0,
+      source: 'late_payment',
+      asset,
+      sender: null,
+      account: lot.account,
+      amount,
+      fee: lot.fee.toString(),
+      isHeld: lot.isHeld,
+      paymentId,
+      merchantId,
+      isBooked: true,
+      state: 'unclaimed',
+      reason,
+    } as const;
+    const added = await insertStrays(tx, [stray], at);
+    if (added.length === 0) continue;
+    const evidence = { stray: id, commitment, network, asset, amount };
+    const lateMoney = { id, reason, asset, amount };
+    await notePayments(tx, [paymentId], { type: 'payment.late_money', actor: 'watcher', evidence, lateMoney }, at);
+  }
+}

@@ -1,0 +1,177 @@
+import { unitsOfWeight } from '../../../chains/weight.ts';
+import type { Fact } from '../../../domain/money/fact.ts';
+import { holdingsOf } from '../../../domain/money/holding.ts';
+import { judge, position } from '../../../domain/money/judge.ts';
+import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.ts';
+import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
+import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
+import { isFinal } from '../../../domain/payment.ts';
+import { findPayingItem } from '../../../store/chain/items.ts';
+import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
+import {
+  listStalePositions,
+  lockPosition,
+  putEnding,
+  putPosition,
+  type StoredPosition,
+} from '../../../store/money/positions.ts';
+import { wakeRefunds } from '../../../store/money/refunds.ts';
+import { listReturningLots } from '../../../store/money/strays.ts';
+import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { recordEntries } from '../../books/record.ts';
+import { commandOfLeader } from '../../lease.ts';
+import { isItsOwnFault, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { adoptPosition } from './adopt-position.ts';
+import { orderSweeps } from './order-sweeps.ts';
+import { payByDeposit } from './pay-by-deposit.ts';
+import { type PositionFacts, readPosition } from './read-position.ts';
+import { recordUnexpected } from './record-unexpected.ts';
+import { settleDirect } from './settle-direct.ts';
+
+const MAX_POSITIONS = 500;
+
+/** The settings that decide about positions, and the final times of the networks. */
+export interface PositionDeps {
+  readonly settings: WatchDeps['settings'];
+}
+
+/** Computes the money of payments anew whose facts have changed. */
+export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
+  const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
+  for (const paymentId of await listStalePositions(deps.db.sql, MAX_POSITIONS)) {
+    try {
+      await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, finalTimes }, at));
+      deps.world.crashPoint?.('deposit.paid');
+    } catch (error) {
+      if (!isItsOwnFault(error)) throw error;
+      deps.log.error({ payment: paymentId, err: error }, 'the money of a payment cannot be computed');
+    }
+  }
+}
+
+/**
+ * The one path of money that arrives: reads all facts of a payment, judges it, computes its lots, books the difference to
+ * what was booked before, names unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change
+ * facts and come here. It is one transaction, so nothing of it is ever half done.
+ */
+export async function settlePosition(
+  tx: Tx,
+  deps: PositionDeps,
+  { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
+  at: Date,
+): Promise<void> {
+  const [locked] = await lockPayments(tx, [paymentId]);
+  const stored = await lockPosition(tx, paymentId);
+  if (locked === undefined || stored === undefined) return;
+  const known = await readPosition(tx, locked, deps.settings.toleranceBasisPoints?.() ?? 0);
+  const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, finalTimes }, at);
+  const lots = position(known.terms, known.facts, ending);
+  const kept = lots.filter((lot) => lot.address !== null || lot.isHeld || lot.reason !== null);
+  await putLots(tx, { paymentId, merchantId: payment.merchantId }, kept, at);
+  const { adopted } = stored;
+  const named = adopted === undefined ? undefined : await adoptPosition(tx, { paymentId, adopted, lots: kept });
+  await book(tx, { payment, stored, known, lots: kept }, at);
+  await wakeRefunds(tx, paymentId);
+  await recordUnexpected(tx, { payment, lots: kept.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true) }, at);
+  if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
+  const returning = new Set(await listReturningLots(tx, paymentId));
+  await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rulesOf(deps, kept, returning)) }, at);
+}
+
+/** The first payment of an item is booked with the item. */
+function isOurs({ address, network, commitment, id }: Lot): boolean {
+  return address !== null || id !== itemLotId(network, commitment);
+}
+
+interface Judged {
+  readonly payment: Payment;
+  readonly ending: Ending | undefined;
+}
+
+/** The ending that is stored, or the one that the facts show now. A payment that is paid by them succeeds here. */
+async function endingOf(
+  tx: Tx,
+  ask: {
+    readonly payment: Payment;
+    readonly stored: StoredPosition;
+    readonly known: PositionFacts;
+    readonly finalTimes: ReadonlyMap<string, number>;
+  },
+  at: Date,
+): Promise<Judged> {
+  const { payment, stored, known, finalTimes } = ask;
+  if (stored.ending !== undefined) return { payment, ending: stored.ending };
+  const ways = known.terms.ways.filter(({ kind }) => kind === 'deposit');
+  if (!isFinal(payment.status)) {
+    const judged = judge({ ...known.terms, ways }, known.facts, finalTimes);
+    if (judged?.is !== 'paid') return { payment, ending: undefined };
+    const paid = await payByDeposit(tx, { payment, ending: judged, known }, at);
+    if (paid !== undefined) await putEnding(tx, payment.id, judged);
+    return { payment: paid ?? payment, ending: paid && judged };
+  }
+  if (payment.status !== 'succeeded') {
+    const end = payment.status === 'expired' ? payment.expiresAt : payment.updatedAt;
+    return { payment, ending: { is: 'unpaid', untilS: Math.floor(end.getTime() / 1000) } };
+  }
+  const ending = await endingOfItem(tx, payment, known);
+  if (ending !== undefined) await putEnding(tx, payment.id, ending);
+  return { payment, ending };
+}
+
+/** What paid a payment that had succeeded before its money was computed for the first time. */
+async function endingOfItem(tx: Tx, payment: Payment, known: PositionFacts): Promise<PaidEnding | undefined> {
+  const item = await findPayingItem(tx, payment.id);
+  if (item === undefined) return undefined;
+  const { network } = item;
+  const deposit = known.deposits.find((each) => each.item.commitment === item.commitment);
+  const commitment = deposit?.commitment ?? item.commitment;
+  const amount = BigInt(payment.tokenValue ?? item.amount);
+  if (item.method !== 'deposit')
+    return { is: 'paid', network, commitment, amount, lots: [itemLotId(network, commitment)] };
+  const ways = known.terms.ways.filter((way) => way.commitment === commitment && way.network === network);
+  const asked = ways.map((way) => ({ ...way, asked: amount }));
+  const judged = judge({ ...known.terms, ways: asked }, known.facts, new Map());
+  return judged?.is === 'paid' ? judged : { is: 'paid', network, commitment, amount, lots: [] };
+}
+
+async function book(
+  tx: Tx,
+  ask: {
+    readonly payment: Payment;
+    readonly stored: StoredPosition;
+    readonly known: PositionFacts;
+    readonly lots: readonly Lot[];
+  },
+  at: Date,
+): Promise<void> {
+  const { payment, stored, known, lots } = ask;
+  const { id, merchantId } = payment;
+  const { debts } = holdingsOf(lots, await findSpendsOf(tx, [id]));
+  const next = bookedPosition({ payment: id, merchant: merchantId }, { lots: lots.filter(isOurs), debts });
+  const entries = positionEntries({ subject: id, merchantId }, stored.booked, next, (posting) =>
+    latestOf(posting, known.facts),
+  );
+  await recordEntries(tx, entries, at);
+  await putPosition(tx, { paymentId: id, booked: next }, at);
+}
+
+/** The newest fact of a posting: its sweep, if there is one. */
+function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]) {
+  const own = facts.filter((fact) => fact.network === network && fact.asset === asset && fact.commitment === reference);
+  const block = own.reduce((latest, fact) => Math.max(latest, fact.block), 0);
+  const last = own
+    .filter(({ is }) => is !== 'arrived')
+    .toSorted((a, b) => a.block - b.block || a.index - b.index)
+    .at(-1);
+  return own.length === 0 ? undefined : { block, transaction: last?.transaction ?? own.at(-1)?.transaction ?? '' };
+}
+
+/** The rules of sweeps. Money of listed senders waits for a person, unless it is dust. */
+function rulesOf({ settings }: PositionDeps, lots: readonly Lot[], returning: ReadonlySet<string>): PayoutRules {
+  return {
+    stopped: new Set(lots.filter(({ isScreened }) => isScreened).map(({ id }) => id)),
+    returning,
+    minimum: (asset) => unitsOfWeight(asset, settings.sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
+  };
+}

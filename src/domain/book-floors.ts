@@ -1,0 +1,105 @@
+import { ACCOUNTS, addUp, type Entry, type EntryKind, INTERMEDIATE } from './books.ts';
+
+/**
+ * The floor of the books: accounts whose money is on our accounts do not fall below zero. An entry that spends is refused. An
+ * entry that records what the chain shows is never refused: the excess is missing.
+ */
+
+/**
+ * spends: the gateway decides to use money, and may not use more than there is. records: the chain has decided, or the money
+ * goes back to where it was. arrives: money that arrives or leaves the chain again; the debts of positions are its excess.
+ */
+const KINDS: Readonly<Record<EntryKind, 'spends' | 'records' | 'arrives'>> = {
+  accepted: 'arrives',
+  unpaid: 'arrives',
+  paid: 'arrives',
+  reverted: 'arrives',
+  deposited: 'arrives',
+  swept: 'arrives',
+  unswept: 'arrives',
+  rebuilt: 'records',
+  payout_rebuilt: 'records',
+  refund_rebuilt: 'records',
+  return_rebuilt: 'records',
+  payout_sent: 'spends',
+  payout_done: 'records',
+  payout_failed: 'records',
+  refund_covered: 'spends',
+  refund_sent: 'spends',
+  refund_done: 'records',
+  refund_failed: 'records',
+  refund_uncovered: 'records',
+  refund_fee_returned: 'spends',
+  held_to_float: 'spends',
+  float_added: 'records',
+  float_return_sent: 'spends',
+  float_returned: 'records',
+  float_return_failed: 'records',
+  stray_received: 'spends',
+  stray_covered: 'spends',
+  stray_return_sent: 'spends',
+  stray_returned: 'records',
+  stray_return_failed: 'records',
+  relayer_funded: 'records',
+  gas: 'records',
+  coin_renamed: 'records',
+};
+
+/** An account of the books in one asset, and the change that entries make to it together. */
+export interface Change {
+  readonly network: string;
+  readonly account: string;
+  readonly asset: string;
+  readonly units: bigint;
+}
+
+/** An entry would spend more than an account has. */
+export class FloorError extends Error {
+  constructor({ account, asset }: Change, kind: EntryKind) {
+    super(`The books refuse ${kind}: ${account} has less of ${asset}.`);
+    this.name = 'FloorError';
+  }
+}
+
+/** The accounts with a floor from which the entries together take more than they add. */
+export function takenBy(entries: readonly Entry[]): Change[] {
+  const sums = new Map<string, Change>();
+  for (const { network, asset, kind, lines } of entries) {
+    if (KINDS[kind] === 'arrives') continue;
+    for (const { account, units } of lines) {
+      if (!account.startsWith(INTERMEDIATE)) continue;
+      const key = `${account} ${asset}`;
+      sums.set(key, { network, account, asset, units: (sums.get(key)?.units ?? 0n) + units });
+    }
+  }
+  return [...sums.values()].filter(({ units }) => units < 0n);
+}
+
+/**
+ * The entries as they may be written, for accounts with these balances. Throws if one of them spends what is not there. The
+ * excess of others is booked to the account of missing money. An account that was below zero before counts as empty.
+ */
+export function aboveFloors(
+  entries: readonly Entry[],
+  { balances, missing }: { readonly balances: readonly Change[]; readonly missing: (network: string) => string },
+): Entry[] {
+  const result = [...entries];
+  for (const taken of takenBy(entries)) {
+    const isSame = ({ account, asset }: Pick<Change, 'account' | 'asset'>) =>
+      account === taken.account && asset === taken.asset;
+    const has = balances.find(isSame)?.units ?? 0n;
+    let excess = -taken.units - (has > 0n ? has : 0n);
+    // The last takers lack it.
+    for (let index = result.length - 1; index >= 0 && excess > 0n; index -= 1) {
+      const entry = result[index] as Entry;
+      const line = entry.lines.find(({ account, units }) => units < 0n && isSame({ account, asset: entry.asset }));
+      if (line === undefined || KINDS[entry.kind] === 'arrives') continue;
+      if (KINDS[entry.kind] === 'spends') throw new FloorError(taken, entry.kind);
+      const part = excess < -line.units ? excess : -line.units;
+      const lack = { account: ACCOUNTS.missing(missing(entry.network)), units: -part };
+      result[index] = { ...entry, lines: addUp([...entry.lines, { account: line.account, units: part }, lack]) };
+      excess -= part;
+    }
+  }
+  return result;
+}

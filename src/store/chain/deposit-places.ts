@@ -1,0 +1,184 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** A deposit address on a network where it is watched. */
+export interface DepositPlace {
+  readonly network: string;
+  readonly commitment: string;
+  readonly address: string;
+  readonly paymentId: string;
+}
+
+export interface WatchedPlace extends DepositPlace {
+  readonly number: number;
+  readonly openedAt: Date;
+}
+
+/** The address is watched on that network from now on. */
+export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promise<void> {
+  const { network, commitment, address, paymentId } = place;
+  await tx`
+    insert into deposit_places (network, commitment, address, payment_id, opened_at)
+    values (${network}, ${commitment}, ${address}, ${paymentId}, ${at})
+    on conflict (network, commitment) do nothing`;
+}
+
+/** An operator has found money there: the address is watched on that network, and everything there is looked at. */
+export async function searchPlace(tx: Tx, place: DepositPlace, at: Date): Promise<void> {
+  await insertPlace(tx, place, at);
+  await tx`
+    update deposit_places set is_searched = true, is_stale = true
+    where network = ${place.network} and commitment = ${place.commitment}`;
+}
+
+/** The places of these commitments on a network. */
+export function listPlacesOf(db: Reader, network: string, commitments: readonly string[]): Promise<DepositPlace[]> {
+  return db<DepositPlace[]>`
+    select network, commitment, address, payment_id as "paymentId" from deposit_places
+    where network = ${network} and commitment = any(${commitments as string[]}::text[])`;
+}
+
+/** Places that were opened since that time, after that number, in the order of their numbers. */
+export async function listPlaces(
+  db: Reader,
+  { network, after, since, limit }: { network: string; after: number; since: Date; limit: number },
+): Promise<WatchedPlace[]> {
+  const rows = await db<(Omit<WatchedPlace, 'number'> & { number: string })[]>`
+    select number, network, commitment, address, payment_id as "paymentId", opened_at as "openedAt" from deposit_places
+    where network = ${network} and number > ${after} and opened_at > ${since} order by number limit ${limit}`;
+  return rows.map((row) => ({ ...row, number: Number(row.number) }));
+}
+
+/**
+ * Places whose money may have moved since the last look, those that were looked at longest ago first: one that cannot be
+ * explained now goes to the back. A sweep that would find nothing is a reason to look, too: somebody else has swept.
+ */
+export async function listStalePlaces(
+  db: Reader,
+  { network, limit }: { network: string; limit: number },
+): Promise<StalePlace[]> {
+  return db<StalePlace[]>`
+    select network, commitment, address, payment_id as "paymentId", is_searched as "isSearched" from deposit_places p
+    where p.network = ${network} and (p.is_stale or p.address in (
+      select s.payer from items s
+      where s.network = ${network} and s.state = 'due' and s.purpose = 'sweep' and s.refusal = 'short_balance'))
+    order by p.looked_at nulls first, p.number limit ${limit}`;
+}
+
+export interface StalePlace extends DepositPlace {
+  readonly isSearched: boolean;
+}
+
+/** The place was looked at, and could not be explained. Others come first in the next round. */
+export async function passPlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
+  await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
+}
+
+/** Movements and sweeps explain the balance up to that block. The place stays stale while later movements are known. */
+export async function putChecked(
+  tx: Tx,
+  { network, commitment }: DepositPlace,
+  { block, at }: { block: number; at: Date },
+): Promise<void> {
+  await tx`
+    update deposit_places
+    set checked_block = ${block}, looked_at = ${at}, is_stale = exists (
+      select from movements m
+      where m.network = ${network} and m.commitment = ${commitment} and m.block_number > ${block})
+    where network = ${network} and commitment = ${commitment}`;
+}
+
+/** The addresses of payments are looked at in the next round of their networks. */
+export async function markPlacesOf(tx: Tx, paymentIds: readonly string[]): Promise<void> {
+  await tx`
+    update deposit_places set is_stale = true
+    where payment_id = any(${paymentIds as string[]}::text[]) and not is_stale`;
+}
+
+/** The blocks up to which transfers were read: near the head, and at final depth. */
+export interface DepositCursor {
+  readonly readNumber: number;
+  readonly finalNumber: number;
+}
+
+export async function findDepositCursor(db: Reader, network: string): Promise<DepositCursor | undefined> {
+  const [row] = await db<{ read: string; final: string }[]>`
+    select read_number as read, final_number as final from deposit_cursors where network = ${network}`;
+  return row && { readNumber: Number(row.read), finalNumber: Number(row.final) };
+}
+
+export async function putDepositCursor(tx: Tx, network: string, cursor: DepositCursor): Promise<void> {
+  const { readNumber, finalNumber } = cursor;
+  await tx`
+    insert into deposit_cursors (network, read_number, final_number) values (${network}, ${readNumber}, ${finalNumber})
+    on conflict (network) do update set read_number = excluded.read_number, final_number = excluded.final_number`;
+}
+
+/** The open sweeps of an asset at an address, and how many were ever ordered. */
+export async function findSweeps(
+  db: Reader,
+  { network, address, asset }: { network: string; address: string; asset: string },
+): Promise<{ readonly ordered: number; readonly open: readonly { commitment: string; state: 'due' | 'sent' }[] }> {
+  const rows = await db<{ commitment: string; state: string }[]>`
+    select commitment, state from items
+    where network = ${network} and payer = ${address} and asset = ${asset} and purpose = 'sweep'`;
+  const open = rows.filter(
+    (row): row is { commitment: string; state: 'due' | 'sent' } => row.state === 'due' || row.state === 'sent',
+  );
+  return { ordered: rows.length, open };
+}
+
+/** Ends the sweeps of a payment's deposit address, and its authorizations, that this transaction has carried out. */
+export async function endSweepsBy(
+  tx: Tx,
+  sweep: { network: string; asset: string; address: string; subject: string; transaction: string; at: Date },
+): Promise<void> {
+  const { network, asset, address, subject, transaction, at } = sweep;
+  await tx`
+    update items set state = 'paid', ended_at = ${at}
+    where network = ${network} and subject = ${subject} and asset = ${asset} and state in ('due', 'sent')
+      and (purpose = 'sweep' and payer = ${address} or method in ('deposit-vrs', 'deposit-bytes'))
+      and commitment in (
+        select si.commitment from send_versions v
+        join send_items si on si.network = v.network and si.signer = v.signer and si.nonce = v.nonce
+        where v.hash = ${transaction})`;
+}
+
+/** The sums of the sweeps of an address up to a block, by asset, and whether one of them is undecided. */
+export async function sumSweeps(
+  db: Reader,
+  { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
+): Promise<{ readonly totals: ReadonlyMap<string, bigint>; readonly isUndecided: boolean }> {
+  const rows = await db<{ asset: string; units: string; isUndecided: boolean }[]>`
+    select fields ->> 'asset' as asset, sum((fields ->> 'amount')::numeric)::text as units,
+      bool_or(decided_at is null) as "isUndecided"
+    from chain_events
+    where network = ${network} and commitment = ${commitment} and type = 'swept' and problem is null
+      and block_number <= ${upTo}
+    group by 1`;
+  return {
+    totals: new Map(rows.map(({ asset, units }) => [asset, BigInt(units)])),
+    isUndecided: rows.some(({ isUndecided }) => isUndecided),
+  };
+}
+
+/** The payments of deposit addresses, by commitment. */
+export async function findPlacePayments(
+  db: Reader,
+  { network, commitments }: { network: string; commitments: readonly string[] },
+): Promise<Map<string, string>> {
+  const rows = await db<{ commitment: string; paymentId: string }[]>`
+    select commitment, payment_id as "paymentId" from deposit_places
+    where network = ${network} and commitment = any(${commitments as string[]}::text[])`;
+  return new Map(rows.map(({ commitment, paymentId }) => [commitment, paymentId]));
+}
+
+/** Deposit addresses with money by the lots, the newest first, without those that are looked at again soon. */
+export function listWaitingAt(db: Reader, { network, limit }: { network: string; limit: number }) {
+  return db<{ address: string; asset: string; paymentId: string; waiting: string }[]>`
+    select l.address, l.asset, l.payment_id as "paymentId", sum(l.waiting)::text as waiting
+    from deposit_places p join lots l on l.payment_id = p.payment_id and l.network = p.network and l.address = p.address
+    join positions o on o.payment_id = p.payment_id
+    where p.network = ${network} and not p.is_stale and not o.is_stale
+    group by p.number, l.address, l.asset, l.payment_id having sum(l.waiting) > 0
+    order by p.number desc limit ${limit}`;
+}

@@ -1,0 +1,217 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** A transfer to a deposit address, as the chain shows it. */
+export interface StoredMovement {
+  readonly network: string;
+  readonly transactionHash: string;
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  /** The time of its block. */
+  readonly at: Date;
+  readonly commitment: string;
+  readonly paymentId: string;
+  readonly asset: string;
+  /** Of a transfer by the Collector, the payer. */
+  readonly sender: string;
+  readonly amount: string;
+  readonly isScreened: boolean;
+  /**
+   * `balance`: an amount that two endpoints show at the address, and whose log none has shown. `loss`: an amount that is not
+   * there by their word, although logs show it.
+   */
+  readonly source: 'log' | 'balance' | 'loss';
+  /** True once enough endpoints have shown it at final depth. */
+  readonly isProved: boolean;
+}
+
+/** A movement that was just read. One endpoint has shown it, which proves nothing. */
+export type ReadMovement = Omit<StoredMovement, 'source' | 'isProved' | 'network'>;
+
+type MovementKey = Pick<StoredMovement, 'transactionHash' | 'logIndex'>;
+
+/**
+ * Stores movements, and returns those that are new. The row of a transaction that moved to another block follows it, and has
+ * to be proved again. Their addresses are stale from then on.
+ */
+export async function putMovements(
+  tx: Tx,
+  network: string,
+  movements: readonly ReadMovement[],
+): Promise<(MovementKey & Pick<StoredMovement, 'commitment'>)[]> {
+  if (movements.length === 0) return [];
+  const added = await tx<(MovementKey & Pick<StoredMovement, 'commitment' | 'asset'>)[]>`
+    insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
+      sender, amount, is_screened)
+    select distinct on (m."transactionHash", m."logIndex") ${network}, m."transactionHash", m."logIndex",
+      m."blockNumber", m."blockHash", m.at, m.commitment, m."paymentId", m.asset, m.sender, m.amount, m."isScreened"
+    from jsonb_to_recordset(${tx.json(movements as never)}) as m("transactionHash" text, "logIndex" int,
+      "blockNumber" bigint, "blockHash" text, at timestamptz, commitment text, "paymentId" text, asset text, sender text,
+      amount numeric, "isScreened" boolean)
+    on conflict (network, transaction_hash, log_index) do update
+    set block_number = excluded.block_number, block_hash = excluded.block_hash, at = excluded.at, is_proved = false
+    where movements.block_hash <> excluded.block_hash
+    returning transaction_hash as "transactionHash", log_index as "logIndex", commitment, asset`;
+  if (added.length === 0) return added;
+  await markPlacesStale(tx, network, [...new Set(added.map(({ commitment }) => commitment))]);
+  return added;
+}
+
+/** The amount by which balances differ from the logs of an address. */
+export type Residual = Omit<StoredMovement, 'isProved' | 'transactionHash' | 'logIndex' | 'sender' | 'isScreened'> & {
+  readonly source: 'balance' | 'loss';
+};
+
+/**
+ * Stores that two endpoints show so much more, or less, at the address than its logs. An earlier residual of the same amount
+ * stays as it is, and a larger one is added to it, so that lots keep their ids.
+ */
+export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
+  const { network, blockNumber, blockHash, at, commitment, paymentId, asset, amount, source } = residual;
+  const rows = await tx<{ source: string; units: string }[]>`
+    select source, sum(amount)::text as units from movements
+    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log' group by source`;
+  const before = rows.length === 1 && rows[0]?.source === source ? BigInt(rows[0].units) : 0n;
+  const isKept = rows.length === 0 || (before > 0n && before <= BigInt(amount));
+  if (!isKept) await deleteResidual(tx, residual);
+  const rest = BigInt(amount) - (isKept ? before : 0n);
+  if (rest === 0n) return;
+  const name = `${source} ${commitment} ${asset} ${blockNumber}`;
+  await tx`
+    insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
+      sender, amount, is_screened, source, is_proved)
+    values (${network}, ${name}, -1, ${blockNumber}, ${blockHash}, ${at}, ${commitment}, ${paymentId}, ${asset}, '',
+      ${rest.toString()}, false, ${source}, true)
+    on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
+}
+
+/** The logs explain the balance again. */
+export async function deleteResidual(
+  tx: Tx,
+  { network, commitment, asset }: Pick<StoredMovement, 'network' | 'commitment' | 'asset'>,
+): Promise<void> {
+  await tx`
+    delete from movements
+    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log'`;
+}
+
+/** Deletes movements of blocks that left the chain. Their addresses are looked at again. Returns the payments that lose proved ones. */
+export async function deleteMovementsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
+  const gone = await tx<{ commitment: string; paymentId: string; isProved: boolean }[]>`
+    delete from movements where network = ${network} and block_number > ${number}
+    returning commitment, payment_id as "paymentId", is_proved as "isProved"`;
+  await tx`
+    update deposit_cursors
+    set read_number = least(read_number, ${number}), final_number = least(final_number, ${number})
+    where network = ${network}`;
+  if (gone.length > 0) await markPlacesStale(tx, network, [...new Set(gone.map(({ commitment }) => commitment))]);
+  return [...new Set(gone.filter(({ isProved }) => isProved).map(({ paymentId }) => paymentId))];
+}
+
+/** Removes movements that enough endpoints deny. */
+export async function deleteMovements(tx: Tx, network: string, keys: readonly MovementKey[]): Promise<void> {
+  await tx`
+    delete from movements m
+    using jsonb_to_recordset(${tx.json(keys as never)}) as d("transactionHash" text, "logIndex" int)
+    where m.network = ${network} and m.transaction_hash = d."transactionHash" and m.log_index = d."logIndex"
+      and m.source = 'log'`;
+}
+
+export async function proveMovements(tx: Tx, network: string, keys: readonly MovementKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await tx`
+    update movements m set is_proved = true
+    from jsonb_to_recordset(${tx.json(keys as never)}) as p("transactionHash" text, "logIndex" int)
+    where m.network = ${network} and m.transaction_hash = p."transactionHash" and m.log_index = p."logIndex"`;
+}
+
+/** The movements to one address up to a block that are not proved yet: the largest of them. */
+export async function listUnproved(
+  db: Reader,
+  { network, commitment, upTo, limit }: { network: string; commitment: string; upTo: number; limit: number },
+): Promise<StoredMovement[]> {
+  const rows = await db<MovementRow[]>`
+    select ${movementColumns(db)} from movements
+    where network = ${network} and commitment = ${commitment} and not is_proved and block_number <= ${upTo}
+    order by amount desc, block_number, log_index limit ${limit}`;
+  return rows.map(readMovement);
+}
+
+/** The sums of what logs show for one address up to a block, by asset. */
+export async function sumMovements(
+  db: Reader,
+  { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
+): Promise<Map<string, bigint>> {
+  const rows = await db<{ asset: string; units: string }[]>`
+    select asset, sum(amount)::text as units from movements
+    where network = ${network} and commitment = ${commitment} and block_number <= ${upTo} and source = 'log' group by asset`;
+  return new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
+}
+
+/**
+ * The proved movements of a payment, on all networks, in the order of money. Movements below `dustBelow` of their asset that
+ * follow each other at one address are one, with the name of the first: anybody may send a hundred thousand of them.
+ */
+export async function listProvedMovements(
+  db: Reader,
+  paymentId: string,
+  dustBelow: Readonly<Record<string, bigint>> = {},
+): Promise<StoredMovement[]> {
+  const dust = Object.entries(dustBelow).map(([asset, units]) => ({ asset, units: units.toString() }));
+  const rows = await db<(MovementRow & { readonly total: string })[]>`
+    with numbered as (
+      select m.*, m.amount < coalesce(d.units, 0) as is_dust,
+        row_number() over (order by m.at, m.network, m.block_number, m.log_index) as ordinal,
+        concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source, m.at <= i.deadline) as line
+      from movements m
+      join lateral (select deadline from items i where i.commitment = m.commitment limit 1) i on true
+      left join jsonb_to_recordset(${db.json(dust)}) as d(asset text, units numeric) on d.asset = m.asset
+      where m.payment_id = ${paymentId} and m.is_proved
+    ), clustered as (
+      select *, case when is_dust then -count(*) filter (where not is_dust) over (partition by line order by ordinal)
+        else ordinal end as cluster
+      from numbered
+    ), summed as (
+      select *, sum(amount) over (partition by line, cluster) as total,
+        row_number() over (partition by line, cluster order by ordinal) as nth
+      from clustered
+    )
+    select ${movementColumns(db)}, total::text as total from summed where nth = 1 order by ordinal`;
+  return rows.map(({ total, ...row }) => readMovement({ ...row, amount: total }));
+}
+
+/** The assets of a payment's proved movements. */
+export async function listMovedAssets(db: Reader, paymentId: string): Promise<string[]> {
+  const rows = await db<{ asset: string }[]>`
+    select distinct asset from movements where payment_id = ${paymentId} and is_proved order by asset`;
+  return rows.map(({ asset }) => asset);
+}
+
+/** The largest movements of an asset to a deposit address, in any depth. Anybody may send thousands of small ones. */
+export async function listMovements(
+  db: Reader,
+  { network, commitment, asset, limit }: { network: string; commitment: string; asset: string; limit: number },
+): Promise<StoredMovement[]> {
+  const rows = await db<MovementRow[]>`
+    select ${movementColumns(db)} from movements
+    where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'loss'
+    order by amount desc, block_number, log_index limit ${limit}`;
+  return rows.map(readMovement);
+}
+
+type MovementRow = Omit<StoredMovement, 'blockNumber'> & { readonly blockNumber: string };
+
+function movementColumns(db: Reader) {
+  return db`network, transaction_hash as "transactionHash", log_index as "logIndex", block_number as "blockNumber",
+    block_hash as "blockHash", at, commitment, payment_id as "paymentId", asset, sender, amount::text as amount,
+    is_screened as "isScreened", source, is_proved as "isProved"`;
+}
+
+const readMovement = (row: MovementRow): StoredMovement => ({ ...row, blockNumber: Number(row.blockNumber) });
+
+/** The addresses are looked at in the next round of the network. */
+export async function markPlacesStale(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
+  await tx`
+    update deposit_places set is_stale = true
+    where network = ${network} and commitment = any(${commitments as string[]}::text[]) and not is_stale`;
+}

@@ -1,0 +1,163 @@
+import type { Spend } from '../../domain/money/holding.ts';
+import { payoutKeyOfLot } from '../../domain/money/money-out.ts';
+import type { Lot } from '../../domain/money/terms.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/**
+ * The lots of payments and the orders that took parts of them. Every change is made under the lock of the payment, which comes
+ * before all other locks. Only `putLots` and the functions of items write lots.
+ */
+
+/** Makes the lots of a payment these, in this order. Spends of lots that are gone stay. */
+export async function putLots(
+  tx: Tx,
+  { paymentId, merchantId }: { readonly paymentId: string; readonly merchantId: string },
+  lots: readonly Lot[],
+  at: Date,
+): Promise<void> {
+  const rows = lots.map((lot, number) => ({
+    ...lot,
+    number,
+    payoutKey: payoutKeyOfLot(lot.id),
+    amount: lot.amount.toString(),
+    waiting: lot.waiting.toString(),
+    fee: lot.fee.toString(),
+    net: lot.net.toString(),
+  }));
+  await tx`
+    delete from lots where payment_id = ${paymentId} and id <> all(${lots.map(({ id }) => id)}::text[])`;
+  if (rows.length > 0) {
+    await tx`
+      insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting,
+        fee, net, is_paying, reason, is_screened, number, payout_key, held_at, updated_at)
+      select l.id, ${paymentId}, ${merchantId}, l.commitment, l.network, l.asset, l.address, l.account, l."isHeld", l.amount,
+        l.waiting, l.fee, l.net, l."isPaying", l.reason, l."isScreened", l.number, l."payoutKey", ${at}::timestamptz,
+        ${at}::timestamptz
+      from jsonb_to_recordset(${tx.json(rows as never)}) as l(id text, commitment text, network text, asset text,
+        address text, account text, "isHeld" boolean, amount numeric, waiting numeric, fee numeric, net numeric,
+        "isPaying" boolean, reason text, "isScreened" boolean, number int, "payoutKey" text)
+      on conflict (id) do update
+      set amount = excluded.amount, waiting = excluded.waiting, fee = excluded.fee, net = excluded.net,
+        is_paying = excluded.is_paying, reason = excluded.reason, is_screened = excluded.is_screened,
+        number = excluded.number, updated_at = excluded.updated_at
+      where (lots.amount, lots.waiting, lots.fee, lots.net, lots.is_paying, lots.reason, lots.is_screened, lots.number)
+        is distinct from (excluded.amount, excluded.waiting, excluded.fee, excluded.net, excluded.is_paying,
+          excluded.reason, excluded.is_screened, excluded.number)`;
+  }
+  await refreshOpen(tx, paymentId);
+}
+
+/** The id of the lot of an item, by how many times its commitment was collected before. */
+export function itemLotId(network: string, commitment: string, nth = 0): string {
+  return `${network}/${commitment}/${nth}`;
+}
+
+/** Inserts the lots of held items that have just been paid. Money at a deposit address becomes a lot when it arrives. */
+export async function holdItems(tx: Tx, commitments: readonly string[], at: Date): Promise<void> {
+  await tx`
+    insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee,
+      net, is_paying, reason, number, payout_key, is_open, held_at, updated_at)
+    select l.id, p.id, p.merchant_id, i.commitment, i.network, i.asset, null, i.recipient, true, i.amount, 0, i.fee,
+      i.amount - i.fee, i.end_reason is null, case when i.end_reason is null then null when p.status = 'succeeded' then 'paid_twice' else 'late' end,
+      0, substr(encode(sha256(convert_to('payout ' || l.id, 'UTF8')), 'hex'), 2, 29), i.amount > i.fee, ${at}, ${at}
+    from items i join payments p on p.id = i.subject,
+      lateral (select i.network || '/' || i.commitment || '/0' as id) l
+    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment' and i.is_held and i.state = 'paid'
+      and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes')
+    on conflict (id) do nothing`;
+}
+
+/** Removes the lots of items whose transaction left the chain, and returns their payments. Their spends stay, as a debt. */
+export async function unholdItems(tx: Tx, commitments: readonly string[]): Promise<string[]> {
+  const rows = await tx<{ paymentId: string }[]>`
+    delete from lots where commitment = any(${commitments as string[]}::text[]) and address is null
+    returning payment_id as "paymentId"`;
+  return [...new Set(rows.map(({ paymentId }) => paymentId))];
+}
+
+/** A lot with its merchant. */
+export interface StoredLot extends Lot {
+  readonly merchantId: string;
+}
+
+/** The lots of payments, in their order. */
+export async function findLotsOf(db: Reader, paymentIds: readonly string[]): Promise<StoredLot[]> {
+  const rows = await db<LotRow[]>`
+    select ${lotColumns(db)} from lots l where l.payment_id = any(${paymentIds as string[]}::text[])
+    order by l.payment_id, l.number, l.id`;
+  return rows.map(readLot);
+}
+
+export async function findLot(db: Reader, id: string): Promise<StoredLot | undefined> {
+  const [row] = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.id = ${id}`;
+  return row && readLot(row);
+}
+
+/** The lots whose first payout would have an id with this key: see `payoutKeyOf`. */
+export async function findLotsByPayout(db: Reader, payoutKey: string): Promise<StoredLot[]> {
+  const rows = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.payout_key = ${payoutKey}`;
+  return rows.map(readLot);
+}
+
+/** The orders that took parts of the lots of payments. */
+export async function findSpendsOf(db: Reader, paymentIds: readonly string[]): Promise<Spend[]> {
+  const rows = await db<(Omit<Spend, 'amount'> & { readonly units: string })[]>`
+    select s.order_id as "order", s.purpose, s.lot_id as lot, s.payment_id as payment, s.network, s.asset, s.account,
+      s.units::text as units, coalesce(o.state = 'paid', true) as "isDone"
+    from lot_spends s left join outgoing o on o.id = s.order_id
+    where s.payment_id = any(${paymentIds as string[]}::text[]) order by s.order_id, s.lot_id`;
+  return rows.map(({ units, ...spend }) => ({ ...spend, amount: BigInt(units) }));
+}
+
+/** An order takes parts of lots. The caller has locked the payment, and has checked that so much is left of each. */
+export async function insertSpends(tx: Tx, spends: readonly Omit<Spend, 'isDone'>[]): Promise<void> {
+  if (spends.length === 0) return;
+  const rows = spends.map((spend) => ({ ...spend, units: spend.amount.toString(), amount: undefined }));
+  await tx`
+    insert into lot_spends (order_id, lot_id, purpose, payment_id, network, asset, account, units)
+    select s."order", s.lot, s.purpose, s.payment, s.network, s.asset, s.account, s.units
+    from jsonb_to_recordset(${tx.json(rows as never)}) as s("order" text, lot text, purpose text, payment text, network text,
+      asset text, account text, units numeric)`;
+  for (const payment of new Set(spends.map(({ payment: id }) => id))) await refreshOpen(tx, payment);
+}
+
+/** An order that nobody can carry out gives back what it took. Returns the units. */
+export async function deleteSpends(tx: Tx, order: string): Promise<bigint> {
+  const rows = await tx<{ payment: string; units: string }[]>`
+    delete from lot_spends where order_id = ${order} returning payment_id as payment, units::text as units`;
+  for (const payment of new Set(rows.map(({ payment: id }) => id))) await refreshOpen(tx, payment);
+  return rows.reduce((sum, { units }) => sum + BigInt(units), 0n);
+}
+
+/** Which lots have something left. Queues read it; whoever spends computes the remainder again. */
+async function refreshOpen(tx: Tx, paymentId: string): Promise<void> {
+  await tx`
+    update lots l set is_open = o.is_open
+    from (
+      select l.id, l.is_held and l.net > coalesce((select sum(s.units) from lot_spends s where s.lot_id = l.id), 0) as is_open
+      from lots l where l.payment_id = ${paymentId}
+    ) o
+    where o.id = l.id and o.is_open <> l.is_open`;
+}
+
+type LotRow = Omit<StoredLot, 'amount' | 'waiting' | 'fee' | 'net' | 'isUnexplained'> &
+  Record<'amount' | 'waiting' | 'fee' | 'net', string>;
+
+function lotColumns(db: Reader) {
+  return db`l.id, l.payment_id as payment, l.merchant_id as "merchantId", l.commitment, l.network, l.asset, l.address,
+    l.account, l.is_held as "isHeld", l.amount::text as amount, l.waiting::text as waiting, l.fee::text as fee,
+    l.net::text as net, l.is_paying as "isPaying", l.reason, l.is_screened as "isScreened"`;
+}
+
+function readLot({ amount, waiting, fee, net, ...rest }: LotRow): StoredLot {
+  const units = { amount: BigInt(amount), waiting: BigInt(waiting), fee: BigInt(fee), net: BigInt(net) };
+  return { ...rest, ...units, isUnexplained: false };
+}
+
+/** The payments of held items. Whoever changes their lots locks them first. */
+export async function findPaymentsOfLots(db: Reader, commitments: readonly string[]): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select distinct payment_id as id from lots
+    where commitment = any(${commitments as string[]}::text[]) and address is null order by payment_id`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,110 @@
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** What the books owe at the last block that the watcher has booked, from one snapshot. */
+export interface OwedAt {
+  readonly block: number;
+  /** Undefined if the watcher has not kept it. */
+  readonly hash: string | undefined;
+  readonly assets: readonly { readonly asset: string; readonly owed: bigint; readonly missing: bigint }[];
+}
+
+/**
+ * The sum of the accounts of the books whose money is on our accounts, by asset. Transfers out of these accounts that are
+ * final on the chain and not booked yet are owed no more. Arrivals that are not booked yet are not owed yet. An account below
+ * zero takes nothing from what is owed to others: its lack is missing.
+ */
+export async function owedAt(
+  db: Reader,
+  {
+    network,
+    accounts,
+    prefix,
+    missing,
+    outgoing,
+  }: {
+    readonly network: string;
+    readonly accounts: readonly string[];
+    readonly prefix: string;
+    readonly missing: string;
+    /** The account of transfers under way. */
+    readonly outgoing: string;
+  },
+): Promise<OwedAt | undefined> {
+  const own = db`(account ^@ ${prefix} or account ^@ ${missing})`;
+  const [row] = await db<{ block: string; hash: string | null; assets: AssetRow[] }[]>`
+    select c.final_number as block,
+      (select hash from chain_blocks b where b.network = c.network and b.number = c.final_number) as hash,
+      coalesce((
+        select json_agg(json_build_object('asset', asset, 'owed', owed::text, 'missing', missing::text) order by asset)
+        from (
+          select asset, coalesce(sum(greatest(units, 0)) filter (where not account ^@ ${missing}), 0) as owed,
+            coalesce(sum(units) filter (where units < 0), 0) as missing
+          from (
+            select asset, account, sum(units) as units
+            from (
+            select asset, account, units from book_balances where network = ${network} and ${own}
+            union all
+            select b.asset, l.account, l.units
+            from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+            where b.network = ${network} and b.sequence is null and ${own}
+            union all
+            select b.asset, l.account, -l.units
+            from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
+            where b.network = ${network} and b.block_number > c.final_number and ${own}
+            union all
+            select i.asset, ${outgoing}, -i.amount
+            from chain_events e join items i on i.commitment = e.commitment and i.network = e.network
+            where e.network = ${network} and e.type = 'paid' and e.block_number <= c.final_number
+              and e.decided_at is null and i.state <> 'paid'
+              and lower(i.payer) = any(${accounts.map((account) => account.toLowerCase())}::text[])
+            ) as parts group by asset, account
+          ) as accounts group by asset
+        ) as sums where owed <> 0 or missing <> 0
+      ), '[]'::json) as assets
+    from chain_cursors c where c.network = ${network}`;
+  if (row === undefined) return undefined;
+  const assets = row.assets.map(({ asset, owed, missing: lack }) => ({
+    asset,
+    owed: BigInt(owed),
+    missing: BigInt(lack),
+  }));
+  return { block: Number(row.block), hash: row.hash ?? undefined, assets };
+}
+
+interface AssetRow {
+  readonly asset: string;
+  readonly owed: string;
+  readonly missing: string;
+}
+
+export interface SolvencyReading {
+  readonly network: string;
+  readonly asset: string;
+  readonly block: number;
+  readonly hash: string;
+  readonly owed: string;
+  readonly held: string;
+  readonly at: Date;
+  /** The proof that the gateway wrote the row. */
+  readonly mac: string;
+}
+
+/** The readings of a network, newest first. Two are kept for each asset. */
+export async function listReadings(db: Reader, network: string): Promise<SolvencyReading[]> {
+  const rows = await db<(Omit<SolvencyReading, 'block'> & { block: string })[]>`
+    select network, asset, block_number as block, block_hash as hash, owed::text, held::text, at, mac
+    from solvency_readings where network = ${network} order by block_number desc, at desc`;
+  return rows.map((row) => ({ ...row, block: Number(row.block) }));
+}
+
+/** Stores a reading, and deletes those before the last one. Returns false if another node has stored it. */
+export async function putReading(tx: Tx, reading: SolvencyReading, keepFrom: number): Promise<boolean> {
+  const { network, asset, block, hash, owed, held, at, mac } = reading;
+  const { count } = await tx`
+    insert into solvency_readings (network, asset, block_number, block_hash, owed, held, at, mac)
+    values (${network}, ${asset}, ${block}, ${hash}, ${owed}, ${held}, ${at}, ${mac})
+    on conflict do nothing`;
+  await tx`
+    delete from solvency_readings where network = ${network} and asset = ${asset} and block_number < ${keepFrom}`;
+  return count === 1;
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
+import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
+import { ACCOUNTS } from '../../src/domain/books.ts';
+import { findDeposit, insertDeposit, itemKeyOf } from '../../src/store/chain/deposits.ts';
+import { insertItems } from '../../src/store/chain/items.ts';
+import { listBalances } from '../../src/store/money/books.ts';
+import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
+
+const EVERYTHING = { watching: { sweepFrom: () => 0n } };
+
+/** Ways in which money was once stolen, doubled, forgotten or stuck while every balance added up. */
+describe('money that arrives in ways nobody asked for', () => {
+  let scene: RefundScene;
+  afterEach(() => scene.close());
+
+  const sweepAsStranger = ({ item }: Awaited<ReturnType<RefundScene['deposit']>>, token = DOLLAR) => {
+    const asked = token === item.asset ? {} : { asset: token, asked: item.asset };
+    scene.control.relayAsStranger([{ item: { ...item, ...asked }, commitment: '', signature: '0x', hasCode: false }]);
+  };
+
+  const balances = async (asset: string) => {
+    const rows = await listBalances(scene.db.sql, scene.network);
+    return Object.fromEntries(rows.filter((row) => row.asset === asset).map(({ account, units }) => [account, units]));
+  };
+
+  /** Changes rows behind the gateway's back. */
+  const tamper = (statement: string) =>
+    command(scene, async (tx) => {
+      await tx.unsafe('set local session_replication_role = replica');
+      assert.ok((await tx.unsafe(statement)).count > 0, statement);
+    });
+
+  const lots = (id: string) => scene.db.sql<{ asset: string; net: string; reason: string | null }[]>`
+    select asset, net::text, reason from lots where payment_id = ${id} order by asset = ${DOLLAR} desc, number`;
+
+  it('is never added across tokens: a stranger sweeps both, and a wallet pays', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const deposit = await scene.deposit({ isHeld: true });
+    deposit.send(1n);
+    deposit.send(900n, { token: TETHER });
+    await scene.live(node, 1);
+    sweepAsStranger(deposit);
+    sweepAsStranger(deposit, TETHER);
+    await scene.live(node, 3);
+    await scene.accept({ isHeld: true, told: { subject: deposit.id } });
+    await scene.live(node, 4);
+    assert.equal(await scene.status(deposit.id), 'succeeded');
+    assert.deepEqual(await scene.floats(), {});
+    const payable = ACCOUNTS.payable(scene.merchantId);
+    assert.equal((await balances(DOLLAR))[payable], 991n);
+    assert.equal((await balances(TETHER))[payable], 891n);
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    await scene.live(node, 5);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 991n, 'only dollars are paid out in dollars');
+    assert.equal(scene.control.balanceOf(destination, TETHER), 0n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is not paid out while its payment is open, and is not forgotten when another token pays', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    const deposit = await scene.deposit({ isHeld: true });
+    deposit.send(100n);
+    await scene.live(node, 1);
+    sweepAsStranger(deposit);
+    await scene.live(node, 4);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
+    await scene.accept({ isHeld: true, method: 'permit2', told: { subject: deposit.id } });
+    await scene.live(node, 6);
+    assert.equal(await scene.status(deposit.id), 'succeeded');
+    // It is worth less than a transfer, and stays a lot of the merchant.
+    assert.deepEqual((await lots(deposit.id))[0], { asset: DOLLAR, net: '99', reason: 'paid_twice' });
+    assert.equal((await balances(DOLLAR))[ACCOUNTS.payable(scene.merchantId)], 99n);
+    assert.equal((await balances(TETHER))[ACCOUNTS.payable(scene.merchantId)], 990n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('counts when the Collector has sent it to a deposit address', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, address } = await scene.deposit();
+    const { payer, signed } = await scene.payers.payable('eip3009-vrs', {
+      recipient: address,
+      fee: 0n,
+      amount: 1_000n,
+    });
+    scene.control.relayAsStranger([signed]);
+    await scene.live(node, 5);
+    assert.equal(await scene.status(id), 'succeeded');
+    const [movement] = await scene.db.sql`select sender, amount::text from movements where payment_id = ${id}`;
+    assert.deepEqual(movement, { sender: payer.address, amount: '1000' });
+  });
+
+  it('has ids that do not depend on when the gateway looked', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000 });
+    scene.pass(16 * 60_000);
+    await scene.live(node, 3);
+    const named = () => scene.db.sql`select id, amount::text from strays where payment_id = ${id} order by id`;
+    for (const units of [2_000_000n, 3_000_000n]) {
+      send(units);
+      await scene.live(node, 2);
+    }
+    const before = await named();
+    assert.equal(before.length, 2);
+    for (const table of ['strays', 'lots']) await tamper(`delete from ${table} where payment_id = '${id}'`);
+    await tamper(`update positions set is_stale = true where payment_id = '${id}'`);
+    await scene.live(node, 1);
+    assert.deepEqual(await named(), before);
+  });
+
+  it('is unexpected money if one commitment was collected twice', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, commitment } = await scene.accept({});
+    await scene.live(node, 2);
+    assert.equal(await scene.status(id), 'succeeded');
+    const { number, hash } = await scene.chain.head();
+    await tamper(`
+      insert into chain_events (network, transaction_hash, log_index, block_number, block_hash, commitment, type, fields, read_at)
+      select network, '0x${'e'.repeat(64)}', 0, ${number}, '${hash}', commitment, type, fields, read_at from chain_events
+      where commitment = '${commitment}' and type = 'paid'`);
+    await scene.live(node, 3);
+    assert.deepEqual([...(await lots(id))], [{ asset: DOLLAR, net: '990', reason: 'paid_twice' }]);
+    const [late] = await scene.db.sql`select reason, amount::text from strays where payment_id = ${id}`;
+    assert.deepEqual(late, { reason: 'paid_twice', amount: '1000' });
+  });
+
+  it('in a wrong token, swept by us, keeps no signature of the payment from being sent', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit();
+    send(300n, { token: TETHER });
+    await scene.live(node, 4);
+    const [sweep] = await scene.db.sql`select state from items where subject = ${id} and purpose = 'sweep'`;
+    assert.deepEqual(sweep, { state: 'paid' });
+    await scene.accept({ told: { subject: id } });
+    await scene.live(node, 3);
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
+  it('is swept if it paid, however little that is worth', async () => {
+    scene = await openRefundScene({ watching: { sweepFrom: () => 500n } });
+    const node = await scene.newNode();
+    const { id, item, send } = await scene.deposit();
+    send(1_000n);
+    await scene.live(node, 5);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 990n);
+  });
+
+  it('is read in pages after a quiet month, and each page is stored', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.deposit({ lifeMs: 5 * 60_000 });
+    await scene.live(node, 2);
+    scene.control.mine(3_000);
+    const { incoming } = scene.chain;
+    const ranges: number[] = [];
+    Object.assign(scene.chain, {
+      incoming: (...input: Parameters<typeof incoming>) => {
+        ranges.push(input[2] - input[1] + 1);
+        return incoming(...input);
+      },
+    });
+    await scene.live(node, 10);
+    assert.ok(ranges.length >= 6 && Math.max(...ranges) <= 1_000, JSON.stringify(ranges));
+  });
+
+  it('has one address on two networks as two ways to pay', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const { id, item, commitment, address } = await scene.deposit();
+    const network = 'eip155:8453';
+    const asset = DOLLAR.replace(scene.network, network);
+    await command(scene, async (tx, now) => {
+      const fields = { commitment, network, address, paymentId: id, asset };
+      const itemKey = await itemKeyOf(tx, fields);
+      const offered = {
+        account: `${network}:${address}`,
+        quote: null,
+        buyerName: '',
+        buyerIcon: null,
+        state: 'offered',
+      } as const;
+      const unsigned = { signature: null, hasCode: false, resultsHash: null, hintedHash: null };
+      await insertItems(tx, [{ commitment: itemKey, item: { ...item, network, asset }, ...offered, ...unsigned }], now);
+      await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(scene, fields) }, now);
+    });
+    const [here, there] = [
+      await findDeposit(scene.db.sql, { paymentId: id, asset: DOLLAR }),
+      await findDeposit(scene.db.sql, { paymentId: id, asset }),
+    ];
+    assert.deepEqual([here?.commitment, there?.commitment], [commitment, commitment]);
+    assert.deepEqual([here?.item.network, there?.item.network], [scene.network, network]);
+  });
+
+  it('leaves a debt if a deep reorganisation takes it after its payout, which the same money fills', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.register(scene.payers.newAccount());
+    const { id, send } = await scene.deposit({ isHeld: true });
+    send(1_000n);
+    await scene.live(node, 6);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    const { number } = await scene.chain.head();
+    scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
+    await scene.live(node, 2);
+    const alerts = await scene.db.sql<{ name: string }[]>`select name from alerts where subject = ${id}`;
+    assert.ok(
+      alerts.some(({ name }) => name === 'deep_reorg'),
+      'it is not silent',
+    );
+    assert.ok(((await balances(DOLLAR))[ACCOUNTS.payable(scene.merchantId)] ?? 0n) >= 0n);
+  });
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
+import { adoptAccount, createAccountCheck, ownAccounts, rememberAccounts } from '../../src/actions/own-accounts.ts';
+import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { insertOwnAccounts, listOwnAccounts } from '../../src/store/chain/own-accounts.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
+import { listFreezes } from '../../src/store/parties/freezes.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
+import { signerFromKey } from '../chains/signer.ts';
+import { copyDatabase } from '../database-copy.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import type { TestNode } from './relay-scene.ts';
+
+const NEW = signerFromKey(`0x${'8'.repeat(64)}`);
+const NEW_RELAYER = signerFromKey(`0x${'9'.repeat(64)}`);
+
+describe('accounts that were ever ours', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  beforeEach(async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    await node.turn();
+    await scene.payOut();
+  });
+  afterEach(() => scene.close());
+
+  /** The settings name other accounts. The next node starts with them. */
+  function configure() {
+    const accounts = { intermediateAccount: NEW.address, intermediateSigner: NEW, relayers: [NEW_RELAYER] };
+    Object.assign(scene.connected, accounts);
+  }
+  const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+  const moveByHand = (units: bigint) => {
+    scene.control.setBalance(scene.intermediate, DOLLAR, scene.control.balanceOf(scene.intermediate, DOLLAR) - units);
+    return scene.transfer({ from: scene.intermediate, to: NEW.address, units });
+  };
+
+  it('are stored at a start, with the network, and stay when others follow', async () => {
+    const rows = () => listOwnAccounts(scene.db.sql, scene.network);
+    assert.deepEqual(
+      (await rows()).map(({ kind, address }) => [kind, address]),
+      [
+        ['intermediate', scene.intermediate],
+        ['relayer', scene.signers[0]?.address],
+      ],
+    );
+    configure();
+    scene.pass(1_000);
+    await rememberAccounts(scene);
+    await rememberAccounts(scene);
+    assert.equal((await rows()).length, 4);
+    assert.ok((await ownAccounts(scene, scene.connected)).includes(scene.intermediate));
+    await assert.rejects(
+      command(scene, (tx) => tx`delete from own_accounts`),
+      /stays an account of ours/,
+    );
+  });
+
+  it('are not paid by a transfer among them: it is no stray money, and nothing can be returned to the old one', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'test' });
+    configure();
+    node = await scene.newNode();
+    moveByHand(50n);
+    await scene.live(node, 2);
+    assert.deepEqual(await strays(), []);
+    assert.equal(scene.control.balanceOf(NEW.address, DOLLAR), 50n);
+  });
+
+  it('have paid refunds that a database from before the change does not pay twice', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 5_000n);
+    await scene.fill(node, scene.merchantId, 5_000n);
+    const { id, payer, item } = await scene.paid(node);
+    const copy = await copyDatabase(scene.db);
+    await scene.request(id);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount);
+    // The account is replaced, and the rest of its money is moved.
+    const rest = scene.control.balanceOf(scene.intermediate, DOLLAR);
+    moveByHand(rest);
+    configure();
+    await copy.restore();
+    await assert.rejects(scene.newNode(), /the books hold money on .*till accounts adopt/);
+    await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'test' });
+    node = await scene.newNode();
+    await node.watch();
+    await scene.request(id);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount, 'the refund was paid once');
+    assert.deepEqual(
+      (await listFreezes(scene.db.sql)).map(({ scope, subject }) => [scope, subject]),
+      [['restored', scene.network]],
+    );
+  });
+
+  it('refuse a start with another intermediate account while the books hold money on the stored one', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    configure();
+    await assert.rejects(rememberAccounts(scene), (error: Error) => {
+      assert.equal(error.name, 'OtherIntermediateError');
+      assert.match(error.message, new RegExp(`50 of ${DOLLAR} in intermediate/float/operator`));
+      assert.match(error.message, /till float return and till strays return/);
+      return true;
+    });
+    assert.equal((await listOwnAccounts(scene.db.sql, scene.network)).length, 2);
+    // The operator's word is enough, and is kept.
+    scene.pass(1_000);
+    await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'operator:ann' });
+    await rememberAccounts(scene);
+    const [audit] = await scene.db.sql<{ actor: string; detail: object }[]>`
+      select actor, detail from audit_log where action = 'account.adopted'`;
+    assert.deepEqual(audit, {
+      actor: 'operator:ann',
+      detail: { before: scene.intermediate, after: NEW.address },
+    });
+  });
+
+  it('count by a right MAC alone: any other row raises an alert', async () => {
+    const { network } = scene;
+    const forged = { network, address: NEW.address, kind: 'intermediate', since: new Date(0), mac: 'AAAA' } as const;
+    await command(scene, (tx) => insertOwnAccounts(tx, [forged]));
+    assert.ok(!(await ownAccounts(scene, scene.connected)).includes(NEW.address));
+    await createAccountCheck(scene)();
+    const alerts = (await listAlerts(scene.db.sql)).filter(({ name }) => name === 'account_refused');
+    assert.deepEqual(
+      alerts.map(({ subject }) => subject),
+      [`${network}:${NEW.address} intermediate`],
+    );
+  });
+});
