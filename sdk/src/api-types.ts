@@ -70,8 +70,8 @@ export interface PaymentRefund {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off' | 'sweep' | 'debt' | 'arrival';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -366,8 +366,8 @@ export interface AcceptedRefund {
   lastUpdatedAt?: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off' | 'sweep' | 'debt' | 'arrival';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -413,8 +413,8 @@ export interface Refund {
   lastUpdatedAt: string;
   /** What the refund waits for at this moment. Not in events and lists of payments. */
   waitingFor?: {
-    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off' | 'sweep' | 'debt' | 'arrival';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */
@@ -486,8 +486,8 @@ export interface LateMoney {
   requestedAt: string | null;
   /** The wait of the return at this moment; null if it waits for nothing. */
   waitingFor: {
-    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. */
-    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off';
+    /** `float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out. */
+    what: 'float' | 'merchant_signature' | 'network' | 'unfreeze' | 'cooling_off' | 'sweep' | 'debt' | 'arrival';
     /** CAIP-19. */
     asset: string;
     /** The amount that is missing; of all others, the amount that waits. */

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countedOf, leastPaid, transferUri } from './deposit.ts';
+import { leastPaid, transferUri } from './deposit.ts';
 
 describe('the money of a deposit address', () => {
-  it('counts without screened and late parts, and never below nothing', () => {
-    assert.equal(countedOf({ arrived: 100n, screened: 0n, late: 0n }), 100n);
-    assert.equal(countedOf({ arrived: 100n, screened: 30n, late: 20n }), 50n);
-    // A fee-on-transfer token lets less arrive than its transfers say.
-    assert.equal(countedOf({ arrived: 100n, screened: 130n, late: 0n }), 0n);
-  });
-
   it('may be a little less than asked, rounded in favour of the merchant', () => {
     assert.equal(leastPaid(1_000n, 0), 1_000n);
     assert.equal(leastPaid(1_000n, 50), 995n);

@@ -3,23 +3,6 @@
 /** An address is handed out only with this much time left: a transfer takes a while. */
 export const LEAST_LEFT_MS = 120_000;
 
-/** The money of a deposit address at a final block, in the smallest unit of the asked asset. */
-export interface DepositFacts {
-  readonly asked: bigint;
-  /** Everything that has arrived: swept, or still there. */
-  readonly arrived: bigint;
-  /** The part of senders on the screening list. */
-  readonly screened: bigint;
-  /** The part that arrived in blocks after the deadline. */
-  readonly late: bigint;
-}
-
-/** The money that counts for the payment. Other money is named to the partner, and changes nothing. */
-export function countedOf({ arrived, screened, late }: Omit<DepositFacts, 'asked'>): bigint {
-  const counted = arrived - screened - late;
-  return counted > 0n ? counted : 0n;
-}
-
 /** The least amount that pays, by the operator's tolerance in hundredths of a percent. It counts only after the deadline. */
 export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
@@ -44,14 +27,6 @@ export function sweptFee(terms: SweepTerms, swept: { readonly asset: string; rea
   const [asked, fee] = [BigInt(terms.amount), BigInt(terms.fee)];
   const isBounded = terms.seal != null && swept.asset === (terms.asked ?? terms.asset);
   return isBounded && swept.amount >= asked ? fee : (swept.amount * fee) / asked;
-}
-
-/**
- * True if money that no payment needed is named to the partner now: the first of it, and later parts of a whole token or
- * more. Of smaller parts the partner hears each time the money has doubled, so whoever sends dust causes few events.
- */
-export function isNamed({ told, extra, isWorth }: { told: bigint; extra: bigint; isWorth: boolean }): boolean {
-  return extra > told && (isWorth || extra >= 2n * told);
 }
 
 /** The request for a wallet, as EIP-681 writes it: a transfer of a token on a chain. */

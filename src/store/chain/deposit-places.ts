@@ -87,13 +87,6 @@ export async function putChecked(
     where network = ${network} and commitment = ${commitment}`;
 }
 
-/** The addresses of payments are looked at in the next round of their networks. */
-export async function markPlacesOf(tx: Tx, paymentIds: readonly string[]): Promise<void> {
-  await tx`
-    update deposit_places set is_stale = true
-    where payment_id = any(${paymentIds as string[]}::text[]) and not is_stale`;
-}
-
 /** The blocks up to which transfers were read: near the head, and at final depth. */
 export interface DepositCursor {
   readonly readNumber: number;
