@@ -288,7 +288,13 @@ describe('an agent with a published x402 client', { concurrency: 4 }, () => {
       ],
     });
     await stranger.send({ to: addressOf('USDC'), data });
-    const answer = await present();
+    // Until the gateway has read the block of the transfer, it asks to come back.
+    let answer = await present();
+    const isTaken = async () => {
+      if (answer.status === 503) answer = await present();
+      return answer.status !== 503;
+    };
+    await until('the transfer is seen', isTaken, WITHIN);
     assert.equal(answer.status, 200, await answer.clone().text());
     await checkPaid('USDC', account, paymentId, answer.headers.get('payment-response'));
     const settled = async () =>

@@ -62,7 +62,7 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
       const acceptance = await acceptAuthorization(deps, { payment, paying: read.value });
       if (acceptance.is === 'unfit') return askToPay(deps, visit, { payment, error: acceptance.reason });
       if (acceptance.is === 'unclear') return comeBack(deps, visit, payment);
-      if (acceptance.is === 'settled') return answerByStatus(deps, visit, await findPayment(deps, request));
+      if (acceptance.is === 'settled') return answerSettled(deps, visit, acceptance.authorized);
       return answerAuthorized(deps, visit, acceptance.authorized);
     },
   );
@@ -137,10 +137,28 @@ function comeBack({ config, world }: HttpDeps, { reply }: Visit, payment: Paymen
   return viewStatus(config, payment, world.clock.nowMs());
 }
 
+/** The payment is being paid, or over. If the transfer of this authorization is in a block, it is named. */
+async function answerSettled(deps: HttpDeps, visit: Visit, authorized: Authorized) {
+  const payment = await findPayment(deps, visit.request);
+  const transaction = payment.status === 'succeeded' ? await findInclusion(deps, authorized) : undefined;
+  return transaction === undefined
+    ? answerByStatus(deps, visit, payment)
+    : answerPaid(deps, visit, { authorized, payment, transaction });
+}
+
 /** Waits for the block with the transfer of an accepted authorization. */
 async function answerAuthorized(deps: HttpDeps, visit: Visit, authorized: Authorized) {
   const { payment, transaction } = await follow(deps, visit, authorized);
   if (transaction === undefined) return answerByStatus(deps, visit, payment);
+  return answerPaid(deps, visit, { authorized, payment, transaction });
+}
+
+function answerPaid(
+  deps: HttpDeps,
+  visit: Visit,
+  paid: { readonly authorized: Authorized; readonly payment: Payment; readonly transaction: string },
+) {
+  const { authorized, payment, transaction } = paid;
   const { deposit, payer } = authorized;
   const { network, item } = deposit;
   const response = { success: true, payer, transaction, network, amount: item.amount };

@@ -32,8 +32,8 @@ export type Acceptance =
   | { readonly is: 'accepted'; readonly authorized: Authorized }
   /** Not stored, and never carried out by us. The reason is in the words of x402. */
   | { readonly is: 'unfit'; readonly reason: string }
-  /** The payment is being paid, or over. Nothing was stored. */
-  | { readonly is: 'settled' }
+  /** The payment is being paid, or over. Nothing was stored. Its money may have paid all the same: a stranger may have presented it. */
+  | { readonly is: 'settled'; readonly authorized: Authorized }
   /** The token calls it used, and it is not known yet for what. Nothing was stored. */
   | { readonly is: 'unclear' };
 
@@ -67,7 +67,7 @@ export async function acceptAuthorization(
   const known = await findKnown(deps, payment, { paying, commitment });
   if (known === 'same') return { is: 'accepted', authorized };
   if (known === 'conflict') throw identifierTaken();
-  if (visibleStatus(stateOf(payment), nowMs) !== 'requires_action') return { is: 'settled' };
+  if (visibleStatus(stateOf(payment), nowMs) !== 'requires_action') return { is: 'settled', authorized };
   if (misfit !== undefined || item === undefined || commitment === undefined) {
     return { is: 'unfit', reason: misfit ?? WRONG_END };
   }
@@ -125,7 +125,7 @@ export async function acceptAuthorization(
   if (outcome.refusal === 'attempt_over') return { is: 'unfit', reason: 'invalid_exact_evm_nonce_already_used' };
   // Another request moved the payment first. It may have brought the same authorization.
   const isSame = (await findKnown(deps, payment, { paying, commitment })) === 'same';
-  return isSame ? { is: 'accepted', authorized } : { is: 'settled' };
+  return isSame ? { is: 'accepted', authorized } : { is: 'settled', authorized };
 }
 
 /** The form of EIP-3009 that the token has. */
