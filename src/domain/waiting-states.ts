@@ -74,7 +74,7 @@ export const WAITING_STATES = {
   // A flag: a lot has no state.
   lots: {
     is_open: {
-      from: 'a payment of a merchant without a destination; a payout, refund or return that failed',
+      from: 'a payment of a merchant without a destination; a payout or return that failed, or a refund that was vetoed',
       out: 'a payout when the merchant has a destination, a refund, or a return of late money',
       latest: 'the merchant decides: it is the money of the merchant, and it blocks nobody else',
     },
