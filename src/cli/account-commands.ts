@@ -34,7 +34,7 @@ const list = databaseCommand({
 const adopt = databaseCommand({
   name: 'accounts adopt',
   summary:
-    'Say that an account is the intermediate account of its network from now on, although the books hold money on another one. Move the money first.',
+    'Make an account the intermediate account of its network, although the books hold money on another one. Move the money first.',
   positionals: { account: required(account, 'The account that INTERMEDIATE_ACCOUNT names.') },
   options: {},
   examples: ['accounts adopt eip155:8453:0x00000000000000000000000000000000000000aa'],

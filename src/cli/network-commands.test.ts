@@ -182,6 +182,7 @@ describe('commands about networks', () => {
         address,
         inFlight: 0,
         isLed: false,
+        isFormer: false,
         balance: '1000000',
         nextNonce: 0,
       })),

@@ -46,6 +46,7 @@ describe('the life of a refund', () => {
       'requested unfit failed',
       'requested vetoed failed',
       'awaiting_funds covered sending',
+      'awaiting_funds short awaiting_funds',
       'awaiting_funds screened failed',
       'awaiting_funds paid refunded',
       'awaiting_funds replanned requested',

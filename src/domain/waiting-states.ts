@@ -71,22 +71,12 @@ export const WAITING_STATES = {
       alert: 'outgoing_stuck',
     },
   },
-  payouts: {
-    held: {
-      from: 'a payment of a merchant without a destination',
-      out: 'a payout when the merchant has a destination, or a refund',
+  // A flag: a lot has no state.
+  lots: {
+    is_open: {
+      from: 'a payment of a merchant without a destination; a payout or return that failed, or a refund that was vetoed',
+      out: 'a payout when the merchant has a destination, a refund, or a return of late money',
       latest: 'the merchant decides: it is the money of the merchant, and it blocks nobody else',
-    },
-    sending: {
-      from: 'the job of payouts',
-      out: 'the end of its transfer, which puts it back to `held` if it failed',
-      latest: 'as its transfer',
-      alert: 'outgoing_stuck',
-    },
-    refunding: {
-      from: 'a refund that takes the held money',
-      out: 'the end of that refund',
-      latest: 'as its refund',
     },
   },
   refunds: {
@@ -158,7 +148,8 @@ export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   items: ['paid', 'unpaid'],
   sends: ['final'],
   outgoing: ['paid', 'failed'],
-  payouts: ['paid', 'refunded'],
+  // History: earlier versions kept held money here. Lots have taken its place, and nothing writes to it.
+  payouts: ['held', 'sending', 'paid', 'refunding', 'refunded'],
   // A reorganisation deeper than final depth may take a transaction away: then it is sent again.
   refunds: ['refunded'],
   strays: ['float', 'returned'],

@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
+import { deleteMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { runTill } from '../../src/cli/till.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { findCursors } from '../../src/store/chain/chain-cursors.ts';
 import { findStrayCursor, listStrays } from '../../src/store/money/strays.ts';
 import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
@@ -79,6 +81,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'merchants suspend': 'merchant.changed',
   'merchants activate': 'merchant.changed',
   'merchants deactivate': 'merchant.changed',
+  'merchants restore': 'merchant.restored',
   'destinations veto': 'settlement.vetoed',
   'destinations remove': 'settlement.expelled',
   ...Object.fromEntries(
@@ -195,6 +198,9 @@ describe('the audit log', () => {
     assert.deepEqual(suspended.detail, { before: { status: 'active' }, after: { status: 'suspended' } });
     await change('merchants activate', merchant.id);
     await change('merchants deactivate', merchant.id);
+    await deleteMerchant({ db, world: systemWorld }, { owner: null, actor: 'test', merchantId: merchant.id });
+    const { entry: restored } = await change('merchants restore', merchant.id);
+    assert.deepEqual((restored.detail as Json).after, { deletedAt: null });
     await change('fees set', '--merchant', merchant.id, '--percentage', '1');
     const { entry: raised } = await change('fees set', '--merchant', merchant.id, '--percentage', '2');
     assert.deepEqual([(raised.detail as Json).before.percentage, (raised.detail as Json).after.percentage], ['1', '2']);
@@ -239,6 +245,13 @@ describe('the audit log', () => {
     });
   });
 
+  /** True once the gateway has read the block of the transaction at final depth. */
+  async function hasRead(transaction: string): Promise<boolean> {
+    const { blockNumber } = await sandbox.receiptOf(transaction);
+    const cursor = (await findCursors(db.sql)).find(({ network }) => network === NETWORK);
+    return cursor !== undefined && cursor.finalNumber >= Number(blockNumber);
+  }
+
   it('has an entry of every command that moves money', async () => {
     const asset = sandbox.assetOf('USDC');
     const deposit = () =>
@@ -251,7 +264,9 @@ describe('the audit log', () => {
         }),
       });
     const to = `${NETWORK}:${payer.address}`;
-    await change('float add', '--operator', '--asset', asset, '--tx', await deposit());
+    const transaction = await deposit();
+    await until('the gateway has read the block', () => hasRead(transaction), WITHIN);
+    await change('float add', '--operator', '--asset', asset, '--tx', transaction);
     await change('float return', '--operator', '--asset', asset, '--units', '5000', '--to', to);
     const isSearching = async () => (await findStrayCursor(db.sql, NETWORK)) !== undefined;
     await until('the gateway looks for strays', isSearching, WITHIN);

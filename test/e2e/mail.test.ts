@@ -471,9 +471,9 @@ describe('mail', () => {
     const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     await command(gateway, async (tx) => {
       await tx`
-        insert into deposit_transfers (network, transaction_hash, log_index, block_number, block_hash, at, commitment, asset,
-          sender, amount, is_screened)
-        select network, '0x01', 0, 1, '0x02', now(), commitment, asset, ${address.toLowerCase()}, 1, false
+        insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id,
+          asset, sender, amount, is_screened)
+        select network, '0x01', 0, 1, '0x02', now(), commitment, payment_id, asset, ${address.toLowerCase()}, 1, false
         from deposits where payment_id = ${id}`;
       await tx`update items set buyer_name = 'Fox' where subject = ${id}`;
       await tx`

@@ -190,6 +190,7 @@ describe('the secrets of a gateway', () => {
           {
             receiptKey: { before: first, after: receiptKeyId },
             rows: {
+              accounts: 0,
               freezes: 0,
               outgoing: 0,
               refunds: 0,

@@ -15,7 +15,7 @@ describe('the timeline of a payment', () => {
     // Some node watches and relays.
     for (const name of [`watch ${SANDBOX}`, `relay ${SANDBOX} 0x1`]) {
       await paying.gateway.db
-        .sql`insert into leases (name, holder, fencing, until) values (${name}, 'x', 1, '2100-01-01')`;
+        .sql`insert into leases (name, holder, fencing, until, taken_by) values (${name}, 'x', 1, '2100-01-01', 'lots x')`;
     }
   });
   after(() => paying.gateway.stop());

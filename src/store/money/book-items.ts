@@ -20,10 +20,14 @@ export interface BookItem extends BookedItem {
  * Locks items of payments in one order. Items of payouts and refunds are left out: they are booked when they are sent.
  */
 export async function lockBookItems(tx: Tx, commitments: readonly string[]): Promise<BookItem[]> {
+  await tx`
+    select from items where commitment = any(${commitments as string[]}::text[]) and purpose = 'payment'
+    order by commitment for update`;
+  // The lots are read by a statement of their own: one that waited for the lock would see them as they were before.
   const rows = await tx<ItemRow[]>`
     select ${bookColumns(tx)} from items i join payments p on p.id = i.subject
     where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment'
-    order by i.commitment for update of i`;
+    order by i.commitment`;
   return rows.map(readItem);
 }
 
