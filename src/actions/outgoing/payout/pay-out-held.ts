@@ -10,7 +10,13 @@ import { choosePayouts, type Payout, type PayoutRules } from '../../../domain/mo
 import type { Ending } from '../../../domain/money/terms.ts';
 import { findLotsOf, findSpendsOf, insertSpends, type StoredLot } from '../../../store/money/lots.ts';
 import type { NewOutgoing } from '../../../store/money/outgoing.ts';
-import { clearProblems, lockPayableLots, NOT_HELD, type PayableLot, postponeLots } from '../../../store/money/payable-lots.ts';
+import {
+  clearProblems,
+  lockPayableLots,
+  NOT_HELD,
+  type PayableLot,
+  postponeLots,
+} from '../../../store/money/payable-lots.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
