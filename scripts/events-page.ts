@@ -36,7 +36,8 @@ without events can have a new \`nextCursor\`: the gateway has looked through eve
 \`\`\`
 
 \`data\` is the whole object as its own route answered at that moment. A refund also has
-its \`id\`, and does not say what it waits for. A deleted merchant or destination has \`deleted: true\`. \`sequence\` counts the events of the object
+its \`id\`, and does not say what it waits for. A payment has neither \`refundable\` nor the list of its late money.
+A deleted merchant or destination has \`deleted: true\`. \`sequence\` counts the events of the object
 from 1, without gaps: of two events of one object the one with the greater \`sequence\` is newer.
 
 \`GET /v1/events/{id}\` answers one event.

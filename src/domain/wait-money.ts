@@ -120,4 +120,5 @@ const PAYOUT_HOLDS: Readonly<Record<string, string>> = {
   debt: 'a reorganisation of the chain took money of the payment that was spent, and this money fills the gap',
   below_minimum: 'it is unexpected money, and less than `DEPOSIT_MINIMUM`. It goes out with the next money',
   destination_refused: 'the row of the destination was not written by the gateway. `till alerts` has it',
+  not_held: 'the books hold less for the merchant. `till alerts` has it',
 };

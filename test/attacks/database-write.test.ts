@@ -69,6 +69,12 @@ describe('an attacker who writes to the database', () => {
     await sql`insert into outgoing select * from jsonb_populate_record(null::outgoing, ${sql.json(row as never)}::jsonb)`;
   }
 
+  /** Changes the balance of a merchant's held money in the books, without an entry. */
+  const book = (merchantId: string, units: number) => sql`
+    insert into book_balances (network, account, asset, units)
+    values (${scene.network}, ${`intermediate/payable/${merchantId}`}, ${DOLLAR}, ${units})
+    on conflict (network, account, asset) do update set units = book_balances.units + excluded.units`;
+
   /** A held payment whose payout is ordered and not begun yet. */
   async function ordered(): Promise<{ id: string; payout: string }> {
     const { id } = await scene.paid(node, { isHeld: true });
@@ -133,7 +139,42 @@ describe('an attacker who writes to the database', () => {
     await scene.live(node);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
     assert.deepEqual(await refusals(), [`outgoing_refused ${await scene.payoutIdOf(id)}`]);
-    assert.match((await scene.alertText('outgoing_refused')) ?? '', /the chain shows no payment with these terms/);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /the books hold less for its merchant/);
+    await recheckRefusals(scene);
+    assert.equal((await refusals()).length, 1, 'it is told until it is repaired');
+
+    await sql`update lots set amount = 1000, net = 990 where payment_id = ${id}`;
+    scene.pass(5 * MINUTE_MS + 1);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.deepEqual(await refusals(), []);
+  });
+
+  it('gets no money of another payment by raising a held amount', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.paid(node, { isHeld: true });
+    await sql`update lots set amount = 1010, net = 1000 where payment_id = ${id}`;
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
+    const texts = (await listAlerts(scene.db.sql)).map(({ subject, message }) => [subject, message] as const);
+    const text = new Map(texts).get(await scene.payoutIdOf(id)) ?? '';
+    assert.match(text, /the chain shows no payment with these terms/);
+  });
+
+  it('delays no other refund by a change of the books', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    const { id: other, payer } = await scene.paid(node, { isHeld: true });
+    await scene.fill(node, 'operator', 1_000n);
+    // The books have lost all but the money of the other payment.
+    await book(scene.merchantId, -990);
+    await scene.request(other);
+    await scene.request(id);
+    await scene.live(node);
+    const states = [(await scene.refund(id)).state, (await scene.refund(other)).state];
+    assert.deepEqual(states.toSorted(), ['awaiting_funds', 'refunded']);
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), states[1] === 'refunded' ? 1_000n : 0n);
+    assert.match((await scene.alertText('refund_awaiting_funds')) ?? '', /the books hold less of its money/);
   });
 
   it('gets no money by the invention of a payment that was held', async () => {
@@ -169,6 +210,13 @@ describe('an attacker who writes to the database', () => {
       const row = { id: 'crypto_thief', merchantId: 'mrch_thief', asset: DOLLAR, assetKey: DOLLAR.toLowerCase() };
       return putDestinations(tx, scene, [{ ...row, ...terms, createdAt: now }]);
     });
+    await scene.live(node);
+    assert.equal(stolen(), 0n);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', /the books hold less for its merchant/);
+
+    // The attacker writes to the books too.
+    await book('mrch_thief', 990);
+    scene.pass(5 * MINUTE_MS + 1);
     await scene.live(node);
     assert.equal(stolen(), 0n);
     assert.match((await scene.alertText('outgoing_refused')) ?? '', /its payment belongs to another merchant/);

@@ -92,10 +92,12 @@ describe('the feed of events', () => {
         ['settlement_destination.changed', 1, merchantId],
       ],
     );
+    // Only the payment's own route says what can be refunded now, and lists late money.
+    const shown = ({ refundable: _, lateMoney: __, ...facts }: Record<string, unknown>) => facts;
     const { settlements: _, ...merchant } = (await read(headers, `/v1/merchants/${merchantId}`)).merchant;
     assert.deepEqual(
       events.map(({ data }) => data),
-      [merchant, created, cancelled, { ...registered.settlements[0], merchantId }],
+      [merchant, shown(created), shown(cancelled), { ...registered.settlements[0], merchantId }],
     );
     for (const event of events) {
       assert.deepEqual(await read(headers, `/v1/events/${event.id}`), event);

@@ -1,5 +1,7 @@
 import { parseChainId } from '../../domain/caip.ts';
+import { payoutKeyOf } from '../../domain/money/money-out.ts';
 import { findOutgoing } from '../../store/money/outgoing.ts';
+import { isPayoutNotHeld } from '../../store/money/payable-lots.ts';
 import { findKeyRights } from '../../store/parties/api-keys.ts';
 import { findDestinationRows } from '../../store/parties/destinations.ts';
 import { deleteAlert, listAlerts } from '../../store/plumbing/alerts.ts';
@@ -37,5 +39,6 @@ async function isOver(
   if (name !== 'outgoing_refused' && name !== 'signer_refused') return false;
   // A transfer that passes its check is begun, which clears the alert.
   const outgoing = await findOutgoing(deps.db.sql, subject);
-  return outgoing?.state !== 'sending' || outgoing.isDue;
+  if (outgoing !== undefined) return outgoing.state !== 'sending' || outgoing.isDue;
+  return !subject.startsWith('pout_') || !(await isPayoutNotHeld(deps.db.sql, payoutKeyOf(subject)));
 }

@@ -79,6 +79,15 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
     where id = any(${lots as string[]}::text[])`;
 }
 
+/** The problem of lots whose payout the books refused. */
+export const NOT_HELD = 'not_held';
+
+/** True if the books refused a payout that begins with a lot of this key: see `payoutKeyOf`. */
+export async function isPayoutNotHeld(db: Reader, payoutKey: string): Promise<boolean> {
+  const rows = await db`select from lots where payout_key = ${payoutKey} and problem = ${NOT_HELD} and is_open limit 1`;
+  return rows.length > 0;
+}
+
 /** A payout of these lots has begun: nothing stands against it any more. */
 export async function clearProblems(tx: Tx, lots: readonly string[]): Promise<void> {
   await tx`

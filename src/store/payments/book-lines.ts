@@ -3,7 +3,7 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 
 /**
- * The lines of the bookkeeping export. They are the books themselves: the entries of a payment's items, its payout, its refunds and
+ * The lines of the bookkeeping export. They are the books themselves: the entries of a payment's items, its payouts, its refunds and
  * the returns of its late money, added up for each of these and each kind of account. An entry adds up to zero, and so do the lines
  * of a payment. Money that came from the payer is positive, money that went to somebody is negative.
  *
@@ -33,7 +33,7 @@ function documents(db: Reader): Fragment {
       case when ${isPaying(db)} then 'paying' else 'extra' end as kind, null as recipient, null::numeric as own_rate
     from items i where i.subject = p.id and p.id is not null
     union all
-    select ${payoutId(db)}, 2, 'payout', null, null
+    select o.id, 2, 'payout', null, null from outgoing o where o.payment_id = p.id and o.purpose = 'payout'
     union all
     select r.id, 2 + r.number, 'refund', split_part(r.asset, '/', 1) || ':' || r.recipient,
       coalesce(r.price_value, p.amount_value) / r.amount
@@ -46,12 +46,6 @@ function documents(db: Reader): Fragment {
 function isPaying(db: Reader): Fragment {
   return db`(p.status = 'succeeded' and i.purpose = 'payment' and i.state = 'paid'
     and i.method not in ('deposit-vrs', 'deposit-bytes') and i.end_reason is distinct from 'paid_after_end')`;
-}
-
-/** The id of the payout: that of the payment with its mark, which is in the second character. See `payoutIdOf`. */
-function payoutId(db: Reader): Fragment {
-  const second = db`translate(substr(p.id, 6, 1), '0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ')`;
-  return db`'pout_' || substr(p.id, 5, 1) || ${second} || substr(p.id, 7)`;
 }
 
 /** The kinds of accounts, in the order of their lines. Money on its way is pending. */

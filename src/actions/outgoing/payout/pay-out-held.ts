@@ -1,6 +1,8 @@
+import { amountText } from '../../../chains/amount-text.ts';
 import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { unitsOfWeight } from '../../../chains/weight.ts';
+import { FloorError } from '../../../domain/book-floors.ts';
 import { payoutEntry } from '../../../domain/books.ts';
 import { parseAccount } from '../../../domain/caip.ts';
 import { groupOf, holdingsOf, type Spend } from '../../../domain/money/holding.ts';
@@ -8,8 +10,15 @@ import { choosePayouts, type Payout, type PayoutRules } from '../../../domain/mo
 import type { Ending } from '../../../domain/money/terms.ts';
 import { findLotsOf, findSpendsOf, insertSpends, type StoredLot } from '../../../store/money/lots.ts';
 import type { NewOutgoing } from '../../../store/money/outgoing.ts';
-import { clearProblems, lockPayableLots, type PayableLot, postponeLots } from '../../../store/money/payable-lots.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
+import {
+  clearProblems,
+  lockPayableLots,
+  NOT_HELD,
+  type PayableLot,
+  postponeLots,
+} from '../../../store/money/payable-lots.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { ownDestinations } from '../../parties/destination-rows.ts';
@@ -64,7 +73,8 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
     for (const { id, remainder } of holdings.held) remainders.set(id, remainder);
     return choosePayouts(ENDED, holdings, rulesFor(deps, own, byId));
   });
-  await begin(tx, deps, { chosen, byId, lots }, now);
+  const all = { chosen, byId, lots };
+  if (!(await isBegun(tx, deps, all, now))) await beginEach(tx, deps, all, now);
   const begun = new Set(chosen.flatMap((payout) => payout.spends.map(({ lot }) => lot)));
   const left = lots.filter(({ id }) => byId.has(id) && !begun.has(id));
   const unswept = unsweptGroups(lots);
@@ -103,6 +113,29 @@ interface Begun {
   readonly lots: readonly StoredLot[];
 }
 
+/** False if the books refuse the payouts. Then nothing of them is written. */
+async function isBegun(tx: Tx, deps: PayOutDeps, payouts: Begun, now: Date): Promise<boolean> {
+  try {
+    await savepoint(tx, (inner) => begin(inner, deps, payouts, now));
+    return true;
+  } catch (error) {
+    if (!(error instanceof FloorError)) throw error;
+    return false;
+  }
+}
+
+/** The books refuse one of the payouts at least. The others begin: nobody stops them with a lot of money that never came. */
+async function beginEach(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, now: Date): Promise<void> {
+  for (const payout of chosen) {
+    if (await isBegun(tx, deps, { chosen: [payout], byId, lots }, now)) continue;
+    const refused = payout.spends.flatMap(({ lot }) => byId.get(lot) ?? []);
+    await postpone(tx, { lots: refused, problem: NOT_HELD, now });
+    const { id, asset, amount } = payout;
+    const message = `A payout of ${amountText(asset, amount)} for ${refused[0]?.paymentId} is not begun: the books hold less for its merchant than the payment’s lots say.`;
+    await upsertAlert(tx, { name: 'outgoing_refused', subject: id, message, lastSeen: now });
+  }
+}
+
 async function begin(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, now: Date): Promise<void> {
   if (chosen.length === 0) return;
   const rows = chosen.map((payout): NewOutgoing => {
@@ -138,6 +171,8 @@ function outgoingOf({ id, network, asset, account, amount }: Payout, lot: Stored
 const RETRY_MS = {
   /** Its destination was not written by the gateway. There is an alert. */
   destination_refused: 5 * 60_000,
+  /** The books hold less. There is an alert. */
+  [NOT_HELD]: 5 * 60_000,
   /** A part of the money that paid is still at its address. */
   sweep: 60_000,
   /** A reorg has taken money that was spent. The lot fills the gap. */

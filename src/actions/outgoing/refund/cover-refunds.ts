@@ -1,3 +1,4 @@
+import { FloorError } from '../../../domain/book-floors.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
 import type { RefundHold } from '../../../domain/refund.ts';
 import type { Screening } from '../../../screening/screening.ts';
@@ -30,12 +31,13 @@ import { isForgotten } from './signed/forgotten-refund.ts';
 
 const MAX_COVERED = 200;
 /** A refund that cannot be covered yet is looked at again so soon, and when the payment's money has changed. */
-const LOOK_AGAIN_MS: Readonly<Record<RefundHold | 'funds', number>> = {
+const LOOK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> = {
   position: 1_000,
   sweep: 10_000,
   debt: 60_000,
   arrival: 60_000,
   funds: 10_000,
+  books: 60_000,
 };
 
 /** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
@@ -44,7 +46,11 @@ type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screenin
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
   for (const id of ids) {
-    await command(deps, (tx, now) => cover(tx, deps, id, now));
+    await command(deps, (tx, now) => cover(tx, deps, id, now)).catch((error: unknown) => {
+      // A refund of more than the books hold delays no other.
+      if (!(error instanceof FloorError)) throw error;
+      return command(deps, (tx, now) => holdUnheld(tx, id, now));
+    });
     deps.world.crashPoint?.('refund.covered');
   }
   return ids.length === MAX_COVERED;
@@ -126,6 +132,21 @@ async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Pro
   const problem = HOLD_TEXTS[waitsFor];
   await moveRefund(tx, { ...refund, waitsFor }, { event: 'short', actor: 'payer-out', evidence, problem }, at);
   await alertOfHold(tx, refund, problem, at);
+}
+
+const UNHELD = 'the books hold less of its money than its records say';
+
+/** Its lots or floats promise money that never came. The refund waits until a person has looked. */
+async function holdUnheld(tx: Tx, id: string, at: Date): Promise<void> {
+  const found = await findRefund(tx, id);
+  await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
+  const refund = await lockFreeRefund(tx, { id, now: at });
+  if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
+  await postponeRefund(tx, { id, waitsFor: null, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS.books) });
+  if (refund.state === 'awaiting_funds' && refund.problem === UNHELD) return;
+  const event = { event: 'short', actor: 'payer-out', evidence: { problem: 'not_held' }, problem: UNHELD } as const;
+  await moveRefund(tx, { ...refund, waitsFor: null }, event, at);
+  await alertOfHold(tx, refund, UNHELD, at);
 }
 
 async function send(tx: Tx, deps: RowKeyDeps, refund: Refund, at: Date): Promise<void> {
