@@ -33,3 +33,6 @@ export function isMoved({ payer, asset, amount }: TakenMoney, transfers: readonl
       transfer.asset === asset && transfer.amount === amount && transfer.from.toLowerCase() === payer.toLowerCase(),
   );
 }
+
+/** The problem of a stranger's event that names an account of ours: the token shows no such transfer. */
+export const NO_TRANSFER = 'no transfer';

@@ -12,6 +12,7 @@ import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
+import { NO_TRANSFER } from '../own-transfer.ts';
 import { settleSwept } from './deposits/settle-swept.ts';
 import { judgePayments } from './judge-payments.ts';
 import { nonceOnChain } from './nonce-on-chain.ts';
@@ -44,7 +45,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   const { open, unproved } = await noticeRestore(deps, watcher, strange);
   const decided = strange.flatMap((event) => {
     if (open.has(event)) return [];
-    const problem = unproved.has(event) ? 'no transfer' : null;
+    const problem = unproved.has(event) ? NO_TRANSFER : null;
     return [{ ...unknown(deps, watcher, event), problem }];
   });
   const { proved, refuted } = await proveEvents(deps, watcher, view, known);

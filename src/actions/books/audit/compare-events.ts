@@ -13,7 +13,7 @@ import { type ComparedItem, findComparedItems, findOtherItems } from '../../../s
 import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../../store/money/books.ts';
 import { findPayments } from '../../../store/payments/payments.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { hasLeft } from '../../own-transfer.ts';
+import { hasLeft, NO_TRANSFER } from '../../own-transfer.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
 import { hasOwnSeal, isSame, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
@@ -70,7 +70,9 @@ export async function compareEvents(
   for (const event of told) {
     const item = facts.items.get(event.commitment);
     const state = stateOf.get(placeOf(event));
-    if (facts.isOutgoing(event)) {
+    if (state?.problem === NO_TRANSFER) {
+      foreign += 1;
+    } else if (facts.isOutgoing(event)) {
       if (state?.isDecided === false) waiting += 1;
       else found.push(...facts.compareOutgoing(event).map((problem) => differing(event, problem)));
     } else if (item === undefined) {
