@@ -260,6 +260,26 @@ describe('stray money at a deposit address', () => {
       await isReconciled(other);
     });
 
+    it('is counted once if a stranger has swept it before the search', async () => {
+      await openBoth();
+      const { id, address, item } = await scene.deposit();
+      const there = await other.newNode();
+      other.control.setBalance(address, BASE_SEPOLIA_USDC, 2_000n);
+      await there.turn(1);
+      const swept = { ...item, network: other.network, asset: BASE_SEPOLIA_USDC, asked: item.asset };
+      other.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
+      await there.turn(2);
+      await search(id, { isSweep: true });
+      await there.turn(3);
+      assert.deepEqual(await other.balances(BASE_SEPOLIA_USDC), { payer: -2_000n, fees: 20n, [SETTLED]: 1_980n });
+      const named = await lateMoney(id);
+      assert.deepEqual(
+        named.map(({ reason, amount }) => [reason, amount]),
+        [['wrong_network', '2000']],
+      );
+      await isReconciled(other);
+    });
+
     it('is not swept to an account that has no role there', async () => {
       await openBoth();
       const { id, address } = await scene.deposit({ isHeld: true });

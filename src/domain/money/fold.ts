@@ -248,11 +248,16 @@ function sweep(work: Work, way: Way, fact: Moved): void {
   if (unexplained === 0n) return;
   const id = `${network}/${transaction}/${address}/${asset}/swept`;
   join(work, {
-    ...{ ...lotOf(work, way, fact), id, address, isScreened: false, isUnexplained: true, reason: 'overpaid' },
+    ...{ ...lotOf(work, way, fact), id, address, isScreened: false, isUnexplained: true, reason: unexplainedReason(way, fact) },
     ...{ amount: unexplained, waiting: unexplained, fee: 0n, net: 0n },
   });
   const lot = work.lots.get(id);
   if (lot !== undefined) move(lot, unexplained);
+}
+
+function unexplainedReason(way: Way, { network, asset }: Moved): UnexpectedReason {
+  if (way.network !== network) return 'wrong_network';
+  return way.asset === asset ? 'overpaid' : 'wrong_token';
 }
 
 /** Money that paid, or may still pay. */
