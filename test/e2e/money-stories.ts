@@ -235,6 +235,12 @@ const WAYS: readonly Way[] = [
   },
 ];
 
+/** The page has an address that only the partner and the payer are told. */
+async function receiptPath(id: string, read: (url: string) => Promise<Json>): Promise<string> {
+  const { pageUrl } = await read(`/v1/payments/${id}/receipt`);
+  return new URL(pageUrl as string).pathname;
+}
+
 /** A place that tells of a payment's money. Null: it has nothing of this payment, such as a receipt of an unpaid one. */
 type Place = (world: World, id: string, read: (url: string) => Promise<Json>) => Promise<Told | null>;
 
@@ -278,12 +284,12 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
   async receipt({ gateway }, id, read) {
     if ((await read(`/v1/payments/${id}`)).info === null) return null;
-    const { paid, lateMoney } = await stateIn<ReceiptPage>(gateway, `/c/${id.slice(4)}/receipt`);
+    const { paid, lateMoney } = await stateIn<ReceiptPage>(gateway, await receiptPath(id, read));
     return { paid: paid.value, late: lateOf(lateMoney) };
   },
   async PDF({ gateway }, id, read) {
     if ((await read(`/v1/payments/${id}`)).info === null) return null;
-    const sheet = sheetOf(await stateIn<ReceiptPage>(gateway, `/c/${id.slice(4)}/receipt`), wordsIn('en'));
+    const sheet = sheetOf(await stateIn<ReceiptPage>(gateway, await receiptPath(id, read)), wordsIn('en'));
     const rows = sheet.sections.flatMap((section) => section.rows);
     const paid = rows.find(({ label }) => label === checkoutWords.paidWith)?.value ?? '';
     const late = sheet.sections.find(({ title }) => title === checkoutWords.lateMoney)?.rows ?? [];

@@ -406,6 +406,7 @@ describe('payments', () => {
           accepted: [],
           transaction: null,
           attempt: null,
+          lateMoney: [],
         },
       });
     });

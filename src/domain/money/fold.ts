@@ -248,7 +248,14 @@ function sweep(work: Work, way: Way, fact: Moved): void {
   if (unexplained === 0n) return;
   const id = `${network}/${transaction}/${address}/${asset}/swept`;
   join(work, {
-    ...{ ...lotOf(work, way, fact), id, address, isScreened: false, isUnexplained: true, reason: unexplainedReason(way, fact) },
+    ...{
+      ...lotOf(work, way, fact),
+      id,
+      address,
+      isScreened: false,
+      isUnexplained: true,
+      reason: unexplainedReason(way, fact),
+    },
     ...{ amount: unexplained, waiting: unexplained, fee: 0n, net: 0n },
   });
   const lot = work.lots.get(id);
