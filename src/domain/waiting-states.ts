@@ -6,9 +6,9 @@ import type { AlertName } from './alert.ts';
  * transitions of the code. A state without a bounded way out is a fault.
  */
 export interface WaitingState {
-  /** Who can put a row into this state. */
+  /** The parties and events that put a row into this state. */
   readonly from: string;
-  /** What takes it out. */
+  /** The events that take the row out of it. */
   readonly out: string;
   /** After how long at the latest, if the networks can be read. */
   readonly latest: string;

@@ -22,7 +22,8 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
     const query = JSON.stringify(['audit', place, filters]);
     const beforeId = cursor === undefined ? undefined : openBefore(deps, query, cursor);
     return deps.lists.read(callerRights(request).id, reply, async (db) => {
-      const page = await listAudit(db, { ...filters, ...place, beforeId, limit: limit + 1 });
+      const { partnerId, merchantId } = place;
+      const page = await listAudit(db, { actor, action, subject, partnerId, merchantId, beforeId, limit: limit + 1 });
       const entries = page.slice(0, limit);
       const last = page.length > limit ? entries.at(-1) : undefined;
       const names = await namesOf(db, entries);

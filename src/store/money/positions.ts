@@ -61,6 +61,11 @@ export async function listStalePositions(db: Reader, limit: number): Promise<str
   return rows.map(({ id }) => id);
 }
 
+/** The money of a payment could not be computed. Others come first in the next round. */
+export async function passPosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
+  await tx`update positions set updated_at = ${at} where payment_id = ${paymentId}`;
+}
+
 export async function hasStalePosition(db: Reader, paymentId: string): Promise<boolean> {
   const rows = await db`select from positions where payment_id = ${paymentId} and is_stale`;
   return rows.length > 0;

@@ -16,7 +16,7 @@ export interface HeldPart {
   readonly payment: Pick<Payment, 'id'>;
   /** The item that paid the payment. */
   readonly item: StoredItem;
-  /** What was paid, less than asked where that is tolerated. */
+  /** The amount that paid. It is less than asked where that is tolerated. */
   readonly paid: bigint;
   readonly share: Pick<Share, 'amount' | 'fee'>;
 }

@@ -12,7 +12,7 @@ export interface Refundable {
   readonly amount: bigint;
 }
 
-/** What can be refunded of a payment at this moment. Null if it has not succeeded. */
+/** The part of a payment that can be refunded at this moment. Null if the payment has not succeeded. */
 export async function findRefundable(db: Reader, payment: Payment): Promise<Refundable | null> {
   return (await findRefundables(db, [payment])).get(payment.id) ?? null;
 }

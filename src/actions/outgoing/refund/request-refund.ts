@@ -42,7 +42,7 @@ export interface RequestRefundInput {
 export interface Requested {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** What is left of the payment after it. */
+  /** The part of the payment that is left after it. */
   readonly refundable: Refundable | null;
   /** True if it gives back the whole payment by itself. */
   readonly isWhole: boolean;

@@ -187,7 +187,7 @@ async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string
 }
 
 /**
- * What a used nonce was used for. Only a transfer of exactly this payer, amount and address shows that the authorization was
+ * The use of a nonce that the token calls used. Only a transfer of exactly this payer, amount and address shows that the authorization was
  * carried out: its payer may have used the nonce before, and anybody can send other money to the address. It was used for
  * something else if that is proved at a final block: less than the amount has ever come to the address. Until then nobody is
  * asked for another one.

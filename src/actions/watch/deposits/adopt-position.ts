@@ -44,7 +44,7 @@ function partsOf(
   const ordered = [...fit.filter(isFirst), ...fit.filter((lot) => !isFirst(lot))];
   let left = BigInt(units);
   return ordered.flatMap(({ id, account, remainder }, index) => {
-    // What no lot covers is a debt of the last one: the books of then say that it was spent.
+    // Units that no lot covers are a debt of the last one: the books of then say that they were spent.
     const isLast = index === ordered.length - 1;
     const amount = isLast ? left : least(left, remainder);
     left -= amount;

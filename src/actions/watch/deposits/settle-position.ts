@@ -11,6 +11,7 @@ import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
   listStalePositions,
   lockPosition,
+  passPosition,
   putEnding,
   putPosition,
   type StoredPosition,
@@ -46,6 +47,7 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
     } catch (error) {
       if (!isItsOwnFault(error)) throw error;
       deps.log.error({ payment: paymentId, err: error }, 'the money of a payment cannot be computed');
+      await commandOfLeader(deps, watcher.lease, (tx, at) => passPosition(tx, paymentId, at));
     }
   }
 }
@@ -119,7 +121,7 @@ async function endingOf(
   return { payment, ending };
 }
 
-/** What paid a payment that had succeeded before its money was computed for the first time. */
+/** The ending of a payment that had succeeded before its money was computed for the first time. */
 async function endingOfItem(tx: Tx, payment: Payment, known: PositionFacts): Promise<PaidEnding | undefined> {
   const item = await findPayingItem(tx, payment.id);
   if (item === undefined) return undefined;
