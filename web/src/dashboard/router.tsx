@@ -9,8 +9,9 @@ import {
 } from '@tanstack/react-router';
 import { dayAt, FIRST_PERIOD, lastDays } from './days.ts';
 import { readFilters, readStatus } from './filters.ts';
+import { PAYOUT_STATUSES, REFUND_STATUSES } from './outgoing-shapes.ts';
 import { attentionQuery, hasPartner, paymentsQuery, sessionQuery, statisticsQuery } from './queries.ts';
-import { type CurrentSession, LATE_STATUSES, PAYOUT_STATUSES, REFUND_STATUSES } from './shapes.ts';
+import { type CurrentSession, LATE_STATUSES } from './shapes.ts';
 import { JoinPage } from './ui/join.tsx';
 import { NotFound } from './ui/not-found.tsx';
 import { usePagesSeen } from './ui/pages.ts';
