@@ -1,4 +1,4 @@
-import type { Amount } from './shapes.ts';
+import type { Amount } from '../shared/money.ts';
 
 /** The answers of the API about money that leaves: refunds and payouts. */
 
