@@ -109,7 +109,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await until('the money is named', async () => (await late()).length === 1, { withinMs: 60_000 });
     await page.goto(`${origin}/dashboard/payments/${scene.merchantId}/${paymentId}`);
     await page.getByRole('heading', { name: en.lateMoney }).waitFor();
-    await page.getByText(/ETH on Till Sandbox: it is more than was asked/).waitFor();
+    await page.getByText(en.reasonPaidTwice).waitFor();
     await page.getByRole('button', { name: en.giveBack }).click();
     const account = dialog.getByLabel(en.giveBackAccount.replace('{network}', 'Till Sandbox'));
     await account.fill('somewhere');

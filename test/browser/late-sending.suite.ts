@@ -68,17 +68,17 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
         await page.reload();
         await steps.isAt(page, en.expiredTitle);
       }
-      const isNamed = async (id: string, value: string) => {
+      const isNamed = async (id: string, reason: string, value: string) => {
         const [money] = await lateMoney(id);
         if (money === undefined) return false;
         const unit = `caip19/${scene.assetOf('USDC')}`;
-        assert.deepEqual([money.reason, money.amount.unit, money.amount.value], ['late', unit, value]);
+        assert.deepEqual([money.reason, money.amount.unit, money.amount.value], [reason, unit, value]);
         return true;
       };
-      await until('the part is named', () => isNamed(first.paymentId, '4000000'), WITHIN);
+      await until('the part is named', () => isNamed(first.paymentId, 'underpaid', '4000000'), WITHIN);
 
       await pay(addresses[1], TEN_TOKENS);
-      await until('the late money is named', () => isNamed(second.paymentId, TEN_TOKENS.toString()), WITHIN);
+      await until('the late money is named', () => isNamed(second.paymentId, 'late', TEN_TOKENS.toString()), WITHIN);
       assert.equal(await scene.statusOf(second.paymentId), 'expired');
       const path = `/v1/late-money?paymentId=${second.paymentId}`;
       const [money] = (await scene.call<{ lateMoney: LateMoney[] }>('GET', path)).lateMoney;

@@ -206,7 +206,9 @@ describe('the programs of the guides', ONLY_LONG, () => {
     const program = run(['sh', '-c', `exec env ${onPort(shopLine).replace('node ', `${process.execPath} `)}`]);
     const paymentId = await payFor(program);
     await program.says('Ship ORDER-42');
-    await listening.says(new RegExp(`payment.succeeded  ${paymentId}  10.00 USD  ORDER-42  204 in \\d+ ms`));
+    await listening.says(
+      new RegExp(`payment.succeeded  ${paymentId}  10.00 USD  ORDER-42  your receiver took it \\(204\\) in \\d+ ms`),
+    );
     assert.ok(!listening.output().includes(sandbox.apiKey), 'the key is not shown');
     listening.child.kill('SIGINT');
     assert.equal(await listening.end(), 0, listening.output());

@@ -365,12 +365,13 @@ export async function openRelayScene(input: SceneInput = {}) {
       isHeld = false,
       subject = undefined as string | undefined,
       contract = chain.depositContract() ?? '',
+      amount = undefined as bigint | undefined,
     } = {}) {
       const asset = SANDBOX_ASSETS['eip3009-vrs'];
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
       const told = { method: 'deposit', collector: contract, deadlineS } as const;
       const recipient = isHeld ? { recipient: intermediate.address } : {};
-      const known = subject === undefined ? {} : { subject };
+      const known = { ...(subject !== undefined && { subject }), ...(amount !== undefined && { amount }) };
       const unaddressed = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...told, ...recipient, ...known });
       const address = chain.depositAddressOf(unaddressed);
       const item = { ...unaddressed, payer: address };

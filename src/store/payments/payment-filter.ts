@@ -109,10 +109,10 @@ export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   ]);
 }
 
-/** The index finds payments that have all parts of the text, in any order. */
+/** The index finds payments that have the parts of the text, in any order. */
 function hasReferencePart(db: Reader, filter: PaymentFilter, text: string): Fragment {
   return db`reference_parts(p.merchant_id, lower(p.reference_id))
-      @> reference_parts(${merchantOf(db, filter)}, lower(${text}))
+      @> reference_cover(${merchantOf(db, filter)}, lower(${text}))
     and ${hasText(db, text)}`;
 }
 

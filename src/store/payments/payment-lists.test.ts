@@ -93,8 +93,9 @@ describe('lists of a merchant with many payments', () => {
       const plan = await explain(db, listPayments(db.sql, { ...page, ...query, ...(at && { afterId: at }) }));
       const scans = paymentScans(plan);
       const pages = searchedPages(scans);
-      assert.ok(pages <= MOST_PAGES, `${pages} of at most ${MOST_PAGES} pages, by ${scans.map(wayOf)}`);
-      assert.ok(pagesOf(plan) <= MOST_PAGES + LIMIT * 8, `${pagesOf(plan)} pages in all`);
+      const most = query.referencePart === undefined ? MOST_PAGES : MOST_PAGES_OF_SEARCH;
+      assert.ok(pages <= most, `${pages} of at most ${most} pages, by ${scans.map(wayOf)}`);
+      assert.ok(pagesOf(plan) <= most + LIMIT * 8, `${pagesOf(plan)} pages in all`);
     });
   }
 
@@ -184,7 +185,7 @@ describe('lists of a merchant with many payments', () => {
     const scans = paymentScans(plan);
     assert.ok(nodesOf(plan).some((node) => node['Index Name'] === 'payments_by_folded_reference'));
     const pages = scans.reduce((sum, scan) => sum + pagesOf(scan), 0);
-    assert.ok(pages <= MOST_PAGES, `${pages} pages, by ${scans.map(wayOf)}`);
+    assert.ok(pages <= MOST_PAGES_OF_SEARCH, `${pages} pages, by ${scans.map(wayOf)}`);
   });
 
   for (const [name, more] of Object.entries<Partial<PaymentFilter>>({
@@ -294,6 +295,8 @@ describe('lists of a merchant with many payments', () => {
 
 /** A scan of the large merchant's part of an index would take far more: some 700 pages of the 20,000 payments. */
 const MOST_PAGES = 200;
+/** The list of a part that most references have grows with them: by a page for some thousand payments. */
+const MOST_PAGES_OF_SEARCH = MOST_PAGES + ROWS / 2_000;
 /** From the root of an index to an entry. */
 const PAGES_PER_LOOK = 4;
 
