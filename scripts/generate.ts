@@ -14,6 +14,7 @@ import { conformancePage } from './conformance-page.ts';
 import { withEndpointWords } from './endpoint-words.ts';
 import { eventsPage } from './events-page.ts';
 import { networksPage } from './networks-page.ts';
+import { roomsPage } from './rooms-page.ts';
 import { sdkTypes } from './sdk-types.ts';
 import { withSecurityTables } from './security-tables.ts';
 
@@ -38,6 +39,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
     ['docs/conformance.md', conformancePage()],
+    ['docs/rooms.md', roomsPage()],
     ['docs/security.md', withSecurityTables(withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8')))],
     ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];

@@ -246,6 +246,22 @@ describe('the house', () => {
     assert.deepEqual(wrong, []);
   });
 
+  it('says in one line what each folder is for', () => {
+    const folders = new Set(sources.map((name) => dirname(name)));
+    const isOneLine = (folder: string) => {
+      const file = `${folder}/README.md`;
+      return tracked.includes(file) && /^.{10,320}\.\n$/.test(read(file));
+    };
+    assert.deepEqual(
+      [...folders].filter((folder) => !isOneLine(folder)),
+      [],
+    );
+  });
+
+  it('explains itself on a page that can be read at once', () => {
+    assert.ok(read('ARCHITECTURE.md').length <= 25_000, `${read('ARCHITECTURE.md').length} characters`);
+  });
+
   it('has no circle of imports', () => {
     const scripts = tracked.filter((name) => /^(src|sdk\/src|web\/src|test|bench|scripts)\/.*\.tsx?$/.test(name));
     assert.deepEqual(findCircle(new Map(scripts.map((name) => [name, neighboursOf(name)]))), []);
@@ -451,7 +467,7 @@ describe('the house', () => {
   });
 
   it('migrates forward only, in numbered steps', () => {
-    const migrations = tracked.filter((name) => name.startsWith('migrations/')).sort();
+    const migrations = tracked.filter((name) => name.startsWith('migrations/') && name.endsWith('.sql')).sort();
     migrations.forEach((name, index) => {
       assert.match(name, new RegExp(`^migrations/${String(index + 1).padStart(4, '0')}_[a-z_]+\\.sql$`));
     });
