@@ -147,7 +147,7 @@ describe('receipts', () => {
     const { receipt } = signed;
     assert.deepEqual(
       [receipt.form, receipt.arrived, receipt.transfers.map(({ amount }: Json) => amount), receipt.refunds],
-      ['till-receipt/3', '10000000', ['4000000', '6000000'], []],
+      ['till-receipt/5', '10000000', ['4000000', '6000000'], []],
     );
     assert.equal(receipt.transaction, receipt.transfers[1].transaction, 'the transfer that completed it');
     const { code, said } = await check(signed);
