@@ -1,31 +1,40 @@
-/** A test by its file in `test/e2e` and its title, and the sentences of the specification that it provokes. */
+/**
+ * A test by its file in `test/e2e` and its title, and the sentences of the specification that it proves. In titles of tests that
+ * are repeated for several values, `…` stands for the value.
+ */
 export type Proof = readonly [file: string, title: string, sentences: readonly string[]];
 
 /** The routes of the specification. */
 export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
   'Create a payment: `POST /v1/payments`': [
-    ['callers', 'are asked for', ['`Api-Key` is required']],
-    ['callers', 'say which merchant a payment is about, in a header', ['`Merchant-Id` is required']],
     [
-      'callers',
-      'that are known may be requested by either header, and both headers show the version in force',
-      ['`Pay-Version` is optional'],
+      'payments-bad-input',
+      'is refused without a key or a merchant of one’s own, before its body is looked at',
+      ['`Api-Key` is required', '`Merchant-Id` is required'],
     ],
+    ['payments', 'and answered alike in every version of the API', ['`Pay-Version` is optional']],
     [
       'specification',
       'takes the headers of SDKs, and does without them',
       ['`Sdk-Name`, `Sdk-Version` and `Sdk-Platform` are optional'],
     ],
+    ['payments', 'with the gateway URL and the id for later reads', ['`Idempotency-Key` is optional']],
     [
       'payments',
       'when the request is sent again, however it is spelled',
-      ['`Idempotency-Key` is optional', 'A retry with the same key finds its payment'],
+      ['A retry with the same key finds its payment'],
     ],
+    ['payments-bad-input', 'is refused when it cannot be read at all', ['`Content-Type` is `application/json`']],
     ['payments-bad-input', 'names everything that is missing', ['`amount` is required', '`referenceId` is required']],
     [
       'payments',
       'with where to send the payer at the end: both URLs or none',
-      ['`checkout`: an object or null', '`checkout.errorUrl` and `checkout.successUrl` are URLs'],
+      ['`checkout`: an object or null, and not required'],
+    ],
+    [
+      'payments-bad-input',
+      'is refused for the checkout URL …',
+      ['`checkout.errorUrl` and `checkout.successUrl` are URLs'],
     ],
     [
       'payments-bad-input',
@@ -35,8 +44,9 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     [
       'payments',
       'to end when the merchant says, from the next second to 30 days ahead, or in five minutes',
-      ['`expiresAt` must be in the future if given', '`expiresAt` is five minutes from now by default'],
+      ['`expiresAt`: Unix seconds or null', '`expiresAt` is five minutes from now by default'],
     ],
+    ['payments-bad-input', 'is refused for an expiry …', ['`expiresAt` must be in the future if given']],
     [
       'payments',
       'with the gateway URL and the id for later reads',
@@ -44,14 +54,14 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     ],
     ['payments-bad-input', 'names every broken field, whatever its problem', ['400 for an invalid request']],
     [
-      'payments-bad-input',
-      'is refused without a key or a merchant of one’s own, before its body is looked at',
-      ['401 for an invalid API key'],
+      'specification',
+      'answers an invalid creation with 400 and an invalid key with 401, both with the error body',
+      ['401 for an invalid API key', 'Each error has the error body'],
     ],
     [
       'specification',
       'answers an internal failure of a creation with 500 and the error body',
-      ['500 for an internal failure', 'Each error has the error body'],
+      ['500 for an internal failure'],
     ],
   ],
   'Details: `GET /v1/payments/{id}`': [
@@ -60,11 +70,26 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       'names itself, its merchant, its price, its times and its page',
       ['`referenceId` and `status` are there always'],
     ],
-    ['payments', 'by their own merchant alone', ['`Api-Key` and `Merchant-Id` are required']],
     [
-      'idempotency',
-      'is ignored where nothing can be made twice',
-      ['`Idempotency-Key` is optional and changes nothing'],
+      'specification',
+      'says of each status whether it is final, when to poll, why it failed and how it was paid',
+      ['`failureCode` and `info` as of the payment'],
+    ],
+    [
+      'settlement-views',
+      'shows a held amount as not settled, and as settled once it is paid out, on every node',
+      ['`settlement` as of the payment'],
+    ],
+    [
+      'payments-bad-input',
+      'is refused without a key or a merchant of one’s own, before its body is looked at',
+      ['`Api-Key` and `Merchant-Id` are required'],
+    ],
+    ['payments', 'by their own merchant alone', ['The payment is one of the merchant']],
+    [
+      'specification',
+      'reads details and statuses with or without the optional headers',
+      ['`Pay-Version`, `Sdk-Name`, `Sdk-Version`, `Sdk-Platform` and `Idempotency-Key` are optional'],
     ],
     ['payments', 'not when there is none', ['An unknown id is `payment_not_found`']],
   ],
@@ -72,9 +97,15 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     [
       'long-poll',
       'is held until the status changes, on every status route',
-      ['`maxPollMs`: the longest time to wait for a change', 'Both routes have the same purpose'],
+      ['`maxPollMs`: waits for a change of the status', 'Both routes have the same purpose'],
     ],
-    ['long-poll', 'answers at once when nothing is to be waited for', ['`maxPollMs`: an integer or null, at least 0']],
+    [
+      'long-poll',
+      'answers with the state as it is when its time is over',
+      ['`maxPollMs`: the longest time to wait, in milliseconds'],
+    ],
+    ['long-poll', 'answers at once when nothing is to be waited for', ['`maxPollMs`: null and 0 are taken']],
+    ['payments-bad-input', 'is refused for maxPollMs=…', ['`maxPollMs`: an integer, at least 0']],
     ['payments-bad-input', 'is refused when maxPollMs comes twice', ['`maxPollMs` is given once']],
     [
       'payments',
@@ -82,8 +113,13 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       ['`Api-Key`, or `App-Id` and `Client-Id`'],
     ],
     [
-      'payments',
-      'while the payer’s money is on its way',
+      'specification',
+      'reads details and statuses with or without the optional headers',
+      ['`Pay-Version`, `Sdk-Name`, `Sdk-Version` and `Sdk-Platform` are optional'],
+    ],
+    [
+      'specification',
+      'says of each status whether it is final, when to poll, why it failed and how it was paid',
       ['`isFinal` and `status` are there always', '`failureCode`, `info` and `pollInMs` as of the payment'],
     ],
   ],
@@ -92,6 +128,11 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       'payment-list-stats',
       'callers without a key, a merchant or the scope',
       ['`Api-Key` is required', '`Merchant-Id` is required'],
+    ],
+    [
+      'payment-lists',
+      'all six statuses in every version, and time that has run out, swept or not',
+      ['`Pay-Version` overrides the version'],
     ],
     ['callers', 'are pinned per partner', ['Without `Pay-Version`, the partner’s pinned version']],
     [
@@ -135,22 +176,23 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       ],
     ],
     [
-      'unknown-fields',
-      'is a repeated parameter where it has brackets, as many clients write it',
-      ['`status`: a repeated parameter'],
-    ],
-    [
       'payment-lists',
       'by statuses as they are seen, repeated and with commas',
-      ['`status`: values of the payment’s status'],
+      ['`status`: a repeated parameter', '`status`: values of the payment’s status'],
+    ],
+    [
+      'unknown-fields',
+      'is a repeated parameter where it has brackets, as many clients write it',
+      ['Repeated parameters with brackets are the same'],
     ],
     ['payment-lists', 'by a part of the reference, in any case', ['`referenceId`: a substring search']],
     ['payment-list-stats', 'all that is wrong at once', ['Values outside these lists are refused']],
     [
       'payment-lists',
       'nothing where there is nothing',
-      ['`data`, `nextCursor` and `stats` are there always', '`nextCursor` is null at the end'],
+      ['`data`, `nextCursor` and `stats` are there always', '`nextCursor` is null when there are no more'],
     ],
+    ['payment-lists', 'each payment as far as it is known', ['`data`: items of the list']],
   ],
   'Merchants: `GET /v1/merchants`': [
     ['callers', 'are asked for', ['`Api-Key` is required']],
@@ -175,14 +217,24 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
         '`nextCursor`: a string or null',
       ],
     ],
+    [
+      'specification',
+      'lists merchants with their logo, and an e-mail address only if there is one',
+      ['`merchants`: an array of merchants'],
+    ],
   ],
   'Create a merchant: `POST /v1/merchants`': [
     [
+      'callers',
+      'of credentials come before the body and the query on every route of the API',
+      ['`Api-Key` is required'],
+    ],
+    [
       'idempotency',
       'is required where something is made that must not be made twice',
-      ['`Idempotency-Key` is required'],
+      ['`Idempotency-Key` is required', '`Idempotency-Key`: 256 characters are refused'],
     ],
-    ['idempotency', 'of 255 characters is fine', ['`Idempotency-Key`: at most 255 characters']],
+    ['idempotency', 'of 255 characters is fine', ['`Idempotency-Key`: 255 characters are taken']],
     [
       'idempotency',
       'gives a retry the first answer, however the retry is spelled',
@@ -211,6 +263,7 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       [
         '`DELETE /v1/merchants/{merchantId}`',
         '`GET /v1/merchants/{merchantId}`',
+        '`PATCH /v1/merchants/{merchantId}`: updates the profile',
         'PATCH: `iconUrl` null unsets the logo',
       ],
     ],
@@ -231,9 +284,15 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
       [
         'The merchant’s profile has its crypto and fiat settlements',
         '`GET /v1/merchants/{merchantId}/settlements`',
-        '`DELETE …/settlements/crypto/{id}`: payments in that asset are no longer settled',
+        'Crypto settlements have CAIP-19 assets and CAIP-10 destinations',
+        '`DELETE …/settlements/crypto/{id}`: removes the settlement',
         '`PUT …/settlements/crypto/{id}`: changes the destination',
       ],
+    ],
+    [
+      'specification',
+      'no longer settles payments in an asset whose destination was removed',
+      ['After `DELETE …/settlements/crypto/{id}`, payments in that asset are no longer settled automatically'],
     ],
     [
       'settlements',
@@ -251,13 +310,9 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     [
       'specification',
       'lists the payments of all merchants of the partner at GET /v1/payments',
-      ['`GET /v1/payments` lists payments, page by page'],
+      ['`GET /v1/payments` lists payments, page by page, with optional filters'],
     ],
-    [
-      'gateway-transaction',
-      'is shown once it was sent, follows a higher fee, and stays when it paid',
-      ['`GET /v1/gateway/payment/{id}`: information for the payer'],
-    ],
+    ['payments', 'while they wait for the payer', ['`GET /v1/gateway/payment/{id}`: information for the payer']],
     [
       'paying-options',
       'every asset the account holds enough of: no rate first, then no transaction of its own',
@@ -271,7 +326,12 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     [
       'paying-confirm',
       'makes it work that any node can carry out, in the move itself',
-      ['`POST …/confirm` confirms a payment and submits it to the blockchain'],
+      ['`POST …/confirm` confirms a payment'],
+    ],
+    [
+      'gateway-transaction',
+      'is shown once it was sent, follows a higher fee, and stays when it paid',
+      ['A confirmed payment is submitted to the blockchain'],
     ],
     ['payments', 'by the payer, whose wallet is remembered', ['`POST /v1/gateway/payment/{id}/cancel`']],
     ['payments', 'by the merchant, while they wait for the payer', ['`POST /v1/payments/{id}/cancel`']],
@@ -282,7 +342,7 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     ],
     [
       'refunds-on-chain',
-      'refuses impossible refunds, and moves nothing',
+      'answers a request with the same Idempotency-Key with the same answer',
       ['A second refund of the same payment is answered with 409'],
     ],
   ],

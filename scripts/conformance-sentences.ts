@@ -1,20 +1,25 @@
+import { CODES } from './conformance-codes.ts';
 import { type Proof, ROUTES } from './conformance-routes.ts';
 
 /** The specification, section by section. */
 export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
   'What the service does': [
+    ['specification', 'answers in JSON, and takes nothing else', ['All bodies are JSON (`application/json`)']],
     [
       'payments',
-      'with the gateway URL and the id for later reads',
-      [
-        'A partner creates payments on behalf of merchants and reads them back',
-        'A created payment returns a gateway URL to which the payer is redirected',
-      ],
+      'with any order id of 1 to 255 characters',
+      ['A partner creates payments on behalf of merchants and reads them back'],
     ],
     [
       'payments',
+      'with the gateway URL and the id for later reads',
+      ['A created payment returns a gateway URL to which the payer is redirected'],
+    ],
+    ['payments', 'in …, whose amounts have … decimals', ['Payments are amounts in a fiat unit']],
+    [
+      'payments',
       'in a token, however its address is spelled, and shown in the one canonical spelling',
-      ['Payments are amounts in a fiat or token unit'],
+      ['Payments are amounts in a token unit'],
     ],
     ['long-poll', 'is held until the status changes, on every status route', ['The partner polls for status']],
     ['payments', 'while they wait for the payer', ['Polling uses a delay that the server provides']],
@@ -22,30 +27,29 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     [
       'payment-lists',
       'by everything at once',
-      ['The service lists a merchant’s payments with filters, paging and statistics'],
+      ['The service lists a merchant’s payments with filters and aggregate statistics'],
     ],
+    ['payment-list-pages', 'the same on any page size, each payment once', ['The list has pages']],
   ],
   Amounts: [
+    ['payments', 'with amounts of any size up to 78 digits, to the last digit', ['`value`: a string']],
     [
       'payments',
-      'with amounts of any size up to 78 digits, to the last digit',
-      ['`value`: a string, in minor units', '`unit`: `iso4217/` and a currency code'],
+      'in …, whose amounts have … decimals',
+      [
+        '`unit`: `iso4217/` and a currency code',
+        '`value` is in the unit’s minor units',
+        '`display` of a currency: `assetSymbol`, `assetName` and `decimals` alone',
+      ],
     ],
+    ['payments-bad-input', 'is refused for the amount …', ['Other forms of `value` are refused']],
     [
       'payments',
       'in a token, however its address is spelled, and shown in the one canonical spelling',
       ['`unit`: `caip19/` and a CAIP-19 asset id'],
     ],
-    [
-      'payments-bad-input',
-      'names every broken field, whatever its problem',
-      ['`unit` and `value` are required', 'Other prefixes and forms are refused'],
-    ],
-    [
-      'payment-details',
-      'names itself, its merchant, its price, its times and its page',
-      ['`display` of a currency: `assetSymbol`, `assetName` and `decimals` alone'],
-    ],
+    ['payments-bad-input', 'names everything that is missing', ['`unit` and `value` are required']],
+    ['payments-bad-input', 'is refused for the unit …', ['Other prefixes and forms of `unit` are refused']],
     [
       'paying-options',
       'the amount in the token, with the data to format it',
@@ -54,7 +58,7 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     [
       'payments',
       'with the paid amount, only when they have succeeded',
-      ['`optionAmount` has `display`, `unit` and `value`'],
+      ['`optionAmount` has `display`, `unit` and `value`, in details and in the status'],
     ],
   ],
   'The payment': [
@@ -65,30 +69,24 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     ['payments', 'with any order id of 1 to 255 characters', ['`referenceId`: the order id given at creation']],
     [
-      'payments',
-      'with why, when they have failed and only then',
-      ['`failureCode` only with `failed`', '`failureCode`: `declined_user`'],
+      'specification',
+      'says of each status whether it is final, when to poll, why it failed and how it was paid',
+      [
+        '`status`: one of the six',
+        '`failureCode` only with `failed`',
+        '`isFinal` is true when polling is no longer needed, and false before',
+        '`pollInMs` is absent or null when final, and an integer before',
+        '`info` when `succeeded`, null otherwise',
+      ],
     ],
+    ['payments', 'with why, when they have failed and only then', ['`failureCode`: `declined_user` or null']],
     [
       'payments',
       'to end when the merchant says, from the next second to 30 days ahead, or in five minutes',
       ['`expiresAt`: seconds since the epoch, at least 0'],
     ],
-    [
-      'payments',
-      'while they wait for the payer',
-      ['`isFinal` is false while polling is needed', '`pollInMs`: milliseconds until the next poll, at least 0'],
-    ],
-    [
-      'payments',
-      'with the paid amount, only when they have succeeded',
-      [
-        '`isFinal` is true when polling is no longer needed',
-        '`pollInMs` is absent or null when final',
-        '`info` has `optionAmount` and `txId`',
-        '`info` when `succeeded`, null otherwise',
-      ],
-    ],
+    ['payments', 'while they wait for the payer', ['`pollInMs`: milliseconds until the next poll, at least 0']],
+    ['payments', 'with the paid amount, only when they have succeeded', ['`info` has `optionAmount` and `txId`']],
     [
       'settlement-views',
       'shows nothing for payments that have not succeeded',
@@ -111,14 +109,14 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       'each payment as far as it is known',
       [
         '`paymentId`',
-        '`merchant`: `id`, `name`, `iconUrl`',
+        '`merchant`: `id`, `name`',
         '`referenceId`',
         '`status`',
         '`isTerminal`',
         '`fiatAmount`, in a fiat unit',
         '`tokenAmount`, in a token unit',
-        '`buyer`: `accountCaip10`, `accountProviderName`, `accountProviderIcon`',
-        '`transaction`: `networkId`, `hash`',
+        '`buyer`: `accountCaip10`, `accountProviderName`',
+        '`transaction`: `networkId`, `hash`, `nonce` as an integer',
         '`createdAt`: ISO 8601 with milliseconds, in UTC',
         '`lastUpdatedAt`: the same format',
       ],
@@ -126,7 +124,12 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     [
       'watch',
       'takes native coin whose payer never confirmed: processing from its first block, succeeded at depth',
-      ['`transaction.nonce`: an integer'],
+      ['`transaction.nonce` of a payment in coin is the payer’s'],
+    ],
+    [
+      'specification',
+      'shows the icons of the wallet and of the merchant in lists',
+      ['`merchant.iconUrl`: a URL', '`buyer.accountProviderIcon`: a URL'],
     ],
     [
       'settlement-views',
@@ -154,11 +157,19 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       'are created, read, changed and deleted',
       [
         '`id` begins with `mrch_`',
-        '`name`',
-        '`email`: a string or null',
         '`createdAt`: ISO 8601 with milliseconds',
-        '`iconUrl` is returned by the listing, and absent from the creation response',
+        '`iconUrl` is absent from the creation response',
       ],
+    ],
+    [
+      'merchants',
+      'accept valid values, and return them unchanged',
+      ['`name`', '`email`', '`iconUrl`: a string or null'],
+    ],
+    [
+      'specification',
+      'lists merchants with their logo, and an e-mail address only if there is one',
+      ['`iconUrl` is returned by the listing', '`email` may be null'],
     ],
     ['merchants', 'are filtered by status', ['`status`: `active`, `inactive` or `suspended`']],
   ],
@@ -174,7 +185,20 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       'are hidden from lists and counts, and their rows are kept',
       ['Deleting a merchant is a soft delete', 'A deleted merchant is hidden from listings'],
     ],
-    ['merchants', 'answer 404 on every route but DELETE', ['A deleted merchant takes no new payments']],
+    [
+      'payments',
+      'because it is … are not created any more, from that moment on',
+      ['A deleted merchant takes no new payments'],
+    ],
+    [
+      'specification',
+      'says of each status whether it is final, when to poll, why it failed and how it was paid',
+      [
+        'When the payment is final, `isFinal` is true and `pollInMs` is absent or null',
+        '`failureCode` accompanies `failed` only',
+        '`info` is filled only for `succeeded`',
+      ],
+    ],
     [
       'merchants',
       'are created, read, changed and deleted',
@@ -183,17 +207,18 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
   ],
   ...ROUTES,
   Authentication: [
+    [
+      'callers',
+      'of credentials come before the body and the query on every route of the API',
+      ['Every route asks for credentials'],
+    ],
     ['callers', 'are asked for', ['Partner endpoints: the header `Api-Key`']],
     [
       'callers',
       'say which merchant a payment is about, in a header',
       ['Merchant-scoped endpoints also need `Merchant-Id`'],
     ],
-    [
-      'callers',
-      'let in any valid key, or a wallet app with a client id',
-      ['Wallets: the header `App-Id`', '`Client-Id` is required with `App-Id`'],
-    ],
+    ['callers', 'let in any valid key, or a wallet app with a client id', ['Wallets: the header `App-Id`']],
     [
       'callers',
       'refuse two identities at once, like every other route',
@@ -202,7 +227,7 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     [
       'callers',
       'refuse every other combination with a code of its own',
-      ['No auth headers are `missing_auth_headers`', '`missing_app_id`, `missing_client_id`, `invalid_app_id`'],
+      ['`Client-Id` is required with `App-Id`', 'No auth headers are `missing_auth_headers`'],
     ],
     [
       'callers',
@@ -223,11 +248,22 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       ['No other `code` is ever answered'],
     ],
     [
-      'callers',
-      'run in the order of the catalogue: an earlier failure is reported before later ones',
-      ['Each condition has its own code'],
+      'specification',
+      'answers an invalid creation with 400 and an invalid key with 401, both with the error body',
+      ['Rule 1: 400 for an invalid request and 401 for an invalid key'],
+    ],
+    [
+      'specification',
+      'answers an internal failure of a creation with 500 and the error body',
+      ['Rule 1: 500 for an internal failure'],
+    ],
+    [
+      'refunds-on-chain',
+      'answers a request with the same Idempotency-Key with the same answer',
+      ['Rule 2: a refund requested twice is answered with 409'],
     ],
   ],
+  'Error codes': CODES,
   Limits: [
     [
       'callers',
@@ -238,6 +274,32 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
       'payments',
       'to end when the merchant says, from the next second to 30 days ahead, or in five minutes',
       ['The default lifetime of a payment is five minutes'],
+    ],
+    [
+      'specification',
+      'has fifty payments on a page unless the limit says otherwise, from 1 to 200',
+      ['`limit` of payments: 1 to 200, by default 50'],
+    ],
+    [
+      'specification',
+      'searches references by 3 to 35 characters of its own alphabet',
+      ['`referenceId` in a search: 3 to 35 characters'],
+    ],
+    [
+      'merchants',
+      'are 20 a page unless the limit says otherwise, from 1 to 100, and all are counted',
+      ['`limit` of merchants: 1 to 100, by default 20'],
+    ],
+    [
+      'merchants',
+      'take a search of 1 to 256 characters, however many bytes those are',
+      ['`search`: 1 to 256 characters'],
+    ],
+    ['merchants', 'refuse invalid values, by name, on POST and on PATCH', ['`merchantName`: 1 to 256 characters']],
+    [
+      'idempotency',
+      'is required where something is made that must not be made twice',
+      ['`Idempotency-Key`: at most 255 characters'],
     ],
   ],
   Versions: [

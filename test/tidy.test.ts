@@ -466,6 +466,11 @@ describe('the house', () => {
     assert.deepEqual(unsaid, []);
   });
 
+  it('keeps secrets, data and history out of container images', () => {
+    const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n');
+    for (const name of ['.env', '.till', '.git']) assert.ok(ignored.includes(name), name);
+  });
+
   it('migrates forward only, in numbered steps', () => {
     const migrations = tracked.filter((name) => name.startsWith('migrations/') && name.endsWith('.sql')).sort();
     migrations.forEach((name, index) => {

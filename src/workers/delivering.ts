@@ -8,7 +8,7 @@ import type { EventFeed } from '../store/events/event-feed.ts';
 import { DELIVERIES_CHANNEL } from '../store/webhooks/fan-out.ts';
 import { newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
-import { createManners, type Manners } from './manners.ts';
+import { createThrottle, type Throttle } from './throttle.ts';
 import { createWake, type Nap } from './wake.ts';
 
 export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' | 'exchangeFor'> {
@@ -41,8 +41,8 @@ const STOP_WAIT_MS = 5_000;
 /** Creates deliveries, on whichever node leads, and attempts them on this node. The returned function stops both. */
 export async function startDelivering(deps: DeliveringDeps): Promise<() => Promise<void>> {
   const stop = new AbortController();
-  const manners = createManners(deps);
-  const stopFanOut = startFanOut(deps, manners);
+  const throttle = createThrottle(deps);
+  const stopFanOut = startFanOut(deps, throttle);
   const wake = createWake(deps.world.timers);
   await deps.db.listen(DELIVERIES_CHANNEL, { onMessage: wake.all, onConnected: wake.all });
   const readBodies: BodyReader = createBodyReader(deps);
@@ -56,7 +56,7 @@ export async function startDelivering(deps: DeliveringDeps): Promise<() => Promi
       inFlight: (count) => metrics.webhooksInFlight.set(count),
     },
   });
-  const loop = deliverForever(deps, { manners, takeDue: courier.takeDue, nap: wake.sleeper(), stop: stop.signal });
+  const loop = deliverForever(deps, { throttle, takeDue: courier.takeDue, nap: wake.sleeper(), stop: stop.signal });
   return async () => {
     stop.abort();
     const ended = Promise.all([stopFanOut(), loop.then(() => courier.stop())]);
@@ -64,7 +64,7 @@ export async function startDelivering(deps: DeliveringDeps): Promise<() => Promi
   };
 }
 
-function startFanOut(deps: DeliveringDeps, manners: Manners): () => Promise<void> {
+function startFanOut(deps: DeliveringDeps, throttle: Throttle): () => Promise<void> {
   const { timers } = deps.world;
   const clock = unshifted(deps.world.clock);
   const wake = createWake(timers);
@@ -74,13 +74,13 @@ function startFanOut(deps: DeliveringDeps, manners: Manners): () => Promise<void
     {
       name: FAN_OUT_LEASE,
       start: (lease) => async (signal) => {
-        const isBusy = manners.isBusy();
+        const isBusy = throttle.isBusy();
         const startMs = clock.nowMs();
         const events = await fanOutOnce(deps, lease, isBusy ? BUSY_EVENTS : undefined);
         const restMs = Math.min(MAX_REST_MS, (clock.nowMs() - startMs) * restFactorOf(deps, { events, isBusy }));
         const endMs = clock.nowMs() + restMs;
         // The rest of a busy node ends with its flood of payments.
-        const leftMs = () => (isBusy && !manners.isBusy() ? 0 : endMs - clock.nowMs());
+        const leftMs = () => (isBusy && !throttle.isBusy() ? 0 : endMs - clock.nowMs());
         await timers.sleep(GATHER_MS, signal);
         while (leftMs() > 0 && !signal.aborted) await timers.sleep(Math.min(REST_STEP_MS, leftMs()), signal);
         if (events === 0) await nap(LOOK_MS, signal);
@@ -105,22 +105,22 @@ function restFactorOf(
 }
 
 interface DeliverLoop {
-  readonly manners: Manners;
+  readonly throttle: Throttle;
   readonly takeDue: Courier['takeDue'];
   readonly nap: Nap;
   readonly stop: AbortSignal;
 }
 
-async function deliverForever(deps: DeliveringDeps, { manners, takeDue, nap, stop }: DeliverLoop): Promise<void> {
+async function deliverForever(deps: DeliveringDeps, { throttle, takeDue, nap, stop }: DeliverLoop): Promise<void> {
   const { timers } = deps.world;
   while (!stop.aborted) {
     try {
-      manners.use(await takeDue(manners.allowance()));
+      throttle.use(await takeDue(throttle.allowance()));
     } catch (error) {
       deps.log.warn({ err: error }, 'due webhooks could not be claimed');
     }
     await timers.sleep(GATHER_MS, stop);
-    for (let waitMs = manners.waitMs(); waitMs > 0 && !stop.aborted; waitMs = manners.waitMs()) {
+    for (let waitMs = throttle.waitMs(); waitMs > 0 && !stop.aborted; waitMs = throttle.waitMs()) {
       await timers.sleep(waitMs, stop);
     }
     await nap(withJitter(deps.world, LOOK_MS), stop);

@@ -119,6 +119,7 @@ function pagesOf({ paymentId, endpointId }: Shown): readonly Shot[] {
     { name: 'payments', path: '/payments' },
     { name: 'payment', path: `/payments/${scene.merchantId}/${paymentId}`, ready: '.entry' },
     { name: 'refunds', path: '/refunds' },
+    { name: 'late-money', path: '/late-money' },
     { name: 'payouts', path: '/payouts' },
     { name: 'links', path: '/links' },
     { name: 'merchants', path: '/merchants' },
@@ -156,6 +157,8 @@ async function furnish({ call, createPayment, createWallet, createMerchant, asse
     logo: pngLogo([99, 91, 255]).toString('base64'),
     poweredBy: false,
   });
+  const double = { referenceId: 'ORDER-1120', metadata: { sandbox: 'double' } };
+  await payWith(scene, wallet, (await createPayment('iso4217/USD', '1850', double)).paymentId, 'USDC');
   const [first = ''] = paid;
   const shown = paid.at(-1) ?? '';
   await call('POST', '/v1/refunds', { paymentId: first });

@@ -40,6 +40,11 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
     return page.getByText(/^0x[0-9a-fA-F]{40}$/).innerText();
   }
 
+  /** The page has not been loaded again since its payment ended. */
+  async function isShown(page: Page, reason: string, amount: RegExp): Promise<void> {
+    await page.locator('.receipt-line', { hasText: reason }).getByText(amount).waitFor();
+  }
+
   const lateMoney = async (paymentId: string): Promise<LateMoney[]> => {
     const { events } = await scene.call<{ events: { data: { id: string; lateMoney: LateMoney } }[] }>(
       'GET',
@@ -76,9 +81,11 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
         return true;
       };
       await until('the part is named', () => isNamed(first.paymentId, 'underpaid', '4000000'), WITHIN);
+      await isShown(little.page, en.underpaid, /^4\.00\sUSDC$/);
 
       await pay(addresses[1], TEN_TOKENS);
       await until('the late money is named', () => isNamed(second.paymentId, 'late', TEN_TOKENS.toString()), WITHIN);
+      await isShown(late.page, en.late, /^10\.00\sUSDC$/);
       assert.equal(await scene.statusOf(second.paymentId), 'expired');
       const path = `/v1/late-money?paymentId=${second.paymentId}`;
       const [money] = (await scene.call<{ lateMoney: LateMoney[] }>('GET', path)).lateMoney;
@@ -92,6 +99,7 @@ describe('sending to an address too little, or too late', { skip: missingBrowser
       };
       await until('the money is back', isBack, WITHIN);
       assert.equal(await scene.balanceOf('USDC', payer), TEN_TOKENS);
+      await late.page.getByText(en.lateReturned).waitFor();
       for (const visit of [little, late]) {
         // Between the jump of the clock and the reload the page may ask for its address once more.
         assert.deepEqual(

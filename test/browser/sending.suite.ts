@@ -22,8 +22,8 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     `ethereum:${tokenOf()}@31337/transfer?address=${address}&uint256=${value}`;
 
   /** An account that no page knows, such as the one of an exchange. */
-  async function openExchange() {
-    const wallet = await scene.createWallet({ USDC: TEN_TOKENS, ETH: parseEther('1') });
+  async function openExchange(funds = TEN_TOKENS) {
+    const wallet = await scene.createWallet({ USDC: funds, ETH: parseEther('1') });
     const pay = (to: string, value: bigint) =>
       wallet.send({ to: tokenOf(), data: encodeFunctionData({ abi: TOKEN, args: [to as Hex, value] }) });
     return { wallet, pay };
@@ -92,6 +92,24 @@ describe('sending to an address from the checkout', { skip: missingBrowser(), co
     await steps.isPaid(device.page);
     assert.equal(await scene.statusOf(paymentId), 'succeeded');
     await device.close();
+    await close();
+  });
+
+  it('tells of money that comes after the end, on the open page and once it is there', async () => {
+    const { page, problems, close } = await scene.visit();
+    const { pay } = await openExchange(2n * TEN_TOKENS);
+    const { paymentId, gatewayUrl } = await scene.createPayment(...TEN_DOLLARS);
+    const address = await askForAddress(page, gatewayUrl);
+    await pay(address, TEN_TOKENS);
+    await steps.isPaid(page);
+    const more = page.getByRole('definition').getByText(/^5\.00\sUSDC$/);
+    assert.equal(await more.count(), 0);
+    await pay(address, 5_000_000n);
+    await more.waitFor();
+    await page.getByText(wordsOf(en.lateText)).waitFor();
+    await page.getByRole('status').getByText(en.lateMoney).waitFor({ state: 'attached' });
+    assert.equal(await scene.statusOf(paymentId), 'succeeded');
+    assert.deepEqual(problems, []);
     await close();
   });
 

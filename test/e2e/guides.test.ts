@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -224,6 +224,41 @@ describe('the programs of the guides', ONLY_LONG, () => {
       program.output(),
       new RegExp(`Ship ORDER-45\\n(pay_\\w{26}\\n)*${paymentId}\\n(pay_\\w{26}\\n)*ORDER-45\\n$`),
     );
+  });
+
+  it('client library: is packed, installed in another folder as its page says, type-checked and run there', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'till-elsewhere-'));
+    try {
+      const [gateway, shop] = [join(elsewhere, 'till'), join(elsewhere, 'shop')];
+      await Promise.all([mkdir(gateway), mkdir(shop)]);
+      const text = await readFile(join(ROOT, 'docs/clients.md'), 'utf8');
+      const [, pack = ''] = /`(npm pack [^`]+)`/.exec(text) ?? [];
+      const [, install = ''] = /`(npm install [^`]+)`/.exec(text) ?? [];
+      const { version } = JSON.parse(await readFile(join(ROOT, 'sdk/package.json'), 'utf8'));
+      const npm = { npm_config_update_notifier: 'false', npm_config_fund: 'false', npm_config_audit: 'false' };
+      // Only the place of the package differs from the page, so that the repository stays clean.
+      const packed = run([...pack.split(' '), '--pack-destination', gateway], npm, ROOT);
+      assert.equal(await packed.end(), 0, packed.output());
+      const installed = run(install.replace('<version>', version).split(' '), npm, shop);
+      assert.equal(await installed.end(), 0, installed.output());
+      const names = await readdir(join(shop, 'node_modules/@till/sdk'));
+      assert.deepEqual(names.sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
+
+      // An order of its own: another test runs the same program in the folder of the gateway.
+      const code = (await blocksOf('sdk/README.md', 'js')).join('\n').replace(/(order)-45/gi, '$1-49');
+      await writeFile(join(shop, 'shop.mjs'), code);
+      await writeFile(join(shop, 'shop.mts'), `declare const process: { env: Record<string, string> };\n${code}`);
+      const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), '--noEmit', '--strict', '--module', 'nodenext'];
+      const checked = run([process.execPath, ...tsc, '--types', '', 'shop.mts'], {}, shop);
+      assert.equal(await checked.end(), 0, checked.output());
+
+      const program = run([process.execPath, 'shop.mjs'], {}, shop);
+      await payFor(program);
+      assert.equal(await program.end(), 0, program.output());
+      assert.match(program.output(), /Ship ORDER-49\n/);
+    } finally {
+      await rm(elsewhere, { recursive: true, force: true });
+    }
   });
 
   it('x402: asks a program to pay, by the server of its page', async () => {

@@ -1,5 +1,5 @@
 import { globalSetup, globalTeardown } from '../global-setup.ts';
-import { tellStories, textOf } from './money-stories.ts';
+import { disagreements, tellStories, textOf } from './money-stories.ts';
 
 /** Prints the table of all ways money can arrive, and what every place says of it. */
 await globalSetup();
@@ -12,6 +12,9 @@ try {
       `${[way.name, ...places.map((place) => textOf(told.get(place) ?? null) || 'nothing')].join(' | ')}\n`,
     );
   }
+  const wrong = disagreements(rows);
+  process.stdout.write(`${wrong.length === 0 ? 'All cells are equal.' : wrong.join('\n')}\n`);
+  process.exitCode = wrong.length === 0 ? 0 : 1;
 } finally {
   await globalTeardown();
 }

@@ -181,6 +181,11 @@ describe('receipts for payers', () => {
     }
   });
 
+  it('have commands to check them on paper, and none on a roll of 80 mm', { skip: missingPoppler() }, async () => {
+    assert.match(textOf(await pdf('size=a4')), /verify-receipt\.mjs/);
+    assert.doesNotMatch(textOf(await pdf('size=roll')), /verify-receipt\.mjs|curl/);
+  });
+
   it('can be read in every language, as text', { skip: missingPoppler() }, async () => {
     for (const lang of Object.keys(LOCALES)) {
       const text = textOf(await pdf(`size=a4&lang=${lang}`)).replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');

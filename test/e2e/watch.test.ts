@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
+import { eventEntries } from '../../src/actions/oversight/event-entries.ts';
+import { readHistory } from '../../src/actions/oversight/history.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { findMissedEvent, MOST_RANGES, RANGE } from '../../src/actions/watch/find-missed-event.ts';
 import { ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
@@ -138,6 +140,11 @@ describe('the watcher', () => {
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
     assert.equal((await scene.item(commitment))?.state, 'paid');
     assert.deepEqual(await scene.alerts(), []);
+    const entries = eventEntries(await readHistory(scene.db.sql, await scene.payment(id), 100));
+    const texts = entries.filter(({ what }) => what === 'payment.reorged').map(({ partnerText }) => partnerText);
+    assert.equal(texts.length, 2);
+    assert.match(texts[0] ?? '', /removed a transaction of the payment/);
+    assert.match(texts[1] ?? '', /in the chain again/);
   });
 
   it('keeps a payment whose payer turns out to be listed, and raises an alert', async () => {

@@ -1,4 +1,5 @@
 import { eitherSignal } from '../shared/either-signal.ts';
+import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
@@ -83,8 +84,8 @@ export interface StatusBody {
   readonly failureCode?: string | null;
 }
 
-/** Details that the status answer does not have: the buyer, the transaction, and a refused attempt. */
-export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt'>;
+/** Details that the status answer does not have: the buyer, the transaction, a refused attempt, money that did not count. */
+export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt' | 'lateMoney'>;
 
 export interface ReceiptRecipient {
   readonly email: string;
@@ -255,8 +256,16 @@ function detailsIn(body: unknown): PaymentDetails | undefined {
   const isRead =
     (buyer === null || typeof fieldIn(buyer, 'accountCaip10') === 'string') &&
     (transaction === null || typeof fieldIn(transaction, 'txId') === 'string');
+  if (!isRead) return undefined;
   const attempt = fieldIn(body, 'attempt');
-  return isRead ? ({ buyer, transaction, attempt: isAttempt(attempt) ? attempt : null } as PaymentDetails) : undefined;
+  const lateMoney = listIn(body, 'lateMoney', isLateMoney);
+  return { buyer, transaction, attempt: isAttempt(attempt) ? attempt : null, lateMoney } as PaymentDetails;
+}
+
+function isLateMoney(item: unknown): item is LateMoney {
+  return (
+    ['reason', 'status'].every((name) => typeof fieldIn(item, name) === 'string') && isAmount(fieldIn(item, 'amount'))
+  );
 }
 
 function isAttempt(value: unknown): value is Attempt {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import type { LateMoney } from '../shared/late-money.ts';
 import { createServerClock } from '../shared/server-clock.ts';
 import type { Answer, Gateway, GatewayOption, Offer, StatusBody, WalletRpc } from './api.ts';
 import { type Checkout, createCheckout } from './checkout.ts';
@@ -228,7 +229,7 @@ describe('the checkout', () => {
     mock.timers.reset();
   });
 
-  it('pays with one signature, and stops asking when the payment is final', async () => {
+  it('pays with one signature, and stops asking for the status when the payment is final', async () => {
     const { gateway, calls, move } = fakeGateway();
     const { wallet, asked } = fakeWallet();
     const checkout = open({ gateway, wallet });
@@ -238,10 +239,44 @@ describe('the checkout', () => {
     await until('processing', () => checkout.getFlow().payment.status === 'processing');
     move('succeeded');
     await reach(checkout, 'ended');
-    const before = calls.length;
+    const count = () => calls.filter((name) => name === 'status').length;
+    const before = count();
     mock.timers.tick(120_000);
     await Promise.resolve();
-    assert.equal(calls.length, before);
+    assert.equal(count(), before);
+  });
+
+  it('learns of money that comes after the end and of its return, ever more rarely, for about an hour', async () => {
+    const amount = {
+      unit: 'caip19/x',
+      value: '5',
+      display: { assetSymbol: 'USDC', assetName: 'USD Coin', decimals: 6 },
+    };
+    let lateMoney: readonly LateMoney[] = [];
+    const { gateway, calls, move } = fakeGateway({
+      details: async () => ok({ buyer: null, transaction: null, lateMoney }),
+    });
+    const checkout = open({ gateway });
+    move('expired');
+    await reach(checkout, 'ended');
+    const told = () => checkout.getFlow().payment.lateMoney ?? [];
+    for (const status of ['unclaimed', 'returned'] as const) {
+      lateMoney = [{ reason: 'late', status, amount }];
+      await until(status, () => told()[0]?.status === status);
+    }
+    const count = () => calls.filter((name) => name === 'details').length;
+    const seconds = async (howMany: number) => {
+      for (let second = 0; second < howMany; second += 1) {
+        mock.timers.tick(1_000);
+        for (let turn = 0; turn < 8; turn += 1) await Promise.resolve();
+      }
+    };
+    await seconds(2 * 3600);
+    assert.ok(count() >= 60 && count() <= 70, `${count()} requests in two hours`);
+    const before = count();
+    await seconds(3600);
+    assert.equal(count(), before);
+    assert.equal(at(checkout), 'ended');
   });
 
   it('finds the transaction that was sent for the payer, and follows it to a higher fee, with few requests', async () => {

@@ -84,7 +84,12 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   const settle = () => {
     memory.forgetPending(page.paymentId);
     unwatch();
-    begin();
+    const signal = begin();
+    // A page that cannot load it shows late money when it is opened again.
+    import('./follow-late-money.ts').then(
+      ({ followLateMoney }) => followLateMoney(context, signal),
+      () => {},
+    );
   };
 
   /** After a lapse: forgets the lapsed signature and loads new options, as balances and prices may have changed. */

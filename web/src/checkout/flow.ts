@@ -186,7 +186,8 @@ function lapsed(flow: Flow): Flow {
   return { ...flow, payment, step, notice: 'lapsed' };
 }
 
-function withDetails(flow: Flow, { buyer, transaction, attempt = null }: PaymentDetails): Flow {
+function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMoney }: PaymentDetails): Flow {
+  const flow = withLateMoney(before, lateMoney);
   const { payment } = flow;
   // The request may be older than a lapse.
   if (!lacksDetails(flow)) return flow;
@@ -196,6 +197,13 @@ function withDetails(flow: Flow, { buyer, transaction, attempt = null }: Payment
     attempt?.refusal === payment.attempt?.refusal &&
     attempt?.triesUntil === payment.attempt?.triesUntil;
   return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction, attempt } };
+}
+
+/** Money can come after the end, and can be given back while the page is open. An older node does not list it. */
+function withLateMoney(flow: Flow, lateMoney: PaymentView['lateMoney']): Flow {
+  const { payment } = flow;
+  const isKnown = JSON.stringify(lateMoney) === JSON.stringify(payment.lateMoney ?? []);
+  return lateMoney === undefined || isKnown ? flow : { ...flow, payment: { ...payment, lateMoney } };
 }
 
 function stepOf({ status, isFinal }: PaymentView, step: Step): Step {

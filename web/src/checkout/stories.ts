@@ -339,6 +339,14 @@ export const STORIES: readonly Story[] = [
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     copied: PAID_INFO.txId,
   }),
+  tell('paid-late-money', null, {
+    payment: {
+      ...ended('succeeded'),
+      info: PAID_INFO,
+      buyer: BUYER,
+      lateMoney: [{ reason: 'overpaid', status: 'returned', amount: EURC.amount }],
+    },
+  }),
   tell('paid-returning', null, {
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     page: { checkout: SHOP },

@@ -47,7 +47,7 @@ describe('the filters of the payments', () => {
     assert.equal(hours, 24);
   });
 
-  it('choose the payments of an export, whose bookkeeping has succeeded ones alone', () => {
+  it('choose the payments of an export; its bookkeeping has those of every status, because of late money', () => {
     const filters = { status: 'failed', token: 'USDC', sort: 'largest' };
     const choice = { content: 'payments', format: 'jsonl' } as const;
     assert.deepEqual(queryOf(exportPath(filters, choice)), { ...choice, status: 'failed', token_symbol: 'USDC' });

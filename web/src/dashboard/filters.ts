@@ -71,7 +71,7 @@ export interface ExportChoice {
   readonly format: 'csv' | 'jsonl';
 }
 
-/** The request for a file with everything that the filters match. The bookkeeping has succeeded payments alone. */
+/** The request for a file with everything that the filters match. The bookkeeping has movements of money, also of payments that failed or expired. */
 export function exportPath(filters: Filters, choice: ExportChoice): string {
   const status = choice.content === 'bookkeeping' ? undefined : filters.status;
   return `/v1/exports/payments${queryText({ ...choice, ...queryOf(filters), status })}`;

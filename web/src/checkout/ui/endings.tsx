@@ -96,7 +96,7 @@ function Late({ flow, name }: EndingProps & { readonly name: string }) {
     <>
       <dl className="receipt" aria-label={strings.lateMoney}>
         {lateMoney.map(({ reason, amount }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the list does not change while the page is open
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines are in the order of their arrival
           <Line key={index} label={strings[reason]}>
             <Money amount={amount} />
           </Line>

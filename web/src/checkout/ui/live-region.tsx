@@ -19,6 +19,7 @@ export function LiveRegion({ flow, nowMs, copied }: LiveRegionProps) {
     <div className="unseen" role="status" aria-live="polite">
       <p>{connectionText(flow, strings)}</p>
       <p>{stepText(flow, nowMs, strings)}</p>
+      <p>{flow.step.at === 'ended' && flow.payment.lateMoney?.length ? strings.lateMoney : ''}</p>
       <p>{copied === null ? '' : strings.copied}</p>
       <p>{isShort ? strings.oneMinuteLeft : ''}</p>
     </div>

@@ -99,7 +99,7 @@ export const ar: Strings = {
   exportPayments: 'المدفوعات',
   exportPaymentsText: 'سطر لكل دفعة',
   exportBookkeeping: 'المحاسبة',
-  exportBookkeepingText: 'المدفوعات والرسوم والتسويات والاستردادات، كل منها بقيمته وقت الدفع',
+  exportBookkeepingText: 'المدفوعات والرسوم والتسويات والاستردادات والأموال المتأخرة، كل منها بقيمته وقت الدفع',
   exportRows: 'الأسطر: {count}',
   refundAmount: 'المبلغ، {amount} على الأكثر',
   refundReason: 'السبب، لسجلاتك',

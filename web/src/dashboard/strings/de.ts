@@ -108,7 +108,7 @@ export const de: Strings = {
   exportPaymentsText: 'Eine Zeile je Zahlung',
   exportBookkeeping: 'Buchhaltung',
   exportBookkeepingText:
-    'Zahlungen, Gebühren, Auszahlungen und Erstattungen, jeweils mit dem Wert zur Zeit der Zahlung',
+    'Zahlungen, Gebühren, Auszahlungen, Erstattungen und verspätetes Geld, jeweils mit dem Wert zur Zeit der Zahlung',
   exportRows: 'Zeilen: {count}',
   refundAmount: 'Betrag, höchstens {amount}',
   refundReason: 'Grund, für Ihre Unterlagen',

@@ -105,7 +105,8 @@ export const en = {
   exportPayments: 'Payments',
   exportPaymentsText: 'One line for each payment',
   exportBookkeeping: 'Bookkeeping',
-  exportBookkeepingText: 'Payments, fees, settlements and refunds, each with its value at the time of payment',
+  exportBookkeepingText:
+    'Payments, fees, settlements, refunds and late money, each with its value at the time of payment',
   exportRows: 'Lines: {count}',
   refundAmount: 'Amount, at most {amount}',
   refundReason: 'Reason, for your records',

@@ -101,7 +101,8 @@ export const es: Strings = {
   exportPayments: 'Pagos',
   exportPaymentsText: 'Una línea por pago',
   exportBookkeeping: 'Contabilidad',
-  exportBookkeepingText: 'Pagos, comisiones, liquidaciones y reembolsos, cada uno con su valor en el momento del pago',
+  exportBookkeepingText:
+    'Pagos, comisiones, liquidaciones, reembolsos y dinero tardío, cada uno con su valor en el momento del pago',
   exportRows: 'Líneas: {count}',
   refundAmount: 'Importe, como máximo {amount}',
   refundReason: 'Motivo, para sus registros',

@@ -101,7 +101,8 @@ export const fr: Strings = {
   exportPayments: 'Paiements',
   exportPaymentsText: 'Une ligne par paiement',
   exportBookkeeping: 'Comptabilité',
-  exportBookkeepingText: 'Paiements, frais, versements et remboursements, chacun avec sa valeur au moment du paiement',
+  exportBookkeepingText:
+    'Paiements, frais, versements, remboursements et argent en retard, chacun avec sa valeur au moment du paiement',
   exportRows: 'Lignes : {count}',
   refundAmount: 'Montant, au plus {amount}',
   refundReason: 'Motif, pour vos dossiers',

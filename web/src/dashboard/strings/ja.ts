@@ -101,7 +101,7 @@ export const ja: Strings = {
   exportPayments: '支払い',
   exportPaymentsText: '支払いごとに 1 行',
   exportBookkeeping: '帳簿',
-  exportBookkeepingText: '支払い、手数料、精算、返金。それぞれ支払い時の価値つき',
+  exportBookkeepingText: '支払い、手数料、精算、返金、余分な入金。それぞれ支払い時の価値つき',
   exportRows: '行数: {count}',
   refundAmount: '金額（最大 {amount}）',
   refundReason: '理由（記録用）',

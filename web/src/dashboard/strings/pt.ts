@@ -101,7 +101,8 @@ export const pt: Strings = {
   exportPayments: 'Pagamentos',
   exportPaymentsText: 'Uma linha por pagamento',
   exportBookkeeping: 'Contabilidade',
-  exportBookkeepingText: 'Pagamentos, taxas, liquidações e reembolsos, cada um com o seu valor no momento do pagamento',
+  exportBookkeepingText:
+    'Pagamentos, taxas, liquidações, reembolsos e dinheiro tardio, cada um com o seu valor no momento do pagamento',
   exportRows: 'Linhas: {count}',
   refundAmount: 'Valor, no máximo {amount}',
   refundReason: 'Motivo, para os seus registos',

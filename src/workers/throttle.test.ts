@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createPaymentWork } from '../runtime/payment-work.ts';
 import { systemWorld } from '../runtime/system-world.ts';
-import { createManners } from './manners.ts';
+import { createThrottle } from './throttle.ts';
 
 describe('deliveries beside payments', () => {
   /** A node whose event loop is active for this share of the time, with or without work for payments. */
@@ -11,7 +11,7 @@ describe('deliveries beside payments', () => {
     let busyMs = 0;
     const scene = { share: 0, isThere: false, hasWaited: false };
     const world = { ...systemWorld, clock: { nowMs: () => nowMs }, busyMs: () => busyMs };
-    const manners = createManners({
+    const throttle = createThrottle({
       world,
       paymentWork: {
         ...createPaymentWork(world.clock),
@@ -21,15 +21,15 @@ describe('deliveries beside payments', () => {
     });
     return {
       scene,
-      manners,
+      throttle,
       /** Attempts as many deliveries as it may, for a time. Returns their number; infinite without a limit. */
       run(forMs: number): number {
         let attempted = 0;
         for (const endMs = nowMs + forMs; nowMs < endMs; ) {
-          if (manners.waitMs() === 0) {
-            const allowed = manners.allowance();
+          if (throttle.waitMs() === 0) {
+            const allowed = throttle.allowance();
             attempted += allowed;
-            manners.use(Number.isFinite(allowed) ? allowed : 10);
+            throttle.use(Number.isFinite(allowed) ? allowed : 10);
           }
           nowMs += 10;
           busyMs += 10 * scene.share;
@@ -38,7 +38,7 @@ describe('deliveries beside payments', () => {
       },
       /** No delivery is due for a time. */
       rest(forMs: number): void {
-        for (const endMs = nowMs + forMs; nowMs < endMs; nowMs += 50) manners.allowance();
+        for (const endMs = nowMs + forMs; nowMs < endMs; nowMs += 50) throttle.allowance();
       },
     };
   }
@@ -60,10 +60,10 @@ describe('deliveries beside payments', () => {
     ['on a full node whose payments do not wait', { share: 0.95, isThere: true }, 256],
   ] as const) {
     it(`are few ${name}, and never none`, () => {
-      const { scene, run, manners } = createScene();
+      const { scene, run, throttle } = createScene();
       Object.assign(scene, state);
       run(2_000);
-      assert.equal(manners.isBusy(), scene.hasWaited);
+      assert.equal(throttle.isBusy(), scene.hasWaited);
       const attempted = run(10_000);
       assert.ok(Math.abs(attempted - 10 * perSecond) <= perSecond, `${attempted} in ten seconds`);
     });
@@ -89,7 +89,7 @@ describe('deliveries beside payments', () => {
   });
 
   it('leave a part of the event loop to payments, and use the rest', () => {
-    const { scene, run, manners } = createScene();
+    const { scene, run, throttle } = createScene();
     Object.assign(scene, { isThere: true });
     let attempted = 0;
     // 1,600 deliveries a second would fill the event loop.
@@ -99,7 +99,7 @@ describe('deliveries beside payments', () => {
       attempted += some;
     }
     assert.ok(attempted > 200 * 160 * 0.3 && attempted < 200 * 160 * 0.8, `${attempted} in twenty seconds`);
-    assert.ok(manners.allowance() >= 0);
+    assert.ok(throttle.allowance() >= 0);
   });
 
   it('are no longer limited soon after the node was busy', () => {

@@ -8,7 +8,7 @@ import type { World } from '../runtime/world.ts';
  * share, which is never zero. While there are payments and the event loop is full, deliveries get fewer, until it has time
  * left. Otherwise they get everything.
  */
-export interface Manners {
+export interface Throttle {
   /** True while payments wait for this node or its database. */
   isBusy(): boolean;
   /** The number of deliveries that may be attempted now. */
@@ -38,13 +38,13 @@ const PER_ROUND = 16;
 /** An allowance that was not used is kept for this long. */
 const KEPT_S = 0.25;
 
-export function createManners({
+export function createThrottle({
   world,
   paymentWork,
 }: {
   readonly world: World;
   readonly paymentWork: PaymentWork;
-}): Manners {
+}): Throttle {
   const { clock, busyMs = () => 0 } = unshiftedWorld(world);
   const bucket = fullBucket(MOST_PER_SECOND, clock.nowMs());
   let lookedAtMs = clock.nowMs();

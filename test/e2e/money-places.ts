@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { mailReceipt } from '../../src/actions/paying/mail-receipt.ts';
+import type { ReceiptContent } from '../../src/domain/mail.ts';
+import { receiptKeyOf } from '../../src/domain/receipt.ts';
+import { letterOf } from '../../src/mail/letter.ts';
+import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
+import { en as checkoutWords } from '../../web/src/checkout/strings/en.ts';
+import type { ReceiptPage } from '../../web/src/receipts/page-state.ts';
+import { sheetOf } from '../../web/src/receipts/receipt-sheet.ts';
+import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
+import type { Json } from './list-test.ts';
+import type { Told, World } from './money-ways.ts';
+
+const REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
+
+/** The page has an address that only the partner and the payer are told. */
+async function receiptPath(id: string, read: (url: string) => Promise<Json>): Promise<string> {
+  const { pageUrl } = await read(`/v1/payments/${id}/receipt`);
+  return new URL(pageUrl as string).pathname;
+}
+
+/** A place that tells of a payment's money. Null: it has nothing of this payment, such as a receipt of an unpaid one. */
+type Place = (world: World, id: string, read: (url: string) => Promise<Json>) => Promise<Told | null>;
+
+const lateOf = (money: readonly Json[]) => money.map(({ reason, amount }) => `${reason} ${amount.value}`).sort();
+
+/** By the words of a place, in which a reason is spelled for people. */
+function reasonIn(words: Readonly<Record<(typeof REASONS)[number], string>>, text: string): string {
+  return REASONS.find((reason) => words[reason] === text) ?? text;
+}
+
+/** Amounts are shown as tokens with six decimals. */
+const unitsIn = (text: string) => String(Math.round(Number(/[\d.]+/.exec(text)?.[0] ?? '0') * 1e6));
+
+export const PLACES: Readonly<Record<string, Place>> = {
+  async API(_, id, read) {
+    const { info, lateMoney } = await read(`/v1/payments/${id}`);
+    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
+  },
+  async gateway(_, id, read) {
+    const { info } = await read(`/v1/gateway/payment/${id}/status`);
+    const { lateMoney } = await read(`/v1/gateway/payment/${id}`);
+    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
+  },
+  async list(_, id, read) {
+    const { data } = await read('/v1/payments?limit=100');
+    const { status, tokenAmount, lateMoney = [] } = data.find((each: Json) => each.paymentId === id);
+    return { paid: status === 'succeeded' ? tokenAmount.value : '-', late: lateOf(lateMoney) };
+  },
+  async dashboard(_, id, read) {
+    const { lateMoney } = await read(`/v1/late-money?paymentId=${id}`);
+    const { info } = await read(`/v1/payments/${id}`);
+    return { paid: info?.optionAmount.value ?? '-', late: lateOf(lateMoney) };
+  },
+  /** Opened after the end: the document has everything that the page shows. */
+  async checkout({ gateway }, id) {
+    const { payment, strings } = await stateIn<PaymentPage>(gateway, `/?pid=${id}`);
+    for (const name of ['expiredText', 'expiredTextAlone', 'cancelledText', 'failedText', 'declinedText'] as const) {
+      assert.doesNotMatch(strings[name], /charged|not been paid/, 'without evidence nothing is said to be charged');
+    }
+    return { paid: payment.info?.optionAmount.value ?? '-', late: lateOf(payment.lateMoney ?? []) };
+  },
+  async receipt({ gateway }, id, read) {
+    if ((await read(`/v1/payments/${id}`)).info === null) return null;
+    const { paid, lateMoney } = await stateIn<ReceiptPage>(gateway, await receiptPath(id, read));
+    return { paid: paid.value, late: lateOf(lateMoney) };
+  },
+  async PDF({ gateway }, id, read) {
+    if ((await read(`/v1/payments/${id}`)).info === null) return null;
+    const sheet = sheetOf(await stateIn<ReceiptPage>(gateway, await receiptPath(id, read)), wordsIn('en'));
+    const rows = sheet.sections.flatMap((section) => section.rows);
+    const paid = rows.find(({ label }) => label === checkoutWords.paidWith)?.value ?? '';
+    const late = sheet.sections.find(({ title }) => title === checkoutWords.lateMoney)?.rows ?? [];
+    return {
+      paid: unitsIn(paid),
+      late: late.map(({ label, value }) => `${reasonIn(checkoutWords, label)} ${unitsIn(value)}`).sort(),
+    };
+  },
+  async mail({ scene, gateway }, id, read) {
+    if ((await read(`/v1/payments/${id}`)).info === null) return null;
+    const payment = await scene.payment(id);
+    const receiptKey = receiptKeyOf(new Uint8Array(32).fill(7));
+    const to = { recipient: 'payer@example.com', language: 'en', merchantName: 'Shop' } as const;
+    await mailReceipt({ ...gateway, receiptKey }, { payment, ...to, pageUrl: 'https://x', explorerUrl: null });
+    const [row] = await scene.db.sql<{ content: ReceiptContent }[]>`select content from mails where subject = ${id}`;
+    assert.ok(row);
+    const lines = letterOf({ content: row.content, language: 'en', link: undefined }).text.split('\n');
+    const valueAt = (label: string) => lines.find((line) => line.startsWith(`${label}: `))?.slice(label.length + 2);
+    return {
+      paid: unitsIn(valueAt('Paid with') ?? ''),
+      late: REASONS.flatMap((reason) => {
+        const value = valueAt(checkoutWords[reason]);
+        return value === undefined ? [] : [`${reason} ${unitsIn(value)}`];
+      }),
+    };
+  },
+  /** The lines of the books have no reasons. */
+  async export({ gateway, headers }, id) {
+    const url = '/v1/exports/payments?content=bookkeeping&format=jsonl';
+    const { body } = await gateway.call({ url, headers });
+    const lines: Json[] = body.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+    const own = lines.filter(({ paymentId }) => paymentId === id);
+    const sumOf = (found: readonly Json[]) => found.reduce((sum, { amount }) => sum + Math.round(amount * 1e6), 0);
+    for (const asset of new Set(own.map((line) => line.asset))) {
+      assert.equal(sumOf(own.filter((line) => line.asset === asset)), 0, `the lines of ${id} add up to zero`);
+    }
+    const fiat = own.reduce((sum, { fiatAmount }) => sum + Math.round(Number(fiatAmount ?? 0) * 100), 0);
+    assert.equal(fiat, 0, 'so do their values');
+    const paid = own.filter(({ type }) => type === 'payment');
+    const late = own.filter(({ type }) => type === 'late_payment');
+    return {
+      paid: paid.length === 0 ? '-' : String(sumOf(paid)),
+      late: late.map((line) => String(sumOf([line]))).sort(),
+    };
+  },
+  async timeline(_, id, read) {
+    const { entries } = await read(`/v1/payments/${id}/timeline`);
+    const texts: string[] = entries.map(({ text }: Json) => text);
+    const isPaid = texts.some((text) => text.startsWith('The payment has arrived'));
+    assert.ok(!texts.some((text) => /nothing was charged\./.test(text)), texts.join('\n'));
+    const late = entries.filter(({ what }: Json) => what === 'payment.late_money');
+    return {
+      paid: isPaid ? '1000' : '-',
+      late: late
+        .map(({ text }: Json) => `${TIMELINE[text.split(': ').at(-1)]} ${unitsIn(text.split('. ').at(-1))}`)
+        .sort(),
+    };
+  },
+  async webhook(_, id, read) {
+    const { events } = await read('/v1/events?types=payment.succeeded,payment.late_money&limit=100');
+    const own = events.filter(({ data }: Json) => data.paymentId === id);
+    const of = (type: string) => own.filter((event: Json) => event.type === type).map(({ data }: Json) => data);
+    return {
+      paid: of('payment.succeeded')[0]?.info.optionAmount.value ?? '-',
+      late: lateOf(of('payment.late_money').map(({ lateMoney }: Json) => lateMoney)),
+    };
+  },
+};
+
+/** The reasons in the words of the timeline. */
+const TIMELINE: Readonly<Record<string, string>> = {
+  'it came too late.': 'late',
+  'it is more than was asked.': 'overpaid',
+  'it was too little when the time to pay was over.': 'underpaid',
+  'the payment was paid already.': 'paid_twice',
+  'it is another token than the deposit address asks for.': 'wrong_token',
+  'it came to the deposit address on another network.': 'wrong_network',
+};
+
+async function stateIn<State>({ call }: World['gateway'], url: string): Promise<State> {
+  const { body, statusCode } = await call({ url, headers: { accept: 'text/html' } });
+  assert.equal(statusCode, 200, body);
+  const [, text = 'null'] = /id="state">(.*?)<\/script>/s.exec(body) ?? [];
+  return JSON.parse(text);
+}

@@ -1,0 +1,22 @@
+import { pause } from '../shared/backoff.ts';
+import type { CheckoutContext } from './checkout-context.ts';
+
+const FIRST_MS = 1_000;
+const LONGEST_MS = 60_000;
+/** About an hour. Late money of a later time is shown when the page is opened again. */
+const MAX_CHECKS = 64;
+
+/**
+ * Asks for money that did not count, ever more rarely, after the payment has ended. It can come later than the end: the
+ * gateway counts it when it is deep enough in the chain. Loaded on demand.
+ */
+export async function followLateMoney(context: CheckoutContext, signal: AbortSignal): Promise<void> {
+  const { gateway, outside, random, dispatch } = context;
+  for (let check = 0; check < MAX_CHECKS && !signal.aborted; check += 1) {
+    const base = Math.min(LONGEST_MS, FIRST_MS * 1.5 ** check);
+    await pause(base * (0.75 + random() / 2), signal, outside);
+    if (signal.aborted) return;
+    const answer = await gateway.details(signal);
+    if (answer.is === 'ok' && !signal.aborted) dispatch({ type: 'details', details: answer.value });
+  }
+}
