@@ -17,6 +17,7 @@ import { noisyNeighbourMeasurement } from './noisy-neighbour.ts';
 import { optionsMeasurement } from './options.ts';
 import { optionsFloodMeasurement } from './options-flood.ts';
 import { stopAllProcesses } from './processes.ts';
+import { publicRequestsMeasurement } from './public-requests.ts';
 import { settleMeasurement } from './settle.ts';
 import { settleOnceMeasurement } from './settle-once.ts';
 import { settleWithWebhooksMeasurement } from './settle-with-webhooks.ts';
@@ -37,6 +38,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   depositsMeasurement,
   optionsMeasurement,
   optionsFloodMeasurement,
+  publicRequestsMeasurement,
   faultsMeasurement,
   checkoutMeasurement,
   noisyNeighbourMeasurement,

@@ -43,7 +43,7 @@ export const CATALOGUE = {
   },
   invalid_params: {
     statuses: [400, 404, 405, 413, 415, 417],
-    when: 'The request cannot be read: broken JSON, an unusable cursor or no `Host` (400), an unknown route, settlement, event, webhook endpoint, delivery, person, session or passkey (404), a method the route does not take (405), a body that is too large (413) or not JSON (415), an `Expect` other than `100-continue` (417).',
+    when: 'The request cannot be read: broken JSON, a body of more than 32 levels or 2,000 values, an unusable cursor or no `Host` (400), an unknown route, settlement, event, webhook endpoint, delivery, person, session or passkey (404), a method the route does not take (405), a body that is too large (413) or not JSON (415), an `Expect` other than `100-continue` (417).',
   },
   params_validation: {
     statuses: [400, 422],

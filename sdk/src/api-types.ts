@@ -577,7 +577,7 @@ export interface NewPaymentLink {
   expiresAt?: number | null | undefined;
   /** The `referenceId` of its payments. Default: the id of the link. */
   referenceId?: string | undefined;
-  /** A JPEG, PNG, WebP or AVIF of at most 256 KB, in base64. */
+  /** A JPEG, PNG or WebP of at most 256 KB, in base64. */
   picture?: string | null | undefined;
 }
 
@@ -590,7 +590,7 @@ export interface PaymentLinkChange {
   expiresAt?: number | null | undefined;
   /** An inactive link takes no new payments. */
   status?: 'active' | 'inactive' | undefined;
-  /** A JPEG, PNG, WebP or AVIF of at most 256 KB, in base64. */
+  /** A JPEG, PNG or WebP of at most 256 KB, in base64. */
   picture?: string | null | undefined;
 }
 
@@ -846,7 +846,7 @@ export interface Branding {
 }
 
 export interface BrandingChange {
-  /** A JPEG, PNG, WebP or AVIF of at most 2 MB, in base64. */
+  /** A JPEG, PNG or WebP of at most 2 MB, in base64. */
   logo?: string | null | undefined;
   /** The colour of buttons. It must have a contrast of 3:1 against the backgrounds of the light and the dark theme. The text on it is black or white, whichever has more contrast. Null: that of the gateway. */
   accentColor?: string | null | undefined;

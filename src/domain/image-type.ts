@@ -1,4 +1,4 @@
-/** The image types that a logo may have. SVG is left out: it can hold scripts. */
+/** The image types that a stored logo may have. SVG is left out: it can hold scripts. AVIF is not taken any more. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/avif';
 
 /** The type of an image by its first bytes. The content type that a server sends proves nothing. */

@@ -68,7 +68,7 @@ export function pictureField({ maxBytes, size }: { readonly maxBytes: number; re
     maxLength: Math.ceil(maxBytes / 3) * 4 + 1_000,
     pattern: '^[A-Za-z0-9+/]+={0,2}$',
     'x-rule': 'must be a picture in base64',
-    description: `A JPEG, PNG, WebP or AVIF of at most ${size}, in base64.`,
+    description: `A JPEG, PNG or WebP of at most ${size}, in base64.`,
   });
 }
 

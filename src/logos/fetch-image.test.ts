@@ -5,10 +5,11 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { selfSignedCertificate } from '../../test/certificate.ts';
+import { png, pngOfText } from '../../test/pictures.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { createImageFetcher, ImageError } from './fetch-image.ts';
 
-const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100, 1)]);
+const PNG = pngOfText('a logo');
 const { timers } = systemWorld;
 
 describe('fetching an image', () => {
@@ -96,14 +97,22 @@ describe('fetching an image', () => {
   it('takes two megabytes and not one byte more', async () => {
     const full = Buffer.concat([PNG, Buffer.alloc(2 * 1024 * 1024 - PNG.length)]);
     answer = (_request, response) => response.end(full);
-    assert.equal((await fetchLocal(url)).bytes.length, full.length);
+    assert.deepEqual((await fetchLocal(url)).bytes, PNG);
     answer = (_request, response) => response.end(Buffer.concat([full, Buffer.alloc(1)]));
     assert.match((await refusal(fetchLocal(url))).message, /larger than 2 MB/);
   });
 
+  it('takes a picture of bounded size, and nothing else that is in its file', async () => {
+    answer = (_request, response) => response.end(png({ width: 30_000, height: 30_000, rows: Buffer.alloc(9) }));
+    const { message, isPassing } = await refusal(fetchLocal(url));
+    assert.deepEqual([message, isPassing], ['it must have at most 4 million pixels', false]);
+    answer = (_request, response) => response.end(Buffer.concat([PNG, Buffer.from('<script>1</script>')]));
+    assert.deepEqual((await fetchLocal(url)).bytes, PNG);
+  });
+
   it('refuses other files, and a truncated image', async () => {
     answer = (_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end('<script>1</script>');
-    assert.match((await refusal(fetchLocal(url))).message, /no JPEG, PNG, WebP or AVIF/);
+    assert.match((await refusal(fetchLocal(url))).message, /must be a JPEG, PNG or WebP/);
     answer = (_request, response) => {
       response.writeHead(200, { 'content-length': '1000' });
       response.write(PNG, () => response.destroy());

@@ -1,5 +1,7 @@
-import { MAX_LOGO_BYTES, type Picture, pictureOf } from '../domain/picture.ts';
+import { MAX_LOGO_BYTES, type Picture } from '../domain/picture.ts';
 import { createExchange, type ExchangeDeps, ExchangeError } from '../guarded-http/exchange.ts';
+import { PictureError } from '../pictures/picture-error.ts';
+import { takePicture } from '../pictures/take-picture.ts';
 
 /** The reason for a missing image, for the operator. It never contains text from the server. */
 export class ImageError extends Error {
@@ -15,7 +17,7 @@ export class ImageError extends Error {
 export type FetchImage = (url: string) => Promise<Picture>;
 
 const TIMEOUT_MS = 5_000;
-const HEADERS = { accept: 'image/avif,image/webp,image/png,image/jpeg', 'user-agent': 'till' };
+const HEADERS = { accept: 'image/webp,image/png,image/jpeg', 'user-agent': 'till' };
 
 /** Fetches images from URLs that strangers chose. */
 export function createImageFetcher(deps: ExchangeDeps): FetchImage {
@@ -34,8 +36,8 @@ export function createImageFetcher(deps: ExchangeDeps): FetchImage {
       if (bytes.length >= MAX_LOGO_BYTES) throw new ImageError('it is larger than 2 MB');
       throw new ImageError(`it did not arrive within ${TIMEOUT_MS / 1000} s`, { isPassing: true });
     }
-    const picture = pictureOf(bytes);
-    if (picture === undefined) throw new ImageError('it is no JPEG, PNG, WebP or AVIF');
-    return picture;
+    return takePicture(bytes).catch((error: unknown) => {
+      throw error instanceof PictureError ? new ImageError(`it ${error.message}`) : error;
+    });
   };
 }

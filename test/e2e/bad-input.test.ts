@@ -131,6 +131,8 @@ describe('bad input', () => {
       ['__proto__ deep inside', 400, '{"settlements":[{"asset":{"__proto__":null}}]}'],
       ['constructor.prototype', 400, '{"constructor":{"prototype":{"isAdmin":true}}}'],
       ['a broken deep nest', 400, '['.repeat(30_000)],
+      ['a deep nest', 400, `{"merchantName":${deep(100)}}`],
+      ['thousands of fields', 400, JSON.stringify(Array.from({ length: 3_000 }, () => 1))],
       ['one byte too many', 413, `"${'x'.repeat(LIMIT_BYTES - 1)}"`],
       ['10 MB', 413, Buffer.alloc(10 * 1024 * 1024, 'x')],
       ['plain text', 415, '{}', 'text/plain'],
@@ -159,17 +161,7 @@ describe('bad input', () => {
 
   it('in a body of another shape is refused, and said to be so', async () => {
     const before = await house.contents();
-    const bodies = [
-      undefined,
-      '',
-      'null',
-      '[]',
-      '"text"',
-      '5',
-      'true',
-      deep(30_000),
-      `"${'x'.repeat(LIMIT_BYTES - 2)}"`,
-    ];
+    const bodies = [undefined, '', 'null', '[]', '"text"', '5', 'true', deep(30), `"${'x'.repeat(LIMIT_BYTES - 2)}"`];
     for (const route of writers()) {
       for (const payload of bodies) {
         const what = `${route.method} ${route.url} with ${payload?.slice(0, 20)}`;
@@ -212,7 +204,7 @@ describe('bad input', () => {
       '\u0007',
       'x'.repeat(60_000),
     ];
-    junk.push(JSON.parse(deep(1_000)));
+    junk.push(JSON.parse(deep(20)));
     const fields = [
       {
         route: writers()[0],

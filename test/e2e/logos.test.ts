@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { copyLogos } from '../../src/actions/parties/copy-logo.ts';
-import { type Picture, pictureOf } from '../../src/domain/picture.ts';
+import type { Picture } from '../../src/domain/picture.ts';
 import { ImageError } from '../../src/logos/fetch-image.ts';
+import { takePicture } from '../../src/pictures/take-picture.ts';
 import { createTestMerchant, startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
+import { pngOfText } from '../pictures.ts';
 import { openShop, payer, type Shop } from './shop.ts';
 
-const image = (text: string): Picture => {
-  const picture = pictureOf(Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from(text)]));
-  if (picture === undefined) throw new Error('It is no picture.');
-  return picture;
-};
+const image = (text: string) => takePicture(pngOfText(text));
 const URL_A = 'https://shop.example/a.png';
 const URL_B = 'https://shop.example/b.png';
 
@@ -90,7 +88,7 @@ describe('logos of merchants', () => {
     assert.match(shown ?? '', /^http:\/\/localhost:8080\/logos\/[0-9a-f]{32}$/);
     const response = await gateway.app.inject({ url: new URL(shown ?? '').pathname });
     assert.equal(response.statusCode, 200);
-    assert.deepEqual(response.rawPayload, image(URL_A).bytes);
+    assert.deepEqual(response.rawPayload, pngOfText(URL_A));
     assert.equal(response.headers['content-type'], 'image/png');
     assert.equal(response.headers['x-content-type-options'], 'nosniff');
     assert.equal(response.headers['cache-control'], 'public, max-age=31536000, immutable');
@@ -133,7 +131,7 @@ describe('logos of merchants', () => {
 
   it('are given up when they are no images, which only the log records', async () => {
     found = () => {
-      throw new ImageError('it is no JPEG, PNG, WebP or AVIF');
+      throw new ImageError('it must be a JPEG, PNG or WebP');
     };
     await setIcon(shop.merchant.id, URL_A);
     await copy();
@@ -188,11 +186,11 @@ describe('logos of merchants', () => {
     found = (url) => image(url);
     await copy();
     const shown = await shownIcon();
-    finish(image(URL_A));
+    finish(await image(URL_A));
     await slow;
     assert.equal(await shownIcon(), shown);
     const { rawPayload } = await gateway.app.inject({ url: new URL(shown ?? '').pathname });
-    assert.deepEqual(rawPayload, image(URL_B).bytes);
+    assert.deepEqual(rawPayload, pngOfText(URL_B));
   });
 
   it('are not found by names that are none', async () => {

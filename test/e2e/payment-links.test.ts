@@ -4,6 +4,7 @@ import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import type { PaymentPage } from '../../web/src/checkout/page-state.ts';
 import { freshKey } from '../gateway.ts';
+import { pngOfText } from '../pictures.ts';
 import { until } from '../until.ts';
 import { linkIn, standInPage, stateIn } from './checkout-page.ts';
 import { ETH, openPayingShop, type PayingShop, refusal, result, USDC } from './paying-shop.ts';
@@ -12,7 +13,7 @@ import { countPayments, openShop, type Shop } from './shop.ts';
 const FUNDS = { [USDC]: 100_000_000n, [ETH]: 10n ** 18n };
 const FIVE_DOLLARS = { unit: 'iso4217/USD', value: '500' };
 const COFFEE = { description: 'Flat white', amount: FIVE_DOLLARS };
-const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.from('a picture')]);
+const PNG = pngOfText('a picture');
 
 interface Link {
   readonly id: string;
@@ -367,7 +368,7 @@ describe('payment links', () => {
   });
 
   it('show their picture from the gateway itself', async () => {
-    const link = await made({ picture: PNG.toString('base64') });
+    const link = await made({ picture: Buffer.concat([PNG, Buffer.from('and a note')]).toString('base64') });
     const picture = await paying.gateway.app.inject({ url: new URL(link.pictureUrl ?? '').pathname });
     assert.deepEqual([picture.statusCode, picture.headers['content-type']], [200, 'image/png']);
     assert.deepEqual(picture.rawPayload, PNG);

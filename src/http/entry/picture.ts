@@ -1,5 +1,7 @@
-import { MAX_LOGO_BYTES, type Picture, pictureOf } from '../../domain/picture.ts';
+import { MAX_LOGO_BYTES, type Picture } from '../../domain/picture.ts';
 import type { Issue } from '../../errors.ts';
+import { PictureError } from '../../pictures/picture-error.ts';
+import { takePicture } from '../../pictures/take-picture.ts';
 
 /** Limits of pictures: of a picture itself, and of a body that has it in base64 with some other fields. */
 export const LINK_PICTURE = { maxBytes: 256 * 1024, size: '256 KB', bodyBytes: 384 * 1024 } as const;
@@ -11,11 +13,22 @@ interface PictureInput {
 }
 
 /** The picture in a field of the body. Problems are added to the issues. */
-export function readPicture(field: string, { base64, limit }: PictureInput, issues: Issue[]): Picture | undefined {
+export async function readPicture(
+  field: string,
+  { base64, limit }: PictureInput,
+  issues: Issue[],
+): Promise<Picture | undefined> {
   if (base64 === undefined || base64 === null) return undefined;
   const bytes = Buffer.from(base64, 'base64');
-  const picture = pictureOf(bytes);
-  if (bytes.length > limit.maxBytes) issues.push({ field, message: `must have at most ${limit.size}` });
-  else if (picture === undefined) issues.push({ field, message: 'must be a JPEG, PNG, WebP or AVIF' });
-  return picture;
+  if (bytes.length > limit.maxBytes) {
+    issues.push({ field, message: `must have at most ${limit.size}` });
+    return undefined;
+  }
+  try {
+    return await takePicture(bytes);
+  } catch (error) {
+    if (!(error instanceof PictureError)) throw error;
+    issues.push({ field, message: error.message });
+    return undefined;
+  }
 }

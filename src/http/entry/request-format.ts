@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest, RequestPayload } from 'fastify';
 import { ApiError } from '../../errors.ts';
 import type { App } from '../deps.ts';
+import { bodyShapeProblem } from './body-shape.ts';
 import { isOwnRoute } from './specified-routes.ts';
 import { withNames } from './unknown-fields.ts';
 
@@ -17,6 +18,8 @@ export function readRequests(app: App): void {
     // Clients that always send the header send it with an empty body too, on DELETE for one.
     if (bytes.length === 0 || request.routeOptions.config.ignoresBody) return done(null, undefined);
     if (!isUtf8(bytes)) return done(new ApiError('invalid_params', 'The body is not valid UTF-8.'));
+    const problem = bodyShapeProblem(bytes);
+    if (problem !== undefined) return done(new ApiError('invalid_params', problem));
     const text = bytes.toString();
     parseJson(request, text, (error, value) => {
       if (error) done(new ApiError('invalid_params', isJson(text) ? FORBIDDEN_MEMBER : 'The body is not valid JSON.'));

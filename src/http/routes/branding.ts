@@ -33,7 +33,7 @@ export async function brandingRoutes(app: App, deps: HttpDeps): Promise<void> {
       const { ifUnchanged: seen } = request.body;
       const { id: merchantId } = merchantOf(request);
       const input = { owner: ownerOf(request), actor: actorOf(request), merchantId };
-      const changes = readChanges(request.body);
+      const changes = await readChanges(request.body);
       const change = { ...input, changes, ...(seen !== undefined && { seen }) };
       const brand = await changeBrand(onBehalfOf(request, deps), change, view);
       deps.merchants.forget(merchantId);
@@ -42,10 +42,12 @@ export async function brandingRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 }
 
-function readChanges({ logo, accentColor, poweredBy }: Static<(typeof PATCH)['body']>) {
+async function readChanges({ logo, accentColor, poweredBy }: Static<(typeof PATCH)['body']>) {
   const issues: Issue[] = [];
   const changes = {
-    ...(logo !== undefined && { logo: readPicture('logo', { base64: logo, limit: LOGO_PICTURE }, issues) ?? null }),
+    ...(logo !== undefined && {
+      logo: (await readPicture('logo', { base64: logo, limit: LOGO_PICTURE }, issues)) ?? null,
+    }),
     ...(accentColor !== undefined && { accentColor: readAccent(accentColor, issues) }),
     ...(poweredBy !== undefined && { showsPoweredBy: poweredBy }),
   };

@@ -40,7 +40,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       if (replay !== undefined) return sendAnswer(deps, reply, replay);
       const issues: Issue[] = [];
       const price = readPrice(body, issues);
-      const picture = readPicture('picture', { base64: body.picture, limit: LINK_PICTURE }, issues);
+      const picture = await readPicture('picture', { base64: body.picture, limit: LINK_PICTURE }, issues);
       const expiresAt = readExpiry(deps, body.expiresAt, issues);
       if (issues.length > 0 || price === undefined) throw validationError(issues);
       const { unit, field, least } = price;
@@ -106,7 +106,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
         ...givenFields({ description, stock, status }),
         ...(expiresAt !== undefined && { expiresAt: readExpiry(deps, expiresAt, issues) ?? null }),
         ...(picture !== undefined && {
-          picture: readPicture('picture', { base64: picture, limit: LINK_PICTURE }, issues) ?? null,
+          picture: (await readPicture('picture', { base64: picture, limit: LINK_PICTURE }, issues)) ?? null,
         }),
       };
       if (issues.length > 0) throw validationError(issues);

@@ -103,11 +103,14 @@ export async function migrationState(db: Reader): Promise<{ applied: string[]; m
   return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
 }
 
+/** The files of a running version do not change, and monitors ask often: they are read once. */
+let newestId: number | undefined;
+
 /** True if the schema is the one this version was written for. */
 export async function isMigrated(db: Reader): Promise<boolean> {
-  const [{ id: newest } = { id: 0 }] = (await readMigrations()).slice(-1);
+  newestId ??= (await readMigrations()).at(-1)?.id ?? 0;
   const [row] = await db<{ newest: number | null }[]>`select max(id) as newest from migrations`;
-  return row?.newest === newest;
+  return row?.newest === newestId;
 }
 
 interface AppliedRow {

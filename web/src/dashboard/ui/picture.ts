@@ -1,6 +1,6 @@
 export const MAX_PICTURE_BYTES = 256 * 1024;
 export const MAX_LOGO_BYTES = 2 * 1024 * 1024;
-export const PICTURE_TYPES = 'image/jpeg,image/png,image/webp,image/avif';
+export const PICTURE_TYPES = 'image/jpeg,image/png,image/webp';
 
 /** The file of a form field, if one was chosen. */
 export function fileIn(form: FormData, name: string): File | undefined {

@@ -121,7 +121,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   branding: 'الهوية البصرية',
   brandingText: 'مظهر الصفحات التي يراها الدافعون: صفحة الدفع وروابط الدفع والمبالغ المستردة ونقطة البيع.',
   logo: 'الشعار',
-  badLogo: 'الشعار صورة JPEG أو PNG أو WebP أو AVIF بحجم 2 MB على الأكثر.',
+  badLogo: 'الشعار صورة JPEG أو PNG أو WebP بحجم 2 MB على الأكثر.',
   removeLogo: 'إزالة الشعار',
   accentColour: 'لون الأزرار',
   pickColour: 'اختر لونًا',

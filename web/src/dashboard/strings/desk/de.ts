@@ -127,7 +127,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   branding: 'Erscheinungsbild',
   brandingText: 'Das Aussehen der Seiten, die Zahlende sehen: Bezahlseite, Zahlungslinks, Erstattungen und Kasse.',
   logo: 'Logo',
-  badLogo: 'Ein Logo ist ein JPEG, PNG, WebP oder AVIF mit höchstens 2 MB.',
+  badLogo: 'Ein Logo ist ein JPEG, PNG oder WebP mit höchstens 2 MB.',
   removeLogo: 'Logo entfernen',
   accentColour: 'Farbe der Schaltflächen',
   pickColour: 'Farbe wählen',

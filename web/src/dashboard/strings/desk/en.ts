@@ -124,7 +124,7 @@ export const desk = {
   branding: 'Branding',
   brandingText: 'The look of the pages that payers see: checkout, payment links, refunds and point of sale.',
   logo: 'Logo',
-  badLogo: 'A logo is a JPEG, PNG, WebP or AVIF of at most 2 MB.',
+  badLogo: 'A logo is a JPEG, PNG or WebP of at most 2 MB.',
   removeLogo: 'Remove the logo',
   accentColour: 'Colour of buttons',
   pickColour: 'Pick a colour',

@@ -124,7 +124,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   branding: 'Marca',
   brandingText: 'El aspecto de las páginas que ven los pagadores: pago, enlaces de pago, reembolsos y punto de venta.',
   logo: 'Logotipo',
-  badLogo: 'Un logotipo es un JPEG, PNG, WebP o AVIF de 2 MB como máximo.',
+  badLogo: 'Un logotipo es un JPEG, PNG o WebP de 2 MB como máximo.',
   removeLogo: 'Quitar el logotipo',
   accentColour: 'Color de los botones',
   pickColour: 'Elegir un color',

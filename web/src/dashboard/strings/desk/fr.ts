@@ -128,7 +128,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   brandingText:
     'L’apparence des pages que voient les payeurs : paiement, liens de paiement, remboursements et point de vente.',
   logo: 'Logo',
-  badLogo: 'Un logo est un JPEG, PNG, WebP ou AVIF de 2 Mo au plus.',
+  badLogo: 'Un logo est un JPEG, PNG ou WebP de 2 Mo au plus.',
   removeLogo: 'Retirer le logo',
   accentColour: 'Couleur des boutons',
   pickColour: 'Choisir une couleur',

@@ -123,7 +123,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   branding: 'ブランド',
   brandingText: '支払者に表示されるページの外観です：チェックアウト、支払いリンク、返金、POS。',
   logo: 'ロゴ',
-  badLogo: 'ロゴは 2 MB 以下の JPEG、PNG、WebP、AVIF です。',
+  badLogo: 'ロゴは 2 MB 以下の JPEG、PNG、WebP です。',
   removeLogo: 'ロゴを削除',
   accentColour: 'ボタンの色',
   pickColour: '色を選ぶ',

@@ -126,7 +126,7 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   brandingText:
     'A aparência das páginas que os pagadores veem: pagamento, links de pagamento, reembolsos e ponto de venda.',
   logo: 'Logótipo',
-  badLogo: 'Um logótipo é um JPEG, PNG, WebP ou AVIF de 2 MB no máximo.',
+  badLogo: 'Um logótipo é um JPEG, PNG ou WebP de 2 MB no máximo.',
   removeLogo: 'Remover o logótipo',
   accentColour: 'Cor dos botões',
   pickColour: 'Escolher uma cor',
