@@ -1,7 +1,8 @@
 import { isFinal } from '../../src/domain/payment.ts';
 import { payByAddress } from './depositing.ts';
 import { sellByLink } from './link-selling.ts';
-import { COIN, NETWORK, type Payer, USDC } from './parties.ts';
+import { COIN, NETWORK, tokensOn, USDC } from './networks.ts';
+import type { Payer } from './parties.ts';
 import type { Way } from './plan.ts';
 import { signForRefund } from './refund-signing.ts';
 import { type Answer, request } from './requests.ts';
@@ -90,17 +91,17 @@ interface OptionBody {
 }
 
 async function pay(shopping: Shopping, paymentId: string): Promise<void> {
-  const { random, payer } = shopping;
+  const { random, payer, stage } = shopping;
   const gateway = `/v1/gateway/payment/${paymentId}`;
   await rest(shopping, random.below(10_000));
   for (let tries = 0; tries < 3; tries += 1) {
     const listed = await ask(shopping, paymentId, {
       method: 'POST',
       url: `${gateway}/options`,
-      payload: { accounts: [payer.account] },
+      payload: { accounts: payer.accounts },
     });
     const options: readonly OptionBody[] = listed?.status === 200 ? listed.body.options : [];
-    const asset = random.chance(0.15) ? COIN : USDC;
+    const asset = random.chance(0.15) ? COIN : random.chance(0.6) ? USDC : random.pick(tokensOn(stage.networks));
     const option = options.find(({ amount }) => amount.unit === `caip19/${asset}`);
     if (option !== undefined) {
       // Some payers hesitate until the payment or the quote runs out.
@@ -210,9 +211,16 @@ async function askForReceipt(shopping: Shopping, paymentId: string): Promise<voi
   if (answers.some((answer) => answer?.status === 202)) stage.receipts.push({ paymentId, recipient: payload.email });
 }
 
+/** The network that the payer has paid on. */
+async function paidOn({ sql }: Stage, paymentId: string): Promise<string> {
+  const rows = await sql<{ network: string }[]>`
+    select network from lots where payment_id = ${paymentId} order by is_paying desc, number limit 1`;
+  return rows[0]?.network ?? NETWORK;
+}
+
 async function refund({ stage, by, random, headers, payer }: Shopping, paymentId: string, way: Way): Promise<void> {
   // The sender of a transfer may be an exchange, so its refund names the account.
-  const destination = hasAddress(way) ? { destination: `${NETWORK}:${payer.address}` } : {};
+  const destination = hasAddress(way) ? { destination: `${await paidOn(stage, paymentId)}:${payer.address}` } : {};
   const send = (payload: object, more: Record<string, string> = {}) =>
     request(stage, by, random, {
       method: 'POST',

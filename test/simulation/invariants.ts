@@ -4,6 +4,7 @@ import { weightOf } from '../../src/chains/weight.ts';
 import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
+import { CONSERVATION_INVARIANTS } from './conservation.ts';
 import { DEPOSIT_INVARIANTS } from './deposit-invariants.ts';
 import { findUnfollowed } from './event-follower.ts';
 import type { Invariant } from './invariant.ts';
@@ -13,7 +14,7 @@ import type { PaidEvent, Stage } from './stage.ts';
 import { X402_INVARIANTS } from './x402-invariants.ts';
 
 /**
- * The promises of the gateway, with those of `deposit-invariants.ts`, `selling-invariants.ts` and `x402-invariants.ts`.
+ * The promises of the gateway, with those of `conservation.ts`, `deposit-invariants.ts`, `selling-invariants.ts` and `x402-invariants.ts`.
  *
  * Some promises are checked where they can be broken: "sends are journalled" at every broadcast (`stage.ts`), "rings follow
  * commits" at every commit (`rings.ts`), "webhooks are genuine" at every webhook (`receivers.ts`), "answers are true", "one address", "x402 answers
@@ -104,7 +105,7 @@ export const INVARIANTS: readonly Invariant[] = [
       const rows = await sql<{ subject: string; number: number }[]>`
         select 'the cursor of ' || network as subject, fencing::int as number from chain_cursors
         union all
-        select * from (select distinct on (network, signer) 'the newest nonce of ' || signer, fencing::int
+        select * from (select distinct on (network, signer) 'the newest nonce of ' || signer || ' on ' || network, fencing::int
           from sends order by network, signer, nonce desc) as newest`;
       for (const { subject, number } of rows) {
         const before = fencing.get(subject) ?? 0;
@@ -324,10 +325,12 @@ export const INVARIANTS: readonly Invariant[] = [
       const [problem] = reports.flatMap(({ problems }) => problems);
       if (problem !== undefined) return problem;
       const keys = { rowKeys: ROW_KEYS, subjectKeys: SUBJECT_KEYS };
-      const report = await reconcile({ db: { sql: stage.sql }, ...keys }, stage.connected, {
-        from: 0,
-      });
-      return report?.differences[0]?.message;
+      for (const { connected } of stage.networks) {
+        const report = await reconcile({ db: { sql: stage.sql }, ...keys }, connected, { from: 0 });
+        const [difference] = report?.differences ?? [];
+        if (difference !== undefined) return `${connected.chain.network.chainId}: ${difference.message}`;
+      }
+      return undefined;
     },
   },
   {
@@ -372,6 +375,7 @@ export const INVARIANTS: readonly Invariant[] = [
       return count === consumed.ids.size ? undefined : `${count} events were written, ${consumed.ids.size} were read`;
     },
   },
+  ...CONSERVATION_INVARIANTS,
   ...DEPOSIT_INVARIANTS,
   ...SELLING_INVARIANTS,
   ...X402_INVARIANTS,

@@ -4,8 +4,9 @@ import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { countAccepted } from './invariants.ts';
+import { USDC } from './networks.ts';
 import type { SimNode } from './node.ts';
-import { type SimMerchant, USDC } from './parties.ts';
+import type { SimMerchant } from './parties.ts';
 import type { Participant } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 import type { Stage } from './stage.ts';
@@ -60,6 +61,7 @@ async function fillFloat(stage: Stage, by: Participant, random: Seeded, owner: s
   const data = `0xa9059cbb${words.map((word) => word.toLowerCase().padStart(64, '0')).join('')}`;
   const to = USDC.slice(USDC.lastIndexOf(':') + 1);
   const transactionHash = stage.control.send({ method: 'eth_sendTransaction', params: [{ from, to, data }] });
+  stage.topUps.push({ owner, transactionHash });
   let isCredited = false;
   for (let tries = 0; tries < FLOAT_TRIES && !isCredited; tries += 1) {
     await stage.scheduler.sleep(by, random.between(5_000, 20_000));
