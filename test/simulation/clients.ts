@@ -1,6 +1,7 @@
 import { isFinal } from '../../src/domain/payment.ts';
 import { payByAddress } from './depositing.ts';
 import { sellByLink } from './link-selling.ts';
+import { refundIntoAddress, sendAfterEnd } from './money-habits.ts';
 import { COIN, NETWORK, tokensOn, USDC } from './networks.ts';
 import type { Payer } from './parties.ts';
 import type { Way } from './plan.ts';
@@ -34,6 +35,7 @@ export async function shop(stage: Stage, index: number, ways: readonly Way[]): P
   }
   await paying;
   await follow(shopping, paymentId, way);
+  if (random.chance(0.4)) await sendAfterEnd(shopping, paymentId);
 }
 
 function lifeOf({ random, stage }: Shopping, way: Way): number {
@@ -44,7 +46,11 @@ function lifeOf({ random, stage }: Shopping, way: Way): number {
 
 function payBy(shopping: Shopping, paymentId: string, way: Way): Promise<void> {
   if (way === 'address') return payByAddress(shopping, paymentId, pay);
-  return way === 'x402' ? payByX402(shopping, paymentId) : pay(shopping, paymentId);
+  if (way !== 'x402') return pay(shopping, paymentId);
+  // Its program and its wallet may both pay.
+  const isAlone = !shopping.random.chance(0.25);
+  if (!isAlone) shopping.stage.act(pay(shopping, paymentId));
+  return payByX402(shopping, paymentId, isAlone);
 }
 
 /** True if the payment is paid into an address of its own. */
@@ -198,6 +204,7 @@ async function follow(shopping: Shopping, paymentId: string, way: Way): Promise<
   }
   if (random.chance(0.4)) await askForReceipt(shopping, paymentId);
   if (!wantsRefund) return;
+  if (random.chance(0.3)) await refundIntoAddress(shopping, paymentId);
   await refund(shopping, paymentId, way);
   if (random.chance(0.7)) await signForRefund(shopping, paymentId);
 }

@@ -1,8 +1,11 @@
+import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
+import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { assetsOf } from '../../src/chains/assets.ts';
 import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import type { Invariant } from './invariant.ts';
 import { networkOf, type SimNetwork } from './networks.ts';
+import { ROW_KEYS, SUBJECT_KEYS } from './node.ts';
 import { type PaidEvent, paidEvents, type Stage } from './stage.ts';
 
 type SweptEvent = Extract<ChainEvent, { readonly type: 'swept' }>;
@@ -44,6 +47,23 @@ export const CONSERVATION_INVARIANTS: readonly Invariant[] = [
       'Open lots, floats, unclaimed transfers and orders on their way are what lies on the account: for each asset.',
     when: 'atEnd',
     check: onEachNetwork(findUnowned),
+  },
+  {
+    name: 'books equal the chain',
+    promise: 'The books balance, their hashes are right, and they show every movement of the chain and no other.',
+    when: 'atEnd',
+    check: async (stage) => {
+      const reports = await verifyBooks(stage.sql);
+      const [problem] = reports.flatMap(({ problems }) => problems);
+      if (problem !== undefined) return problem;
+      const keys = { rowKeys: ROW_KEYS, subjectKeys: SUBJECT_KEYS };
+      for (const { connected } of stage.networks) {
+        const report = await reconcile({ db: { sql: stage.sql }, ...keys }, connected, { from: 0 });
+        const [difference] = report?.differences ?? [];
+        if (difference !== undefined) return `${connected.chain.network.chainId}: ${difference.message}`;
+      }
+      return undefined;
+    },
   },
 ];
 

@@ -1,6 +1,6 @@
 import { COIN, controlOn, networkOf, OTHER_TOKEN, tokensOn, USDC } from './networks.ts';
 import { ask, rest, type Shopping } from './shopping.ts';
-import { Violation } from './stage.ts';
+import { type Stage, Violation } from './stage.ts';
 
 /** Pays with a wallet: the other way to pay. */
 type Pay = (shopping: Shopping, paymentId: string) => Promise<void>;
@@ -92,10 +92,17 @@ async function askForAddress(shopping: Shopping, paymentId: string, asset: strin
     await Promise.all(random.chance(0.3) ? [once(), once()] : [once()]);
     await rest(shopping, 1_000);
   }
-  const [account = '', value = '0', expiresAt = '0'] = stage.addresses.get(key)?.split(' ') ?? [];
-  if (account === '') return undefined;
-  const address = account.slice(networkOf(asset).length + 1);
-  return { asset, address, asked: BigInt(value), expiresAtMs: Number(expiresAt) * 1000 };
+  return addressesOf(stage, paymentId).find((address) => address.asset === asset);
+}
+
+/** The addresses that a payer was told for a payment. */
+export function addressesOf({ addresses }: Stage, paymentId: string): readonly Address[] {
+  return [...addresses].flatMap(([key, terms]) => {
+    const [of, asset = ''] = key.split(' ');
+    const [account = '', value = '0', expiresAt = '0'] = terms.split(' ');
+    const address = account.slice(networkOf(asset).length + 1);
+    return of === paymentId ? [{ asset, address, asked: BigInt(value), expiresAtMs: Number(expiresAt) * 1000 }] : [];
+  });
 }
 
 /** Waits until the last seconds of the payment, or until some seconds after it. */
@@ -105,7 +112,7 @@ async function waitForEnd({ stage, by, random }: Shopping, { expiresAtMs }: Addr
 }
 
 /** A plain transfer, as any wallet makes it. */
-function send({ stage, by, payer }: Shopping, { address }: Address, asset: string, units: bigint): void {
+export function send({ stage, by, payer }: Shopping, { address }: Address, asset: string, units: bigint): void {
   if (units <= 0n) return;
   const to = asset.slice(asset.lastIndexOf(':') + 1);
   const words = [address.slice(2), units.toString(16)].map((word) => word.toLowerCase().padStart(64, '0'));

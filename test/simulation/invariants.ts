@@ -1,5 +1,3 @@
-import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
-import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { weightOf } from '../../src/chains/weight.ts';
 import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
@@ -8,7 +6,7 @@ import { CONSERVATION_INVARIANTS } from './conservation.ts';
 import { DEPOSIT_INVARIANTS } from './deposit-invariants.ts';
 import { findUnfollowed } from './event-follower.ts';
 import type { Invariant } from './invariant.ts';
-import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR, ROW_KEYS, SUBJECT_KEYS } from './node.ts';
+import { OPEN_ITEMS_PER_PAYER, OUTGOING_PER_HOUR } from './node.ts';
 import { SELLING_INVARIANTS } from './selling-invariants.ts';
 import type { PaidEvent, Stage } from './stage.ts';
 import { X402_INVARIANTS } from './x402-invariants.ts';
@@ -315,23 +313,6 @@ export const INVARIANTS: readonly Invariant[] = [
           where i.purpose = 'payment' and i.method not like 'deposit%' and i.is_held and i.state = 'paid' and i.end_reason is null
             and p.status = 'succeeded' and l.net is distinct from i.amount - i.fee
           order by p.id limit 1`,
-  },
-  {
-    name: 'books equal the chain',
-    promise: 'The books balance, their hashes are right, and they show every movement of the chain and no other.',
-    when: 'atEnd',
-    check: async (stage) => {
-      const reports = await verifyBooks(stage.sql);
-      const [problem] = reports.flatMap(({ problems }) => problems);
-      if (problem !== undefined) return problem;
-      const keys = { rowKeys: ROW_KEYS, subjectKeys: SUBJECT_KEYS };
-      for (const { connected } of stage.networks) {
-        const report = await reconcile({ db: { sql: stage.sql }, ...keys }, connected, { from: 0 });
-        const [difference] = report?.differences ?? [];
-        if (difference !== undefined) return `${connected.chain.network.chainId}: ${difference.message}`;
-      }
-      return undefined;
-    },
   },
   {
     name: 'answers stay true',

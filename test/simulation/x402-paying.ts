@@ -27,11 +27,12 @@ const PRESENTED_LIFE_MS = 60_000;
 /**
  * A program that pays by x402, and does what the answers say: it signs when it is asked to pay (402), and repeats its request
  * after every other answer and after none, with its header or without. Some lie first. Strangers present some of the
- * authorizations to the token, before the gateway gets them or after it has taken them.
+ * authorizations to the token, before the gateway gets them or after it has taken them. A program that is not alone has a wallet
+ * beside it, which may pay as well.
  */
-export async function payByX402(shopping: Shopping, paymentId: string): Promise<void> {
+export async function payByX402(shopping: Shopping, paymentId: string, isAlone: boolean): Promise<void> {
   const { random, stage } = shopping;
-  stage.agents.told.set(paymentId, []);
+  if (isAlone) stage.agents.told.set(paymentId, []);
   await rest(shopping, random.below(10_000));
   let signed: Signed | undefined;
   let isPresented = false;
