@@ -44,7 +44,7 @@ export const CONSERVATION_INVARIANTS: readonly Invariant[] = [
   {
     name: 'the account is owned in full',
     promise:
-      'Open lots, floats, unclaimed transfers and orders on their way are what lies on the account: for each asset.',
+      'Open lots, floats, unclaimed transfers and orders that have not left are what lies on the account: for each asset.',
     when: 'atEnd',
     check: onEachNetwork(findUnowned),
   },
@@ -146,7 +146,7 @@ function isOrder({ id }: NamedPaid): boolean {
 }
 
 /** The amounts that reached the intermediate account for each payment, by the chain. */
-async function reachedFor({ stage, swept, paid, addresses, intermediate }: Scene, asset: string) {
+function reachedFor({ swept, paid, addresses, merchants, intermediate }: Scene, asset: string) {
   const reached = new Map<string, bigint>();
   const add = (paymentId: string, units: bigint) => reached.set(paymentId, (reached.get(paymentId) ?? 0n) + units);
   const byCommitment = new Map([...addresses.values()].map(({ commitment, paymentId }) => [commitment, paymentId]));
@@ -155,13 +155,9 @@ async function reachedFor({ stage, swept, paid, addresses, intermediate }: Scene
     const isThere = event.asset === asset && event.recipient === intermediate;
     if (paymentId !== undefined && isThere) add(paymentId, event.amount - event.fee);
   }
-  const items = await stage.sql<{ commitment: string; subject: string }[]>`
-    select commitment, subject from items where purpose = 'payment' and method not like 'deposit%' and asset = ${asset}`;
-  const subjects = new Map(items.map(({ commitment, subject }) => [commitment, subject]));
   for (const event of paid) {
-    const paymentId = subjects.get(event.commitment);
     const isThere = event.asset === asset && event.recipient === intermediate && event.payer !== intermediate;
-    if (paymentId !== undefined && isThere) add(paymentId, event.amount - event.fee);
+    if (isThere && event.id !== undefined && merchants.has(event.id)) add(event.id, event.amount - event.fee);
   }
   return reached;
 }
@@ -186,7 +182,7 @@ async function findTaken(scene: Scene): Promise<string | undefined> {
   for (const asset of tokens) {
     const saldo = new Map<string, bigint>();
     const add = (owner: string, units: bigint) => saldo.set(owner, (saldo.get(owner) ?? 0n) + units);
-    for (const [paymentId, units] of await reachedFor(scene, asset)) add(merchants.get(paymentId) ?? '', units);
+    for (const [paymentId, units] of reachedFor(scene, asset)) add(merchants.get(paymentId) ?? '', units);
     for (const { owner, transactionHash } of stage.topUps) {
       const sent = incoming.filter((each) => each.transactionHash === transactionHash && each.asset === asset);
       add(owner, sum(sent.filter(({ to }) => to === intermediate)));
@@ -227,7 +223,7 @@ async function findUnlisted(scene: Scene): Promise<string | undefined> {
     from lots where network = ${chainId} group by 1, 2`;
   for (const asset of tokens) {
     const lots = new Map(rows.filter((row) => row.asset === asset).map((row) => [row.paymentId, row]));
-    const reached = await reachedFor(scene, asset);
+    const reached = reachedFor(scene, asset);
     for (const paymentId of scene.merchants.keys()) {
       const own = incoming.filter(
         ({ to, asset: sent }) => sent === asset && addresses.get(to)?.paymentId === paymentId,
@@ -252,6 +248,8 @@ async function findUnowned({ stage, chainId, tokens, intermediate, balance }: Sc
       union all select asset, amount from strays
         where network = ${chainId} and lot_id is null and is_booked and state = 'unclaimed'
       union all select asset, amount from outgoing where network = ${chainId} and state = 'sending' and signer = 'gateway'
+      union all select s.asset, s.units from lot_spends s where s.network = ${chainId} and s.purpose <> 'float'
+        and not exists (select from outgoing o where o.id = s.order_id)
     ) as owned group by asset`;
   const owned = new Map(rows.map(({ asset, units }) => [asset, BigInt(units)]));
   for (const asset of tokens) {

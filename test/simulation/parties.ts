@@ -76,7 +76,7 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
     await setFees(deps, { actor: 'operator', payee: { partnerId: partner.id }, terms, startsAt: undefined });
   }
   const receivers = await openReceivers(deps, { partnerId: partner.id, mode: MODE }, merchants[0]?.id ?? '');
-  return { merchants, keys, receivers };
+  return { merchants, keys, receivers, commandDeps: deps };
 }
 
 /** The tokens that the first merchant has destinations for from the beginning: its others are held. */

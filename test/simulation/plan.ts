@@ -21,6 +21,8 @@ export interface Plan {
   readonly pace: number;
   /** True if the gateway serves a second network, with tokens of other decimals. */
   readonly hasSecondNetwork: boolean;
+  /** True if the database is lost in the end, and restored from a backup. */
+  readonly hasRestore: boolean;
 }
 
 /** Some runs have one way to pay alone: they are shorter. */
@@ -45,5 +47,6 @@ export function planOf(seed: number): Plan {
     troubleMs: random.between(25_000, 60_000),
     pace: 1,
     hasSecondNetwork: random.fork('networks').chance(0.4),
+    hasRestore: random.fork('restore').chance(0.3),
   };
 }

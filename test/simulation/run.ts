@@ -5,6 +5,7 @@ import { FAULTS, heal, mine, trouble } from './faults.ts';
 import type { Mutant } from './mutants.ts';
 import { liftAll, operate } from './operator.ts';
 import type { Plan } from './plan.ts';
+import { backUp, isEnough, rebuildAll, restore } from './restoring.ts';
 import { hash } from './seeded.ts';
 import { openStage, type Stage, Violation } from './stage.ts';
 
@@ -76,28 +77,44 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
 
   heal(stage);
   act(liftAll(stage));
-  scheduler.setStride(HEALING_STRIDE_MS);
-  const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
-  let nextLook = 0;
-  let readTo: Heights | undefined;
-  await advance(async () => {
-    if (scheduler.nowMs() >= deadlineMs) return true;
-    if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
-    nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
-    if (stage.acting() > 0) return false;
-    readTo ??= await headsAhead(stage);
-    if (await isAllDone(stage, readTo)) {
-      stage.quietSince ??= scheduler.steps();
-      return stage.followed.upToDateSince === stage.quietSince;
-    }
-    // A held amount that is paid out now makes new events.
-    stage.quietSince = undefined;
-    const waitsForMs = await nextDeadline(stage);
-    if (waitsForMs === undefined) scheduler.setStride(HEALING_STRIDE_MS);
-    else scheduler.setStride(IDLE_STRIDE_MS, waitsForMs);
-    return false;
+  let backup = plan.hasRestore ? await backUp(stage) : undefined;
+  await untilQuiet(async () => {
+    if (backup !== undefined && !(await isEnough(stage, backup))) backup = await backUp(stage);
   });
   await checkAll(stage);
+  if (backup !== undefined) {
+    const kept = backup;
+    act(restore(stage, kept).then(() => rebuildAll(stage)));
+    await untilQuiet();
+    await checkAll(stage);
+  }
+
+  /** Time passes until nothing is left to do. The work is done once when the clients have come to their ends. */
+  async function untilQuiet(afterClients: () => Promise<void> = async () => {}): Promise<void> {
+    scheduler.setStride(HEALING_STRIDE_MS);
+    const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
+    stage.quietSince = undefined;
+    let nextLook = 0;
+    let readTo: Heights | undefined;
+    await advance(async () => {
+      if (scheduler.nowMs() >= deadlineMs) return true;
+      if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
+      nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
+      if (stage.acting() > 0) return false;
+      if (readTo === undefined) await afterClients();
+      readTo ??= await headsAhead(stage);
+      if (await isAllDone(stage, readTo)) {
+        stage.quietSince ??= scheduler.steps();
+        return stage.isRestored || stage.followed.upToDateSince === stage.quietSince;
+      }
+      // A held amount that is paid out now makes new events.
+      stage.quietSince = undefined;
+      const waitsForMs = await nextDeadline(stage);
+      if (waitsForMs === undefined) scheduler.setStride(HEALING_STRIDE_MS);
+      else scheduler.setStride(IDLE_STRIDE_MS, waitsForMs);
+      return false;
+    });
+  }
 
   /** Deposit addresses live for two minutes at least. There is trouble again when the first of them runs out. */
   async function troubleAtDeadline(): Promise<void> {

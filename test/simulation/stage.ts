@@ -63,6 +63,9 @@ export interface Stage {
   readonly connected: ConnectedChain;
   /** Reads the database without a step. The scheduler waits for the answer. */
   readonly sql: Reader;
+  readonly db: Database;
+  /** For commands of the operator while no node runs. */
+  readonly commandDeps: CommandDeps & RowKeyDeps;
   readonly nodes: (SimNode | undefined)[];
   /** The merchant with a destination, and the merchant whose money is held. */
   readonly merchants: readonly SimMerchant[];
@@ -98,6 +101,8 @@ export interface Stage {
   readonly followed: Followed;
   /** The step at which everything had come to its end. Undefined while something is under way. */
   quietSince: number | undefined;
+  /** True after the database was restored from a backup: it does not know everything that was. */
+  isRestored: boolean;
   /** Payments that the lying endpoint has made up. */
   readonly forged: PaidEvent[];
   /** Transfers to deposit addresses that the lying endpoint has made up. */
@@ -198,6 +203,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
     consumed: { after: 0, ids: new Set(), sequences: new Map() },
     followed: { cursor: undefined, ids: new Set(), sequences: new Map(), upToDateSince: undefined },
     quietSince: undefined,
+    isRestored: false,
+    db,
     forged: [],
     forgedTransfers: [],
     rings,
