@@ -1,10 +1,10 @@
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { findAsset } from '../../src/chains/assets.ts';
 import { controlOn, networkNamed, networkOf, tokensOn, USDC } from './networks.ts';
-import { withNode } from './operator.ts';
 import type { Participant } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 import { type Stage, Violation } from './stage.ts';
+import { withNode } from './with-node.ts';
 
 const FLOAT_TOKENS = 100n;
 const FLOAT_TRIES = 12;

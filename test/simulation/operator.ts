@@ -4,11 +4,11 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { fillFloat, presentWhatIsOthers } from './float-habits.ts';
 import { countAccepted } from './invariants.ts';
-import type { SimNode } from './node.ts';
 import type { SimMerchant } from './parties.ts';
 import type { Participant } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 import type { Stage } from './stage.ts';
+import { withNode } from './with-node.ts';
 
 /** The steps of the whole run in which a signature is judged and stored, at most. */
 const STEPS_OF_A_CONFIRM = 60;
@@ -60,26 +60,6 @@ async function chooseMerchant(stage: Stage, by: Participant, random: Seeded): Pr
   const merchantId = await Promise.race([confirmed, pause]);
   if (merchantId !== undefined) await stage.scheduler.afterSteps(random.below(STEPS_OF_A_CONFIRM));
   return stage.merchants.find(({ id }) => id === merchantId) ?? random.pick(stage.merchants);
-}
-
-/** Runs a command of the operator on a node, as a program of its own on the same database would. */
-export async function withNode(
-  stage: Stage,
-  by: Participant,
-  random: Seeded,
-  label: string,
-  run: (deps: NonNullable<SimNode['parts']>) => Promise<unknown>,
-): Promise<void> {
-  await stage.scheduler.pass(by, label);
-  const running = stage.nodes.filter((node): node is SimNode => node?.isAlive === true && node.parts !== undefined);
-  if (running.length === 0) return;
-  const node = random.pick(running);
-  const { parts } = node;
-  if (parts === undefined) return;
-  await Promise.race([
-    run(parts).catch((error: unknown) => stage.scheduler.note(`${label}: ${String(error)}`)),
-    node.crashed,
-  ]);
 }
 
 /** Lifts every freeze, when the faults are over. */

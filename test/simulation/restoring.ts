@@ -5,8 +5,9 @@ import { freeze } from '../../src/actions/parties/freeze.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 import { copyDatabase, type DatabaseCopy } from '../database-copy.ts';
 import { DEPTH, type SimNetwork, tokensOn } from './networks.ts';
-import { liftAll, withNode } from './operator.ts';
+import { liftAll } from './operator.ts';
 import { type Stage, Violation } from './stage.ts';
+import { withNode } from './with-node.ts';
 
 /** The operator gives up after this many rebuilds. */
 const REBUILDS = 25;
