@@ -93,7 +93,16 @@ async function create(shopping: Shopping, lifeS: number): Promise<string | undef
 interface OptionBody {
   readonly id: string;
   readonly amount: { readonly unit: string };
-  readonly actions: readonly { readonly type: string; readonly data: { readonly data: string } }[];
+  readonly actions: readonly {
+    readonly type: string;
+    readonly data: { readonly data?: string; readonly params?: readonly string[] };
+  }[];
+}
+
+/** The text to sign: in the request itself, or in the data to fetch it with. */
+function typedDataOf({ actions }: OptionBody): string {
+  const { data = '', params = JSON.parse(Buffer.from(data, 'hex').toString()).params } = actions[0]?.data ?? {};
+  return params[1];
 }
 
 async function pay(shopping: Shopping, paymentId: string): Promise<void> {
@@ -122,8 +131,7 @@ async function pay(shopping: Shopping, paymentId: string): Promise<void> {
 
 async function sign(shopping: Shopping, paymentId: string, option: OptionBody): Promise<boolean> {
   const { stage, random, payer, merchant } = shopping;
-  const data = option.actions[0]?.data.data ?? '';
-  const [, typed = ''] = JSON.parse(Buffer.from(data, 'hex').toString()).params as string[];
+  const typed = typedDataOf(option);
   const confirm = async (signer: Payer, id = paymentId) => {
     const data = [await signer.signTypedData(typed)];
     stage.noteConfirm(merchant.id);
