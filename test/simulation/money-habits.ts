@@ -20,7 +20,7 @@ export async function sendAfterEnd(shopping: Shopping, paymentId: string): Promi
 }
 
 /** Another shop with the same contracts pays a refund, and its payer has named our deposit address. */
-export async function payThroughCollector(
+async function payThroughCollector(
   { stage, random, payer, by }: Shopping,
   asset: string,
   recipient: string,
