@@ -89,8 +89,8 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
     await checkAll(stage);
   }
 
-  /** Time passes until nothing is left to do. The work is done once when the clients have come to their ends. */
-  async function untilQuiet(afterClients: () => Promise<void> = async () => {}): Promise<void> {
+  /** Time passes until nothing is left to do. */
+  async function untilQuiet(atEachLook: () => Promise<void> = async () => {}): Promise<void> {
     scheduler.setStride(HEALING_STRIDE_MS);
     const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
     stage.quietSince = undefined;
@@ -100,8 +100,8 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
       if (scheduler.nowMs() >= deadlineMs) return true;
       if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
       nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
+      await atEachLook();
       if (stage.acting() > 0) return false;
-      if (readTo === undefined) await afterClients();
       readTo ??= await headsAhead(stage);
       if (await isAllDone(stage, readTo)) {
         stage.quietSince ??= scheduler.steps();
