@@ -6,6 +6,7 @@ import {
   type Witness,
 } from '../../src/chains/chain.ts';
 import { METHODS } from '../../src/chains/memory/faults.ts';
+import { networkOf } from './networks.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
@@ -26,7 +27,7 @@ export interface ChainViewInput {
   /** True if the next list of events is empty, as from a replica that has a block but not yet its logs. */
   readonly takeMissingLogs: () => boolean;
   /** Payments that the lying endpoint adds to its lists of events. */
-  readonly forged: readonly ChainEvent[];
+  readonly forged: readonly Extract<ChainEvent, { readonly type: 'paid' }>[];
   /** Transfers that it adds to its lists of transfers. */
   readonly forgedTransfers: readonly Incoming[];
   /** Called before a transaction reaches the chain. */
@@ -57,7 +58,8 @@ export function viewChain(input: ChainViewInput): Chain {
     if (takeMissingLogs()) return [];
     const [from, to] = args.slice(LISTS[name]) as [number, number];
     const added = name === 'events' ? forged : forgedTransfers;
-    const isAsked = ({ block }: Pick<ChainEvent, 'block'>) => block.number >= from && block.number <= to;
+    const isAsked = ({ block, asset }: { readonly asset: string } & Pick<ChainEvent, 'block'>) =>
+      networkOf(asset) === chain.network.chainId && block.number >= from && block.number <= to;
     return [...((await call(...args)) as readonly object[]), ...added.filter(isAsked)];
   }
 

@@ -1,7 +1,9 @@
 import { isFinal } from '../../src/domain/payment.ts';
 import { payByAddress } from './depositing.ts';
 import { sellByLink } from './link-selling.ts';
-import { COIN, NETWORK, type Payer, USDC } from './parties.ts';
+import { refundIntoAddress, sendAfterEnd } from './money-habits.ts';
+import { COIN, NETWORK, tokensOn, USDC } from './networks.ts';
+import type { Payer } from './parties.ts';
 import type { Way } from './plan.ts';
 import { signForRefund } from './refund-signing.ts';
 import { type Answer, request } from './requests.ts';
@@ -33,6 +35,7 @@ export async function shop(stage: Stage, index: number, ways: readonly Way[]): P
   }
   await paying;
   await follow(shopping, paymentId, way);
+  if (random.chance(0.4)) await sendAfterEnd(shopping, paymentId);
 }
 
 function lifeOf({ random, stage }: Shopping, way: Way): number {
@@ -43,7 +46,11 @@ function lifeOf({ random, stage }: Shopping, way: Way): number {
 
 function payBy(shopping: Shopping, paymentId: string, way: Way): Promise<void> {
   if (way === 'address') return payByAddress(shopping, paymentId, pay);
-  return way === 'x402' ? payByX402(shopping, paymentId) : pay(shopping, paymentId);
+  if (way !== 'x402') return pay(shopping, paymentId);
+  // Its program and its wallet may both pay.
+  const isAlone = !shopping.random.chance(0.25);
+  if (!isAlone) shopping.stage.act(pay(shopping, paymentId));
+  return payByX402(shopping, paymentId, isAlone);
 }
 
 /** True if the payment is paid into an address of its own. */
@@ -86,21 +93,30 @@ async function create(shopping: Shopping, lifeS: number): Promise<string | undef
 interface OptionBody {
   readonly id: string;
   readonly amount: { readonly unit: string };
-  readonly actions: readonly { readonly type: string; readonly data: { readonly data: string } }[];
+  readonly actions: readonly {
+    readonly type: string;
+    readonly data: { readonly data?: string; readonly params?: readonly string[] };
+  }[];
+}
+
+/** The text to sign: in the request itself, or in the data to fetch it with. */
+function typedDataOf({ actions }: OptionBody): string {
+  const { data = '', params = JSON.parse(Buffer.from(data, 'hex').toString()).params } = actions[0]?.data ?? {};
+  return params[1];
 }
 
 async function pay(shopping: Shopping, paymentId: string): Promise<void> {
-  const { random, payer } = shopping;
+  const { random, payer, stage } = shopping;
   const gateway = `/v1/gateway/payment/${paymentId}`;
   await rest(shopping, random.below(10_000));
   for (let tries = 0; tries < 3; tries += 1) {
     const listed = await ask(shopping, paymentId, {
       method: 'POST',
       url: `${gateway}/options`,
-      payload: { accounts: [payer.account] },
+      payload: { accounts: payer.accounts },
     });
     const options: readonly OptionBody[] = listed?.status === 200 ? listed.body.options : [];
-    const asset = random.chance(0.15) ? COIN : USDC;
+    const asset = random.chance(0.15) ? COIN : random.chance(0.6) ? USDC : random.pick(tokensOn(stage.networks));
     const option = options.find(({ amount }) => amount.unit === `caip19/${asset}`);
     if (option !== undefined) {
       // Some payers hesitate until the payment or the quote runs out.
@@ -115,8 +131,7 @@ async function pay(shopping: Shopping, paymentId: string): Promise<void> {
 
 async function sign(shopping: Shopping, paymentId: string, option: OptionBody): Promise<boolean> {
   const { stage, random, payer, merchant } = shopping;
-  const data = option.actions[0]?.data.data ?? '';
-  const [, typed = ''] = JSON.parse(Buffer.from(data, 'hex').toString()).params as string[];
+  const typed = typedDataOf(option);
   const confirm = async (signer: Payer, id = paymentId) => {
     const data = [await signer.signTypedData(typed)];
     stage.noteConfirm(merchant.id);
@@ -197,6 +212,7 @@ async function follow(shopping: Shopping, paymentId: string, way: Way): Promise<
   }
   if (random.chance(0.4)) await askForReceipt(shopping, paymentId);
   if (!wantsRefund) return;
+  if (random.chance(0.3)) await refundIntoAddress(shopping, paymentId);
   await refund(shopping, paymentId, way);
   if (random.chance(0.7)) await signForRefund(shopping, paymentId);
 }
@@ -210,9 +226,16 @@ async function askForReceipt(shopping: Shopping, paymentId: string): Promise<voi
   if (answers.some((answer) => answer?.status === 202)) stage.receipts.push({ paymentId, recipient: payload.email });
 }
 
+/** The network that the payer has paid on. */
+async function paidOn({ sql }: Stage, paymentId: string): Promise<string> {
+  const rows = await sql<{ network: string }[]>`
+    select network from lots where payment_id = ${paymentId} order by is_paying desc, number limit 1`;
+  return rows[0]?.network ?? NETWORK;
+}
+
 async function refund({ stage, by, random, headers, payer }: Shopping, paymentId: string, way: Way): Promise<void> {
   // The sender of a transfer may be an exchange, so its refund names the account.
-  const destination = hasAddress(way) ? { destination: `${NETWORK}:${payer.address}` } : {};
+  const destination = hasAddress(way) ? { destination: `${await paidOn(stage, paymentId)}:${payer.address}` } : {};
   const send = (payload: object, more: Record<string, string> = {}) =>
     request(stage, by, random, {
       method: 'POST',

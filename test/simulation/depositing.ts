@@ -1,11 +1,12 @@
-import { COIN, NETWORK, OTHER_TOKEN, USDC } from './parties.ts';
+import { COIN, controlOn, networkOf, OTHER_TOKEN, tokensOn, USDC } from './networks.ts';
 import { ask, rest, type Shopping } from './shopping.ts';
-import { Violation } from './stage.ts';
+import { type Stage, Violation } from './stage.ts';
 
 /** Pays with a wallet: the other way to pay. */
 type Pay = (shopping: Shopping, paymentId: string) => Promise<void>;
 
 interface Address {
+  readonly asset: string;
   readonly address: string;
   readonly asked: bigint;
   readonly expiresAtMs: number;
@@ -16,23 +17,45 @@ const MANNERS = ['whole', 'parts', 'parts', 'less', 'more', 'twice', 'late', 'at
 
 /**
  * A payer who asks for an address and sends tokens to it from any wallet: all at once, in parts, too little, too much, twice,
- * in the last seconds, too late, or of another token. Some pay with a wallet as well.
+ * in the last seconds, too late, or of another token. Some pay with a wallet as well, and some ask for an address of another
+ * token or network besides, and send a part or all of the price there.
  */
 export async function payByAddress(shopping: Shopping, paymentId: string, pay: Pay): Promise<void> {
   const { random, stage } = shopping;
-  const found = await askForAddress(shopping, paymentId);
+  const asset = random.chance(0.5) ? USDC : random.pick(tokensOn(stage.networks));
+  const found = await askForAddress(shopping, paymentId, asset);
   if (found === undefined) return pay(shopping, paymentId);
   if (random.chance(0.2)) stage.act(pay(shopping, paymentId));
-  if (random.chance(0.2)) send(shopping, found, random.pick([OTHER_TOKEN, COIN]), found.asked);
+  if (random.chance(0.2)) send(shopping, found, random.pick(strangeTo(shopping, found)), found.asked);
+  if (random.chance(0.25)) stage.act(payElsewhere(shopping, paymentId, found));
   const manner = random.pick(MANNERS);
   shopping.stage.scheduler.note(`${shopping.by.name}: pays by address, ${manner}`);
   await rest(shopping, random.below(8_000));
   if (manner === 'late' || manner === 'at_the_end') await waitForEnd(shopping, found, manner === 'late');
   for (const units of amountsOf(shopping, manner, found.asked)) {
-    send(shopping, found, USDC, units);
-    if (random.chance(0.3)) await askForAddress(shopping, paymentId);
+    send(shopping, found, asset, units);
+    if (random.chance(0.3)) await askForAddress(shopping, paymentId, asset);
     await rest(shopping, random.below(20_000));
   }
+}
+
+/** Assets that the terms of an address do not name, on its network. */
+function strangeTo({ stage }: Shopping, { asset }: Address): readonly string[] {
+  const others = networkOf(asset) === networkOf(USDC) ? [OTHER_TOKEN, COIN] : [];
+  const tokens = tokensOn(stage.networks).filter((each) => each !== asset && networkOf(each) === networkOf(asset));
+  return [...others, ...tokens];
+}
+
+/** A second address of the same payment, of another token or on another network. */
+async function payElsewhere(shopping: Shopping, paymentId: string, first: Address): Promise<void> {
+  const { random, stage } = shopping;
+  const others = tokensOn(stage.networks).filter((asset) => asset !== first.asset);
+  await rest(shopping, random.below(20_000));
+  const found = await askForAddress(shopping, paymentId, random.pick(others));
+  if (found === undefined) return;
+  await rest(shopping, random.below(20_000));
+  const [units = 0n] = amountsOf(shopping, random.pick(['parts', 'parts', 'whole', 'more']), found.asked);
+  send(shopping, found, found.asset, units);
 }
 
 function amountsOf({ random }: Shopping, manner: (typeof MANNERS)[number], asked: bigint): readonly bigint[] {
@@ -52,25 +75,34 @@ function amountsOf({ random }: Shopping, manner: (typeof MANNERS)[number], asked
 }
 
 /** Asks several times, perhaps at once and on several nodes. Every answer has the same terms. */
-async function askForAddress(shopping: Shopping, paymentId: string): Promise<Address | undefined> {
+async function askForAddress(shopping: Shopping, paymentId: string, asset: string): Promise<Address | undefined> {
   const { random, stage } = shopping;
   const url = `/v1/gateway/payment/${paymentId}/address`;
+  const key = `${paymentId} ${asset}`;
   const once = async () => {
-    const answer = await ask(shopping, paymentId, { method: 'POST', url, payload: { asset: USDC } });
+    const answer = await ask(shopping, paymentId, { method: 'POST', url, payload: { asset } });
     if (answer?.status !== 200) return;
     const { address, amount, expiresAt } = answer.body;
     const terms = `${address} ${amount.value} ${expiresAt}`;
-    const known = stage.addresses.get(paymentId) ?? terms;
+    const known = stage.addresses.get(key) ?? terms;
     if (known !== terms) throw new Violation('one address', `${paymentId} was answered ${known}, then ${terms}`);
-    stage.addresses.set(paymentId, terms);
+    stage.addresses.set(key, terms);
   };
-  for (let tries = 0; tries < 4 && !stage.addresses.has(paymentId); tries += 1) {
+  for (let tries = 0; tries < 4 && !stage.addresses.has(key); tries += 1) {
     await Promise.all(random.chance(0.3) ? [once(), once()] : [once()]);
     await rest(shopping, 1_000);
   }
-  const [account = '', value = '0', expiresAt = '0'] = stage.addresses.get(paymentId)?.split(' ') ?? [];
-  if (account === '') return undefined;
-  return { address: account.slice(NETWORK.length + 1), asked: BigInt(value), expiresAtMs: Number(expiresAt) * 1000 };
+  return addressesOf(stage, paymentId).find((address) => address.asset === asset);
+}
+
+/** The addresses that a payer was told for a payment. */
+export function addressesOf({ addresses }: Stage, paymentId: string): readonly Address[] {
+  return [...addresses].flatMap(([key, terms]) => {
+    const [of, asset = ''] = key.split(' ');
+    const [account = '', value = '0', expiresAt = '0'] = terms.split(' ');
+    const address = account.slice(networkOf(asset).length + 1);
+    return of === paymentId ? [{ asset, address, asked: BigInt(value), expiresAtMs: Number(expiresAt) * 1000 }] : [];
+  });
 }
 
 /** Waits until the last seconds of the payment, or until some seconds after it. */
@@ -80,7 +112,7 @@ async function waitForEnd({ stage, by, random }: Shopping, { expiresAtMs }: Addr
 }
 
 /** A plain transfer, as any wallet makes it. */
-function send({ stage, by, payer }: Shopping, { address }: Address, asset: string, units: bigint): void {
+export function send({ stage, by, payer }: Shopping, { address }: Address, asset: string, units: bigint): void {
   if (units <= 0n) return;
   const to = asset.slice(asset.lastIndexOf(':') + 1);
   const words = [address.slice(2), units.toString(16)].map((word) => word.toLowerCase().padStart(64, '0'));
@@ -88,6 +120,6 @@ function send({ stage, by, payer }: Shopping, { address }: Address, asset: strin
     asset === COIN
       ? { from: payer.address, to: address, value: `0x${units.toString(16)}` }
       : { from: payer.address, to, data: `0xa9059cbb${words.join('')}` };
-  const hash = stage.control.send({ method: 'eth_sendTransaction', params: [call] });
+  const hash = controlOn(stage, asset).send({ method: 'eth_sendTransaction', params: [call] });
   stage.scheduler.note(`${by.name}: sends ${units} of ${asset} to an address in ${hash.slice(0, 10)}`);
 }

@@ -1,6 +1,6 @@
-import type { Chain, ChainEvent } from '../../src/chains/chain.ts';
-import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
+import type { ChainEvent } from '../../src/chains/chain.ts';
 import type { Reader } from '../../src/store/plumbing/database.ts';
+import type { SimNetwork } from './networks.ts';
 
 type SweptEvent = Extract<ChainEvent, { readonly type: 'swept' }>;
 
@@ -26,8 +26,7 @@ export interface DepositOnChain {
 /** The parts of the stage that this needs. */
 interface Seen {
   readonly sql: Reader;
-  readonly connected: { readonly chain: Chain };
-  readonly control: Pick<MemoryChainControl, 'balanceOf'>;
+  readonly networks: readonly SimNetwork[];
 }
 
 type Row = Record<
@@ -37,9 +36,16 @@ type Row = Record<
   Record<'arrived' | 'swept' | 'told', string> & { readonly deadline: Date };
 
 /** The deposit addresses of a payment, or of all payments. */
-export async function depositsOnChain(
-  { sql, connected: { chain }, control }: Seen,
-  paymentId?: string,
+export async function depositsOnChain({ sql, networks }: Seen, paymentId?: string): Promise<DepositOnChain[]> {
+  const found = [];
+  for (const network of networks) found.push(...(await depositsOn(sql, network, paymentId)));
+  return found;
+}
+
+async function depositsOn(
+  sql: Reader,
+  { connected: { chain }, control }: SimNetwork,
+  paymentId: string | undefined,
 ): Promise<DepositOnChain[]> {
   const rows = await sql<Row[]>`
     select d.payment_id as "paymentId", d.commitment, d.address, d.asset, p.status, i.state, i.amount::text, i.fee::text,
@@ -48,8 +54,9 @@ export async function depositsOnChain(
       select coalesce(sum(l.amount), 0) as arrived, coalesce(sum(l.fee + l.net), 0) as swept,
         coalesce(sum(s.amount), 0) as told
       from lots l left join strays s on s.lot_id = l.id
-      where l.payment_id = d.payment_id and l.commitment = d.commitment and l.asset = d.asset) k on true join items i on i.commitment = d.commitment join payments p on p.id = d.payment_id
-    where ${paymentId ?? null}::text is null or d.payment_id = ${paymentId ?? null} order by d.commitment`;
+      where l.payment_id = d.payment_id and l.commitment = d.commitment and l.network = d.network and l.asset = d.asset) k on true
+    join items i on i.commitment = d.item join payments p on p.id = d.payment_id
+    where d.network = ${chain.network.chainId} and (${paymentId ?? null}::text is null or d.payment_id = ${paymentId ?? null}) order by d.commitment`;
   if (rows.length === 0) return [];
   const { number } = await chain.head();
   const addresses = new Set(rows.map(({ address }) => address));

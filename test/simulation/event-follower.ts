@@ -9,17 +9,18 @@ interface EventBody {
 }
 
 /** A program of the partner that follows `GET /v1/events`. It repeats a request that was not answered. */
-export async function followEvents(stage: Stage): Promise<never> {
+export async function followEvents(stage: Stage): Promise<void> {
   const random = stage.random.fork('follower');
   const by = stage.newClient('follower');
   const { followed, scheduler } = stage;
   const headers = { 'api-key': stage.keys[0]?.secret ?? '' };
-  for (;;) {
+  while (!stage.isRestored) {
     const after = followed.cursor === undefined ? '' : `&after=${encodeURIComponent(followed.cursor)}`;
     const hold = random.chance(0.3) ? '&maxPollMs=5000' : '';
     const { quietSince } = stage;
     const url = `/v1/events?limit=${random.pick([1, 3, 50])}${hold}${after}`;
     const answer = await request(stage, by, random, { url, headers });
+    if (stage.isRestored) return;
     if (answer?.status === 200) {
       const events = answer.body.events as readonly EventBody[];
       for (const event of events) take(stage, event);

@@ -1,10 +1,12 @@
+import type { ConnectedChain } from '../../src/chains/chains.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { MAIL_MOODS } from './mail-server.ts';
+import { BLOCK_MS, DEPTH, ENDPOINTS, networkOf, type SimNetwork } from './networks.ts';
 import { MOODS } from './receivers.ts';
 import { request } from './requests.ts';
 import type { Seeded } from './seeded.ts';
-import { BLOCK_MS, DEPTH, ENDPOINTS, type PaidEvent, type Stage } from './stage.ts';
+import type { PaidEvent, Stage } from './stage.ts';
 
 /** A kind of trouble, brought about once. */
 interface Fault {
@@ -80,7 +82,7 @@ export const FAULTS: readonly Fault[] = [
   },
   {
     label: 'endpoint lies',
-    cause: ({ control, forged }, random) => {
+    cause: ({ control, connected, forged }, random) => {
       const lie = random.pick([
         { hasOtherBlocks: true },
         { deniesUse: true },
@@ -90,7 +92,7 @@ export const FAULTS: readonly Fault[] = [
         { addsToNonces: 300 },
         { addsToNonces: -1_000_000_000 },
       ]);
-      control.testify(LIAR, { ...lie, invented: [...forged] });
+      control.testify(LIAR, { ...lie, invented: forgedOn(connected, forged) });
     },
   },
   { label: 'endpoint forges a payment', cause: forge },
@@ -135,7 +137,8 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
     select commitment, seal, collector, payer, asset, amount::text, fee::text, recipient,
       fee_account as "feeAccount", method, extract(epoch from deadline)::bigint::text as deadline
     from items
-    where purpose = 'payment' and state in ('due', 'sent') order by commitment`;
+    where purpose = 'payment' and state in ('due', 'sent') and network = ${connected.chain.network.chainId}
+    order by commitment`;
   if (items.length === 0) return;
   const { seal, amount, fee, feeAccount, method, deadline, ...item } = random.pick(items);
   const nonceSpace = method === 'permit2' ? 'permit2' : 'token';
@@ -152,13 +155,18 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
     terms: { nonceSpace, feeAccount, deadline: BigInt(deadline) },
   };
   forged.push(event);
-  control.testify(LIAR, { invented: [...forged] });
+  control.testify(LIAR, { invented: forgedOn(connected, forged) });
+}
+
+function forgedOn({ chain }: ConnectedChain, forged: readonly PaidEvent[]): readonly PaidEvent[] {
+  return forged.filter(({ asset }) => networkOf(asset) === chain.network.chainId);
 }
 
 /** The lying endpoint shows a transfer to a deposit address that nobody has made. */
 async function forgeTransfer({ sql, connected, forgedTransfers }: Stage, random: Seeded): Promise<void> {
   const rows = await sql<{ address: string; asset: string; amount: string }[]>`
-    select d.address, d.asset, i.amount::text from deposits d join items i using (commitment) order by d.number`;
+    select d.address, d.asset, i.amount::text from deposits d join items i on i.commitment = d.item
+    where d.network = ${connected.chain.network.chainId} order by d.number`;
   if (rows.length === 0) return;
   const { address: to, asset, amount } = random.pick(rows);
   const { number, hash } = await connected.chain.head();
@@ -174,8 +182,9 @@ async function forgeTransfer({ sql, connected, forgedTransfers }: Stage, random:
 }
 
 /** Anybody may sweep a deposit address, at any time. */
-async function sweepAsStranger({ sql, control }: Stage, random: Seeded): Promise<void> {
-  const rows = await sql<{ commitment: string }[]>`select commitment from deposits order by number`;
+async function sweepAsStranger({ sql, control, connected }: Stage, random: Seeded): Promise<void> {
+  const rows = await sql<{ commitment: string }[]>`
+    select item as commitment from deposits where network = ${connected.chain.network.chainId} order by number`;
   if (rows.length === 0) return;
   const [item] = await findItems(sql, [random.pick(rows).commitment]);
   if (item === undefined) return;
@@ -183,10 +192,11 @@ async function sweepAsStranger({ sql, control }: Stage, random: Seeded): Promise
 }
 
 /** A payer uses up the authorization that the gateway has accepted: by a cancellation, or for another purchase. */
-async function cancelAsPayer({ sql, control, scheduler }: Stage, random: Seeded): Promise<void> {
+async function cancelAsPayer({ sql, control, connected, scheduler }: Stage, random: Seeded): Promise<void> {
   const rows = await sql<{ commitment: string }[]>`
     select commitment from items
-    where purpose = 'payment' and method like 'eip3009-%' and state in ('due', 'sent') order by commitment`;
+    where purpose = 'payment' and method like 'eip3009-%' and state in ('due', 'sent')
+      and network = ${connected.chain.network.chainId} order by commitment`;
   if (rows.length === 0) return;
   const [item] = await findItems(sql, [random.pick(rows).commitment]);
   if (item === undefined) return;
@@ -199,7 +209,8 @@ async function cancelAsPayer({ sql, control, scheduler }: Stage, random: Seeded)
 /** A stranger has the Collector report that our own account has paid them. No token has moved anything. */
 async function nameOurAccount({ sql, control, connected, scheduler }: Stage, random: Seeded): Promise<void> {
   const rows = await sql<{ commitment: string }[]>`
-    select commitment from items where purpose = 'payment' and method <> 'native' order by commitment`;
+    select commitment from items where purpose = 'payment' and method <> 'native'
+      and network = ${connected.chain.network.chainId} order by commitment`;
   if (rows.length === 0) return;
   const [item] = await findItems(sql, [random.pick(rows).commitment]);
   if (item === undefined) return;
@@ -247,19 +258,21 @@ type ItemColumn =
   | 'method'
   | 'deadline';
 
-function honest({ control, forged, forgedTransfers }: Stage): void {
+function honest({ networks, forged, forgedTransfers }: Stage): void {
   forged.length = 0;
   forgedTransfers.length = 0;
-  for (let place = 0; place < ENDPOINTS; place += 1) control.testify(place);
+  for (const { control } of networks) {
+    for (let place = 0; place < ENDPOINTS; place += 1) control.testify(place);
+  }
 }
 
 /** Mines blocks, at uneven times. */
-export async function mine(stage: Stage): Promise<never> {
-  const random = stage.random.fork('miner');
+export async function mine(stage: Stage, { connected, control }: SimNetwork): Promise<never> {
+  const random = stage.random.fork(`miner of ${connected.chain.network.chainId}`);
   const by = stage.newClient('miner');
   for (;;) {
     await stage.scheduler.sleep(by, random.between(BLOCK_MS / 2, BLOCK_MS * 1.5));
-    stage.control.mine();
+    control.mine();
   }
 }
 
@@ -276,19 +289,23 @@ export async function trouble(
     if (stage.scheduler.nowMs() >= untilMs || kinds.length === 0) return;
     const fault = random.pick(kinds);
     stage.fault(fault.label);
-    await stage.driver.busy(Promise.resolve(fault.cause(stage, random)));
+    // A fault of a chain happens on one network.
+    const there: Stage = Object.assign(Object.create(stage), random.pick(stage.networks));
+    await stage.driver.busy(Promise.resolve(fault.cause(there, random)));
   }
 }
 
 /** Ends all trouble: nodes run, clocks are right, receivers and the mail server answer, the chain and its endpoints are honest. */
 export function heal(stage: Stage): void {
-  const { control, nodes, receivers, scheduler, mailServer, crashPoints } = stage;
+  const { networks, nodes, receivers, scheduler, mailServer, crashPoints } = stage;
   scheduler.note('all faults are over');
   crashPoints.clear();
   honest(stage);
-  control.releaseBroadcasts();
-  control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
-  control.revertNextBatches(0);
+  for (const { control } of networks) {
+    control.releaseBroadcasts();
+    control.setFees({ base: 1_000_000_000n, tip: 1_000_000_000n });
+    control.revertNextBatches(0);
+  }
   for (const receiver of receivers) receiver.mood = 'well';
   mailServer.mood = 'well';
   nodes.forEach((node, index) => {

@@ -30,6 +30,7 @@ import { SHARED_COMPILERS } from '../shared-compilers.ts';
 import { viewChain } from './chain-view.ts';
 import type { Driver } from './driver.ts';
 import { type MailServer, wayToMailServer } from './mail-server.ts';
+import type { SimNetwork } from './networks.ts';
 import { type Receiver, wayToReceivers } from './receivers.ts';
 import type { Rings } from './rings.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
@@ -73,14 +74,14 @@ export interface SimNodeInput {
   readonly driver: Driver;
   readonly scheduler: Scheduler;
   readonly random: Seeded;
-  readonly connected: ConnectedChain;
+  readonly networks: readonly SimNetwork[];
   /** Alters the chain as this node sees it, for a mutant. */
   readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
   /** Alters the database as this node uses it, for a mutant. */
   readonly alterDatabase?: ((db: Database) => Database) | undefined;
   readonly rings: Rings;
   /** Payments that the lying endpoint adds to its lists of events. */
-  readonly forged: readonly ChainEvent[];
+  readonly forged: readonly Extract<ChainEvent, { readonly type: 'paid' }>[];
   /** Transfers that it adds to its lists of transfers. */
   readonly forgedTransfers: readonly Incoming[];
   readonly receivers: readonly Receiver[];
@@ -96,7 +97,7 @@ export interface SimNodeInput {
 
 /** Starts a node as `main.ts` does: the same parts, workers and routes. */
 export function startNode(input: SimNodeInput): SimNode {
-  const { name, skewMs, url, driver, scheduler, random, connected, rings, forged, onBroadcast, onError } = input;
+  const { name, skewMs, url, driver, scheduler, random, networks, rings, forged, onBroadcast, onError } = input;
   const { alterChain = same, alterDatabase = same, receivers, onMisdelivery } = input;
   const applicationName = `sim-${name}-${Buffer.from(random.fork('name').bytes(6)).toString('hex')}`;
   const { promise: crashed, resolve: onCrash } = Promise.withResolvers<void>();
@@ -127,24 +128,26 @@ export function startNode(input: SimNodeInput): SimNode {
     if (listener !== undefined) scheduler.ready(node, `hears ${channel}`, () => listener.onMessage(payload));
   });
 
-  const chain = viewChain({
-    chain: connected.chain,
-    by: node,
-    scheduler,
-    random: random.fork('chain'),
-    isCutOff: () => node.isCutOff,
-    takeMissingLogs: () => {
-      node.missingLogs -= 1;
-      return node.missingLogs >= 0;
-    },
-    forged,
-    forgedTransfers: input.forgedTransfers,
-    onBroadcast,
+  const own = networks.map(({ connected }) => {
+    const chain = viewChain({
+      chain: connected.chain,
+      by: node,
+      scheduler,
+      random: random.fork(`chain ${connected.chain.network.chainId}`),
+      isCutOff: () => node.isCutOff,
+      takeMissingLogs: () => {
+        node.missingLogs -= 1;
+        return node.missingLogs >= 0;
+      },
+      forged,
+      forgedTransfers: input.forgedTransfers,
+      onBroadcast,
+    });
+    return alterChain({ ...connected, chain });
   });
-  const own = alterChain({ ...connected, chain });
   const chains: Chains = {
-    find: (id) => (id === chain.network.chainId ? own : undefined),
-    list: () => [own],
+    find: (id) => own.find(({ chain }) => id === chain.network.chainId),
+    list: () => own,
   };
   void begin().catch((error: unknown) => {
     // A start that fails because the database went away ends the process, as in production.
@@ -213,6 +216,7 @@ function nodeConfig(): Config {
     RATE_LIMIT_ADDRESS_PER_SECOND: '100000',
     SURVEY_ACCOUNTS_PER_KEY: '100000',
     SURVEY_ACCOUNTS_PER_ADDRESS: '100000',
+    DEPOSIT_MINIMUM: '0',
     OUTGOING_PER_HOUR: String(OUTGOING_PER_HOUR),
     DESTINATION_COOLING_OFF_HOURS: '0',
     SMTP_URL: 'smtp://localhost',

@@ -1,19 +1,22 @@
-import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { revokeKey } from '../../src/actions/parties/issue-key.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
+import { fillFloat, presentWhatIsOthers } from './float-habits.ts';
 import { countAccepted } from './invariants.ts';
-import type { SimNode } from './node.ts';
-import { type SimMerchant, USDC } from './parties.ts';
+import type { SimMerchant } from './parties.ts';
 import type { Participant } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 import type { Stage } from './stage.ts';
+import { withNode } from './with-node.ts';
 
 /** The steps of the whole run in which a signature is judged and stored, at most. */
 const STEPS_OF_A_CONFIRM = 60;
 
-/** The operator freezes and lifts, registers a destination for held money, fills floats for refunds, and revokes a key. */
+/**
+ * The operator freezes and lifts, registers a destination for held money, fills floats for refunds, and revokes a key. Merchants
+ * present to it what came for others.
+ */
 export async function operate(stage: Stage): Promise<void> {
   const random = stage.random.fork('operator');
   const by = stage.newClient('operator');
@@ -24,6 +27,7 @@ export async function operate(stage: Stage): Promise<void> {
     );
   const owners = random.chance(0.7) ? [OPERATOR_FLOAT, stage.merchants[0]?.id ?? ''] : [];
   const filling = owners.map((owner, index) => fillFloat(stage, by, random.fork(`float ${index}`), owner));
+  const claiming = presentWhatIsOthers(stage, by, random.fork('claims'));
   for (let rounds = random.below(4); rounds > 0; rounds -= 1) {
     const merchant = await chooseMerchant(stage, by, random);
     const target = { scope: 'merchant', subject: merchant.id, reason: 'simulation', actor: 'operator' } as const;
@@ -46,28 +50,7 @@ export async function operate(stage: Stage): Promise<void> {
     stage.fault('key revoked');
   }
   await registering;
-  await Promise.all(filling);
-}
-
-const FLOAT_UNITS = 100_000_000n;
-const FLOAT_TRIES = 12;
-
-/** Sends tokens to the intermediate account, and credits them as a float as soon as they are final. */
-async function fillFloat(stage: Stage, by: Participant, random: Seeded, owner: string): Promise<void> {
-  await stage.scheduler.sleep(by, random.below(60_000));
-  const { address: from } = random.pick(stage.payers);
-  const words = [stage.connected.intermediateAccount.slice(2), FLOAT_UNITS.toString(16)];
-  const data = `0xa9059cbb${words.map((word) => word.toLowerCase().padStart(64, '0')).join('')}`;
-  const to = USDC.slice(USDC.lastIndexOf(':') + 1);
-  const transactionHash = stage.control.send({ method: 'eth_sendTransaction', params: [{ from, to, data }] });
-  let isCredited = false;
-  for (let tries = 0; tries < FLOAT_TRIES && !isCredited; tries += 1) {
-    await stage.scheduler.sleep(by, random.between(5_000, 20_000));
-    await withNode(stage, by, random, `credits the float of ${owner}`, async (deps) => {
-      await addFloat(deps, { owner, asset: USDC, transactionHash, actor: 'operator' });
-      isCredited = true;
-    });
-  }
+  await Promise.all([...filling, claiming]);
 }
 
 /** Often a merchant for which a signature is being judged at this moment. */
@@ -77,26 +60,6 @@ async function chooseMerchant(stage: Stage, by: Participant, random: Seeded): Pr
   const merchantId = await Promise.race([confirmed, pause]);
   if (merchantId !== undefined) await stage.scheduler.afterSteps(random.below(STEPS_OF_A_CONFIRM));
   return stage.merchants.find(({ id }) => id === merchantId) ?? random.pick(stage.merchants);
-}
-
-/** Runs a command of the operator on a node, as a program of its own on the same database would. */
-async function withNode(
-  stage: Stage,
-  by: Participant,
-  random: Seeded,
-  label: string,
-  run: (deps: NonNullable<SimNode['parts']>) => Promise<unknown>,
-): Promise<void> {
-  await stage.scheduler.pass(by, label);
-  const running = stage.nodes.filter((node): node is SimNode => node?.isAlive === true && node.parts !== undefined);
-  if (running.length === 0) return;
-  const node = random.pick(running);
-  const { parts } = node;
-  if (parts === undefined) return;
-  await Promise.race([
-    run(parts).catch((error: unknown) => stage.scheduler.note(`${label}: ${String(error)}`)),
-    node.crashed,
-  ]);
 }
 
 /** Lifts every freeze, when the faults are over. */

@@ -5,31 +5,28 @@ import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { issueKey } from '../../src/actions/parties/issue-key.ts';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
-import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import type { Database } from '../../src/store/plumbing/database.ts';
-import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
+import { AUSD, endow, networkOf, SECOND_AUSD, type SimNetwork, USDC, WIDE_USDC } from './networks.ts';
 import { MASTER_SECRET } from './node.ts';
 import { openReceivers } from './receivers.ts';
 import type { Participant, Scheduler } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';
 
-export const NETWORK = 'eip155:31337';
-export const USDC = SANDBOX_ASSETS['eip3009-vrs'];
-export const COIN = SANDBOX_ASSETS.native;
-/** A token that no payment asks for. */
-export const OTHER_TOKEN = SANDBOX_ASSETS.permit2;
 /** The key of the account that both merchants are paid to. */
 export const MERCHANT_KEY = `0x${'de5'.padStart(64, 'c')}`;
+/** Only live networks have tokens with other decimals. */
+const MODE = 'live';
 const DESTINATION = privateKeyToAccount(MERCHANT_KEY as `0x${string}`).address;
 
 export interface Payer {
   readonly address: string;
-  readonly account: string;
+  /** On every network of the run. */
+  readonly accounts: readonly string[];
   signTypedData(text: string): Promise<string>;
 }
 
@@ -38,14 +35,12 @@ export interface SimMerchant {
   readonly name: string;
 }
 
-export function payerOf(control: MemoryChainControl, key: string): Payer {
+export function payerOf(networks: readonly SimNetwork[], key: string): Payer {
   const signer = privateKeyToAccount(key as `0x${string}`);
-  control.setBalance(signer.address, USDC, 10n ** 12n);
-  control.setBalance(signer.address, OTHER_TOKEN, 10n ** 12n);
-  control.setBalance(signer.address, COIN, 10n ** 21n);
+  for (const network of networks) endow(network, signer.address);
   return {
     address: signer.address,
-    account: `${NETWORK}:${signer.address}`,
+    accounts: networks.map(({ connected }) => `${connected.chain.network.chainId}:${signer.address}`),
     signTypedData: (text) => signer.signTypedData(JSON.parse(text)),
   };
 }
@@ -59,7 +54,7 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
   const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
   const keys = [];
   for (const label of ['first', 'second']) {
-    const issued = await issueKey(deps, { actor: 'operator', partnerId: partner.id, mode: 'test', label, ...limits });
+    const issued = await issueKey(deps, { actor: 'operator', partnerId: partner.id, mode: MODE, label, ...limits });
     keys.push({ id: issued.key.id, secret: issued.secret });
   }
   const merchants: SimMerchant[] = [];
@@ -67,7 +62,7 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
     const merchant = {
       id: newId('mrch_', scheduler.nowMs(), random.bytes(10)),
       partnerId: partner.id,
-      mode: 'test',
+      mode: MODE,
     } as const;
     await command(deps, async (tx, now) => {
       const facts = { name, email: null, status: 'active', iconUrl: null, createdAt: now, updatedAt: now } as const;
@@ -75,23 +70,44 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
     });
     merchants.push({ id: merchant.id, name });
   }
-  await register(deps, merchants[0]?.id ?? '', random);
+  await register(deps, merchants[0]?.id ?? '', random, DIRECT_ASSETS);
   if (random.chance(0.5)) {
     const terms = { percentage: '1.5', fixed: [] };
     await setFees(deps, { actor: 'operator', payee: { partnerId: partner.id }, terms, startsAt: undefined });
   }
-  const receivers = await openReceivers(deps, { partnerId: partner.id, mode: 'test' }, merchants[0]?.id ?? '');
-  return { merchants, keys, receivers };
+  const receivers = await openReceivers(deps, { partnerId: partner.id, mode: MODE }, merchants[0]?.id ?? '');
+  return { merchants, keys, receivers, commandDeps: deps };
 }
 
-/** Registers the destination of a merchant. */
-export async function register(deps: CommandDeps & RowKeyDeps, merchantId: string, random: Seeded): Promise<void> {
-  const parsed = parseAsset(USDC);
-  if (!parsed.ok) throw new Error(parsed.problem);
-  const { key: assetKey } = parsed.value;
+/** The tokens that the first merchant has destinations for from the beginning: its others are held. */
+const DIRECT_ASSETS = [USDC, WIDE_USDC];
+const LATER_ASSETS = [AUSD, SECOND_AUSD];
+
+/** Registers destinations of a merchant. */
+async function register(
+  deps: CommandDeps & RowKeyDeps,
+  merchantId: string,
+  random: Seeded,
+  assets: readonly string[],
+): Promise<void> {
   await command(deps, async (tx, now) => {
-    const id = newId('crypto_', now.getTime(), random.bytes(10));
-    const terms = termsOfNew(`${NETWORK}:${DESTINATION}`, undefined, { now, periodMs: 0 });
-    await putDestinations(tx, deps, [{ id, merchantId, asset: USDC, assetKey, ...terms, createdAt: now }]);
+    const rows = assets.map((asset) => {
+      const parsed = parseAsset(asset);
+      if (!parsed.ok) throw new Error(parsed.problem);
+      const id = newId('crypto_', now.getTime(), random.bytes(10));
+      const terms = termsOfNew(`${networkOf(asset)}:${DESTINATION}`, undefined, { now, periodMs: 0 });
+      return { id, merchantId, asset, assetKey: parsed.value.key, ...terms, createdAt: now };
+    });
+    await putDestinations(tx, deps, rows);
   });
+}
+
+/** Registers destinations for everything that has none. */
+export async function registerHeld(
+  deps: CommandDeps & RowKeyDeps,
+  [direct, held]: readonly SimMerchant[],
+  random: Seeded,
+): Promise<void> {
+  await register(deps, held?.id ?? '', random, [...DIRECT_ASSETS, ...LATER_ASSETS]);
+  await register(deps, direct?.id ?? '', random, LATER_ASSETS);
 }

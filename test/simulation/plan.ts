@@ -19,6 +19,10 @@ export interface Plan {
   readonly troubleMs: number;
   /** The share of the usual time that clients take, and that passes between two faults. */
   readonly pace: number;
+  /** True if the gateway serves a second network, with tokens of other decimals. */
+  readonly hasSecondNetwork: boolean;
+  /** True if the database is lost in the end, and restored from a backup. */
+  readonly hasRestore: boolean;
 }
 
 /** Some runs have one way to pay alone: they are shorter. */
@@ -42,5 +46,7 @@ export function planOf(seed: number): Plan {
     faults: FAULTS.map(({ label }) => label).filter(() => random.chance(0.6)),
     troubleMs: random.between(25_000, 60_000),
     pace: 1,
+    hasSecondNetwork: random.fork('networks').chance(0.4),
+    hasRestore: random.fork('restore').chance(0.3),
   };
 }

@@ -3,6 +3,7 @@ import { refundIdOf } from '../../src/domain/ids.ts';
 import { signCode } from '../../src/domain/sign-code.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
+import { controlOn } from './networks.ts';
 import { MASTER_SECRET } from './node.ts';
 import { request } from './requests.ts';
 import { rest, type Shopping } from './shopping.ts';
@@ -78,7 +79,7 @@ async function relayAsStranger({ stage, by }: Shopping, refundId: string, signat
   );
   if (item === undefined) return;
   stage.scheduler.note(`${by.name}: has the signature for ${refundId} carried out by a stranger`);
-  stage.control.relayAsStranger([signedItemOf({ ...item, signature })]);
+  controlOn(stage, item.asset).relayAsStranger([signedItemOf({ ...item, signature })]);
 }
 
 async function payInCoin(shopping: Shopping, refundId: string, action: WalletAction['data']): Promise<void> {

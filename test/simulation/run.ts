@@ -5,6 +5,7 @@ import { FAULTS, heal, mine, trouble } from './faults.ts';
 import type { Mutant } from './mutants.ts';
 import { liftAll, operate } from './operator.ts';
 import type { Plan } from './plan.ts';
+import { backUp, isEnough, rebuildAll, restore } from './restoring.ts';
 import { hash } from './seeded.ts';
 import { openStage, type Stage, Violation } from './stage.ts';
 
@@ -66,7 +67,7 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
   const untilMs = scheduler.nowMs() + plan.troubleMs;
   act(startAll(stage));
   scheduler.setStride(STRIDE_MS);
-  void mine(stage);
+  for (const network of stage.networks) void mine(stage, network);
   void followEvents(stage).catch((error: unknown) => violations.push(error));
   for (let index = 0; index < plan.clients; index += 1) act(shop(stage, index, plan.ways));
   if (plan.hasOperator) act(operate(stage));
@@ -76,33 +77,49 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
 
   heal(stage);
   act(liftAll(stage));
-  scheduler.setStride(HEALING_STRIDE_MS);
-  const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
-  let nextLook = 0;
-  let readTo: number | undefined;
-  await advance(async () => {
-    if (scheduler.nowMs() >= deadlineMs) return true;
-    if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
-    nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
-    if (stage.acting() > 0) return false;
-    readTo ??= (await stage.connected.chain.head()).number + BLOCKS_AFTER_CLIENTS;
-    if (await isAllDone(stage, readTo)) {
-      stage.quietSince ??= scheduler.steps();
-      return stage.followed.upToDateSince === stage.quietSince;
-    }
-    // A held amount that is paid out now makes new events.
-    stage.quietSince = undefined;
-    const waitsForMs = await nextDeadline(stage);
-    if (waitsForMs === undefined) scheduler.setStride(HEALING_STRIDE_MS);
-    else scheduler.setStride(IDLE_STRIDE_MS, waitsForMs);
-    return false;
+  let backup = plan.hasRestore ? await backUp(stage) : undefined;
+  await untilQuiet(async () => {
+    if (backup !== undefined && !(await isEnough(stage, backup))) backup = await backUp(stage);
   });
   await checkAll(stage);
+  if (backup !== undefined) {
+    const kept = backup;
+    act(restore(stage, kept).then(() => rebuildAll(stage)));
+    await untilQuiet();
+    await checkAll(stage);
+  }
+
+  /** Time passes until nothing is left to do. */
+  async function untilQuiet(atEachLook: () => Promise<void> = async () => {}): Promise<void> {
+    scheduler.setStride(HEALING_STRIDE_MS);
+    const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
+    stage.quietSince = undefined;
+    let nextLook = 0;
+    let readTo: Heights | undefined;
+    await advance(async () => {
+      if (scheduler.nowMs() >= deadlineMs) return true;
+      if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
+      nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
+      await atEachLook();
+      if (stage.acting() > 0) return false;
+      readTo ??= await headsAhead(stage);
+      if (await isAllDone(stage, readTo)) {
+        stage.quietSince ??= scheduler.steps();
+        return stage.isRestored || stage.followed.upToDateSince === stage.quietSince;
+      }
+      // A held amount that is paid out now makes new events.
+      stage.quietSince = undefined;
+      const waitsForMs = await nextDeadline(stage);
+      if (waitsForMs === undefined) scheduler.setStride(HEALING_STRIDE_MS);
+      else scheduler.setStride(IDLE_STRIDE_MS, waitsForMs);
+      return false;
+    });
+  }
 
   /** Deposit addresses live for two minutes at least. There is trouble again when the first of them runs out. */
   async function troubleAtDeadline(): Promise<void> {
     const rows = await stage.sql<{ at: Date | null }[]>`
-      select min(i.deadline) as at from deposits d join items i using (commitment) where i.state = 'offered'`;
+      select min(i.deadline) as at from deposits d join items i on i.commitment = d.item where i.state = 'offered'`;
     const deadlineMs = rows[0]?.at?.getTime() ?? 0;
     if (deadlineMs < scheduler.nowMs()) return;
     heal(stage);
@@ -146,11 +163,25 @@ async function startAll({ nodes, startNode }: Stage): Promise<void> {
   }
 }
 
+/** A block of each network. */
+interface Heights {
+  readonly networks: string[];
+  readonly heights: string[];
+}
+
+async function headsAhead({ networks }: Stage): Promise<Heights> {
+  const heads = await Promise.all(networks.map(({ connected }) => connected.chain.head()));
+  return {
+    networks: networks.map(({ connected }) => connected.chain.network.chainId),
+    heights: heads.map(({ number }) => String(number + BLOCKS_AFTER_CLIENTS)),
+  };
+}
+
 /**
  * True if every payment is final, nothing is on its way, every webhook and mail has come to its end, everything is booked and
- * sealed, and the chain was read up to this block.
+ * sealed, and the chains were read up to these blocks.
  */
-async function isAllDone({ sql }: Stage, readTo: number): Promise<boolean> {
+async function isAllDone({ sql }: Stage, { networks, heights }: Heights): Promise<boolean> {
   const rows = await sql<{ open: number }[]>`
     select ((select count(*) from payments where status in ('requires_action', 'processing'))
       + (select count(*) from outgoing where state = 'sending' and problem is distinct from 'limited')
@@ -163,8 +194,10 @@ async function isAllDone({ sql }: Stage, readTo: number): Promise<boolean> {
       + (select count(*) from items where purpose = 'sweep' and state in ('due', 'sent'))
       + (select count(*) from deposit_places where is_stale)
       + (select count(*) from positions where is_stale)
-      + (select count(*) from deposit_cursors where final_number < ${readTo})
-      + (select count(*) from chain_cursors where final_number < ${readTo})
+      + (select count(*) from unnest(${networks}::text[], ${heights}::int[]) as n (network, height)
+        join deposit_cursors c on c.network = n.network where final_number < height)
+      + (select count(*) from unnest(${networks}::text[], ${heights}::int[]) as n (network, height)
+        join chain_cursors c on c.network = n.network where final_number < height)
       + (select count(*) from mails where status = 'pending')
       + (select count(*) from book_entries where sequence is null))::int as open`;
   return rows[0]?.open === 0;
@@ -199,7 +232,7 @@ async function labelsOf({ sql }: Stage): Promise<string[]> {
     union select 'outgoing ' || purpose || ' ' || state from outgoing
     union select 'event ' || type from events union select 'item ' || state || ' ' || coalesce(end_reason, '') from items
     union select 'send ' || kind from sends
-    union select 'deposit ' || i.state || ' of a payment ' || p.status from deposits d join items i using (commitment)
+    union select 'deposit ' || i.state || ' of a payment ' || p.status from deposits d join items i on i.commitment = d.item
       join payments p on p.id = d.payment_id
     union select 'refund by ' || signer || ' ' || state from outgoing where purpose = 'refund'
     union select 'payment by link ' || status from payments where link_id is not null

@@ -37,6 +37,8 @@ function* smallerThan(plan: Plan): Generator<Plan> {
     yield { ...plan, faults: faults.slice(half) };
   }
   if (clients > 1) yield { ...plan, clients: Math.ceil(clients / 2) };
+  if (plan.hasSecondNetwork) yield { ...plan, hasSecondNetwork: false };
+  if (plan.hasRestore) yield { ...plan, hasRestore: false };
   if (plan.hasOperator) yield { ...plan, hasOperator: false };
   if (nodes > 1) yield { ...plan, nodes: nodes - 1 };
   if (troubleMs > 5_000) yield { ...plan, troubleMs: Math.floor(troubleMs / 2) };

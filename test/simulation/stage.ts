@@ -1,32 +1,19 @@
 import type { CommandDeps } from '../../src/actions/command.ts';
 import { subjectOfEvent } from '../../src/actions/event-subject.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
-import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
+import type { Chain, ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
-import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
-import { checksumAddress } from '../../src/domain/caip.ts';
 import { CRASH_POINTS, type CrashPoint } from '../../src/runtime/crash-points.ts';
 import { type Database, openDatabase, type Reader } from '../../src/store/plumbing/database.ts';
 import { type Rows, readerOf } from '../../src/store/plumbing/statement.ts';
-import { signerFromKey } from '../chains/signer.ts';
 import { createUnusedDatabase, patient } from '../database.ts';
 import { depositsOnChain } from './deposits-on-chain.ts';
 import { type Driver, openDriver } from './driver.ts';
 import type { MailServer } from './mail-server.ts';
+import { NETWORK, openNetwork, SECOND_NETWORK, type SimNetwork } from './networks.ts';
 import { type SimNode, SUBJECT_KEYS, startNode } from './node.ts';
-import {
-  COIN,
-  MERCHANT_KEY,
-  NETWORK,
-  openParties,
-  type Payer,
-  payerOf,
-  register,
-  type SimMerchant,
-  USDC,
-} from './parties.ts';
+import { MERCHANT_KEY, openParties, type Payer, payerOf, registerHeld, type SimMerchant } from './parties.ts';
 import type { Receiver } from './receivers.ts';
 import { createRings, type Rings } from './rings.ts';
 import { createScheduler, type Participant, type Scheduler } from './scheduler.ts';
@@ -47,13 +34,6 @@ const SERVER_SETTINGS = {
   // Every connection plans a statement once. Otherwise planning takes most of the server's time.
   plan_cache_mode: 'force_generic_plan',
 };
-
-export const BLOCK_MS = 6_000;
-export const DEPTH = 3;
-export const ENDPOINTS = 3;
-const FEE_ACCOUNT = checksumAddress('0xfee0000000000000000000000000000000000fee');
-const RELAYER_KEYS = [`0x${'1'.repeat(64)}`, `0x${'2'.repeat(64)}`] as const;
-const INTERMEDIATE_KEY = `0x${'7'.repeat(64)}` as const;
 
 /** Something that a client was told about a payment. */
 interface Told {
@@ -77,10 +57,15 @@ export interface Stage {
   readonly pace: number;
   readonly driver: Driver;
   readonly random: Seeded;
+  readonly networks: readonly SimNetwork[];
+  /** The first network; for a fault, the one that it happens on. */
   readonly control: MemoryChainControl;
   readonly connected: ConnectedChain;
   /** Reads the database without a step. The scheduler waits for the answer. */
   readonly sql: Reader;
+  readonly db: Database;
+  /** For commands of the operator while no node runs. */
+  readonly commandDeps: CommandDeps & RowKeyDeps;
   readonly nodes: (SimNode | undefined)[];
   /** The merchant with a destination, and the merchant whose money is held. */
   readonly merchants: readonly SimMerchant[];
@@ -100,6 +85,10 @@ export interface Stage {
     readonly told: Map<string, string[]>;
     readonly nonces: { readonly payer: string; readonly nonce: string }[];
   };
+  /** Transfers to the intermediate account for a float, with its owner. */
+  readonly topUps: { readonly owner: string; readonly transactionHash: string }[];
+  /** Accounts that refunds were asked for, besides those of payers. */
+  readonly refundedTo: Set<string>;
   /** Payments by Idempotency-Key. */
   readonly created: Map<string, string>;
   readonly told: Map<string, Told>;
@@ -112,6 +101,8 @@ export interface Stage {
   readonly followed: Followed;
   /** The step at which everything had come to its end. Undefined while something is under way. */
   quietSince: number | undefined;
+  /** True after the database was restored from a backup: it does not know everything that was. */
+  isRestored: boolean;
   /** Payments that the lying endpoint has made up. */
   readonly forged: PaidEvent[];
   /** Transfers to deposit addresses that the lying endpoint has made up. */
@@ -153,6 +144,7 @@ export interface StageInput {
   readonly seed: number;
   readonly nodes: number;
   readonly pace: number;
+  readonly hasSecondNetwork: boolean;
   readonly alter?: ((text: string) => string) | undefined;
   readonly alterChain?: ((connected: ConnectedChain) => ConnectedChain) | undefined;
   readonly alterDatabase?: ((db: Database) => Database) | undefined;
@@ -176,8 +168,9 @@ export async function openStage(input: StageInput): Promise<Stage> {
     rings,
     alter: input.alter,
   });
-  const { control, connected } = openChain(scheduler);
-  const payers = [1, 2, 3].map((index) => payerOf(control, `0x${`${index}`.repeat(2).padStart(64, 'a')}`));
+  const first = openNetwork(scheduler, NETWORK);
+  const networks = input.hasSecondNetwork ? [first, openNetwork(scheduler, SECOND_NETWORK)] : [first];
+  const payers = [1, 2, 3].map((index) => payerOf(networks, `0x${`${index}`.repeat(2).padStart(64, 'a')}`));
   const parties = await openParties(db, scheduler, random.fork('parties'));
   const incarnations: number[] = [];
   const confirmListeners: ((merchantId: string) => void)[] = [];
@@ -188,19 +181,21 @@ export async function openStage(input: StageInput): Promise<Stage> {
     pace: input.pace,
     driver,
     random,
-    control,
-    connected,
+    networks,
+    ...first,
     sql: readerOf(({ parts, values }) =>
       driver.busy(db.sql(parts as unknown as TemplateStringsArray, ...values) as Promise<Rows>),
     ),
     nodes: Array.from({ length: input.nodes }, () => undefined),
     ...parties,
     payers,
-    merchantAccount: payerOf(control, MERCHANT_KEY),
+    merchantAccount: payerOf(networks, MERCHANT_KEY),
     mailServer: { accepted: new Map(), mood: 'well' },
     receipts: [],
     addresses: new Map(),
     agents: { told: new Map(), nonces: [] },
+    topUps: [],
+    refundedTo: new Set(),
     created: new Map(),
     told: new Map(),
     seen: new Map(),
@@ -208,6 +203,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
     consumed: { after: 0, ids: new Set(), sequences: new Map() },
     followed: { cursor: undefined, ids: new Set(), sequences: new Map(), upToDateSince: undefined },
     quietSince: undefined,
+    isRestored: false,
+    db,
     forged: [],
     forgedTransfers: [],
     rings,
@@ -246,7 +243,7 @@ export async function openStage(input: StageInput): Promise<Stage> {
         driver,
         scheduler,
         random: own,
-        connected,
+        networks,
         alterChain: input.alterChain,
         alterDatabase: input.alterDatabase,
         rings,
@@ -272,15 +269,10 @@ export async function openStage(input: StageInput): Promise<Stage> {
       await node.crash();
       scheduler.after(stage.newClient('supervisor'), downMs, restart, `restarts ${node.name}`);
     },
-    registerHeld: (deps) => register(deps, stage.merchants[1]?.id ?? '', random.fork('destination')),
+    registerHeld: (deps) => registerHeld(deps, stage.merchants, random.fork('destination')),
     async paidOnChain(objectId) {
-      const { number } = await connected.chain.head();
-      const events = await connected.chain.events(0, number);
-      const keys = { subjectKeys: SUBJECT_KEYS };
-      return events.filter(
-        (event): event is PaidEvent =>
-          event.type === 'paid' && subjectOfEvent(keys, connected.chain, event) === objectId,
-      );
+      const shown = await Promise.all(networks.map(({ connected }) => paidEvents(connected.chain)));
+      return shown.flat().filter(({ id }) => id === objectId);
     },
     async isPaidOnChain(paymentId) {
       if ((await stage.paidOnChain(paymentId)).length > 0) return true;
@@ -304,28 +296,11 @@ async function checkJournalled({ sql, violations }: Stage, bytes: string): Promi
   violations.push(new Violation('sends are journalled', 'a transaction left that the journal does not have'));
 }
 
-function openChain(scheduler: Scheduler) {
-  const sandbox = findNetwork(NETWORK);
-  if (sandbox === undefined) throw new Error('The sandbox is not a known network.');
-  const finality = { blockTimeMs: BLOCK_MS, depth: DEPTH, reason: 'short, so that a run sees many final blocks' };
-  const { chain, control } = createMemoryChain({
-    network: { ...sandbox, finality },
-    world: { clock: { nowMs: scheduler.nowMs } },
-    isAutoMining: false,
-    witnesses: ENDPOINTS,
-  });
-  const relayers = RELAYER_KEYS.map(signerFromKey);
-  const intermediate = signerFromKey(INTERMEDIATE_KEY);
-  for (const { address } of [...relayers, intermediate]) control.setBalance(address, COIN, 10n ** 21n);
-  control.mine();
-  const connected: ConnectedChain = {
-    chain,
-    relayers,
-    feeAccount: FEE_ACCOUNT,
-    intermediateAccount: intermediate.address,
-    intermediateSigner: intermediate,
-    payable: () => [USDC, COIN],
-    problems: () => [],
-  };
-  return { control, connected };
+/** The payments that the Collector of a network reports, with the ids of what they pay. */
+export async function paidEvents(chain: Chain): Promise<readonly (PaidEvent & { readonly id: string | undefined })[]> {
+  const { number } = await chain.head();
+  const events = await chain.events(0, number);
+  return events.flatMap((event) =>
+    event.type === 'paid' ? [{ ...event, id: subjectOfEvent({ subjectKeys: SUBJECT_KEYS }, chain, event) }] : [],
+  );
 }

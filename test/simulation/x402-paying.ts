@@ -1,7 +1,9 @@
+import { findAsset } from '../../src/chains/assets.ts';
 import type { Item } from '../../src/domain/item.ts';
 import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { findItems, itemOf } from '../../src/store/chain/items.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
+import { networkNamed } from './networks.ts';
 import type { Payer } from './parties.ts';
 import type { Answer } from './requests.ts';
 import { ask, rest, type Shopping } from './shopping.ts';
@@ -9,6 +11,7 @@ import { type Stage, Violation } from './stage.ts';
 
 /** An authorization that a program has signed. */
 interface Signed {
+  readonly accepted: Requirement;
   readonly header: string;
   readonly nonce: string;
   readonly validBeforeS: number;
@@ -24,11 +27,12 @@ const PRESENTED_LIFE_MS = 60_000;
 /**
  * A program that pays by x402, and does what the answers say: it signs when it is asked to pay (402), and repeats its request
  * after every other answer and after none, with its header or without. Some lie first. Strangers present some of the
- * authorizations to the token, before the gateway gets them or after it has taken them.
+ * authorizations to the token, before the gateway gets them or after it has taken them. A program that is not alone has a wallet
+ * beside it, which may pay as well.
  */
-export async function payByX402(shopping: Shopping, paymentId: string): Promise<void> {
+export async function payByX402(shopping: Shopping, paymentId: string, isAlone: boolean): Promise<void> {
   const { random, stage } = shopping;
-  stage.agents.told.set(paymentId, []);
+  if (isAlone) stage.agents.told.set(paymentId, []);
   await rest(shopping, random.below(10_000));
   let signed: Signed | undefined;
   let isPresented = false;
@@ -43,7 +47,7 @@ export async function payByX402(shopping: Shopping, paymentId: string): Promise<
     const answer = answers.find((each) => each !== undefined);
     if (answer?.status === 200 || answer?.status === 410 || answer?.status === 400) return;
     if (answer?.status === 402) {
-      const accepted = answer.body.accepts[0] as Requirement;
+      const accepted = random.pick(answer.body.accepts as Requirement[]);
       if (random.chance(0.3)) await lie(shopping, paymentId, accepted);
       signed = await sign(shopping, accepted);
       const leftMs = signed.validBeforeS * 1000 - stage.scheduler.nowMs();
@@ -86,10 +90,13 @@ async function checkResponse(
 }
 
 /** The transfers to the deposit addresses of a payment that the chain shows. */
-export async function transfersFor({ sql, connected: { chain } }: Stage, paymentId: string) {
+export async function transfersFor({ sql, networks }: Stage, paymentId: string) {
   const rows = await sql<{ address: string }[]>`select address from deposits where payment_id = ${paymentId}`;
-  const { number } = await chain.head();
-  return chain.incoming(new Set(rows.map(({ address }) => address)), 0, number);
+  const addresses = new Set(rows.map(({ address }) => address));
+  const shown = networks.map(async ({ connected: { chain } }) =>
+    chain.incoming(addresses, 0, (await chain.head()).number),
+  );
+  return (await Promise.all(shown)).flat();
 }
 
 interface Bent {
@@ -127,7 +134,7 @@ async function sign({ stage, random, payer }: Shopping, accepted: Requirement, b
   const signature = await stage.driver.busy(signer.signTypedData(JSON.stringify(typed)));
   stage.agents.nonces.push({ payer: payer.address, nonce });
   const header = headerText({ x402Version: 2, accepted, payload: { authorization, signature } });
-  return { header, nonce, validBeforeS, signature };
+  return { accepted, header, nonce, validBeforeS, signature };
 }
 
 /** A wrong amount, a signature of somebody else and one that has run out are refused. A nonce that is used up pays nothing. */
@@ -163,16 +170,21 @@ async function presentTaken(shopping: Shopping, paymentId: string, signed: Signe
 
 /** A stranger presents the authorization to the token, and perhaps sweeps the address as well. */
 async function present({ stage, random, by, payer }: Shopping, paymentId: string, signed: Signed): Promise<boolean> {
-  const { sql, control, connected, scheduler } = stage;
-  const rows = await sql<{ commitment: string }[]>`select commitment from deposits where payment_id = ${paymentId}`;
+  const { sql, scheduler } = stage;
+  const { network, asset, payTo } = signed.accepted;
+  const rows = await sql<{ commitment: string }[]>`
+    select item as commitment from deposits
+    where payment_id = ${paymentId} and network = ${network} and address = ${payTo} and asset like ${`%:${asset}`}`;
   const [stored] = await findItems(
     sql,
     rows.map(({ commitment }) => commitment),
   );
   if (stored === undefined) return false;
+  const { control, connected } = networkNamed(stage, network);
+  const isVrs = findAsset(stored.asset)?.pay?.method === 'eip3009-vrs';
   const item: Item = {
     ...itemOf(stored),
-    method: 'deposit-vrs',
+    method: isVrs ? 'deposit-vrs' : 'deposit-bytes',
     payer: payer.address,
     deadlineS: signed.validBeforeS,
     authorization: { nonce: signed.nonce, validAfterS: 0 },
