@@ -187,14 +187,22 @@ export async function sumBegun(
 }
 
 /** Transfers that may be signed again: those that are not over, and those that a deep reorg may still put back. */
-export function lockOpenOutgoing(tx: Tx, { paidSince }: { readonly paidSince: Date }): Promise<Outgoing[]> {
+export function lockOpenOutgoing(
+  tx: Tx,
+  { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
+): Promise<Outgoing[]> {
   return tx<Outgoing[]>`
-    select ${outgoingColumns(tx)} from outgoing where state <> 'paid' or updated_at > ${paidSince}
-    order by id for update`;
+    select ${outgoingColumns(tx)} from outgoing where id > ${after} and (state <> 'paid' or updated_at > ${paidSince})
+    order by id limit ${limit} for no key update`;
 }
 
-export async function setOutgoingMac(tx: Tx, { id, mac }: { id: string; mac: string }): Promise<void> {
-  await tx`update outgoing set mac = ${mac} where id = ${id}`;
+export async function setOutgoingMacs(
+  tx: Tx,
+  macs: readonly { readonly id: string; readonly mac: string }[],
+): Promise<void> {
+  await tx`
+    update outgoing o set mac = m.mac
+    from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where o.id = m.id`;
 }
 
 export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undefined> {
