@@ -244,11 +244,24 @@ export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date):
 }
 
 /** Refunds that merchants have paid and whose fee the operator's float covers now, the oldest first. */
-export async function findFeesToReturn(db: Reader, limit: number): Promise<string[]> {
+export async function findFeesToReturn(
+  db: Reader,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select o.id from outgoing o join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = o.asset
-    where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return order by o.created_at limit ${limit}`;
+    where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return
+      and (o.retry_at is null or o.retry_at <= ${now})
+    order by o.created_at limit ${limit}`;
   return rows.map(({ id }) => id);
+}
+
+/** The fee could not be returned. It fills no place of others meanwhile. */
+export async function postponeFeeReturn(
+  tx: Tx,
+  { id, retryAt }: { readonly id: string; readonly retryAt: Date },
+): Promise<void> {
+  await tx`update outgoing set retry_at = ${retryAt} where id = ${id} and state = 'paid'`;
 }
 
 /** The fee of a locked refund that is still to be returned. */
