@@ -408,6 +408,11 @@ describe('the house', () => {
     assert.deepEqual(spreadRequests(fine), []);
   });
 
+  it('computes the share of a fee in one place, with one rounding rule', () => {
+    const places = sources.filter((name) => /[fF]ee\w* \* \w[\w.]*\) \/|\w \* [\w.]*[fF]ee\w*\) \//.test(read(name)));
+    assert.deepEqual(places, ['src/domain/money/fee-share.ts']);
+  });
+
   it('never lets money near a float', () => {
     const wrong = sources.filter((name) =>
       /\bparseFloat\(|\.toFixed\(|double precision|\breal not null/.test(read(name)),
