@@ -56,6 +56,7 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.equal((await balances(TETHER))[payable], 891n);
     const destination = scene.payers.newAccount();
     await scene.register(destination);
+    await scene.register(scene.payers.newAccount(), TETHER);
     await scene.live(node, 5);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 991n, 'only dollars are paid out in dollars');
     assert.equal(scene.control.balanceOf(destination, TETHER), 0n);
