@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { requestReturn } from '../../src/actions/outgoing/stray/request-return.ts';
 import { cancelPayment } from '../../src/actions/paying/cancel-payment.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
@@ -130,17 +131,25 @@ async function happen(names: readonly string[], targets: readonly number[], told
       const target = targets[index] ?? 0;
       told.push(`${name}:${target}`);
       await ACTS[name]?.(world, deposits[target] as Deposit);
-      await scene.live(node, 1);
+      await live(world, 1);
     }
     await ACTS.destination?.(world, deposits[0] as Deposit);
     for (let round = 0; round < 5; round += 1) {
-      await scene.live(node, 5);
+      await live(world, 5);
       scene.pass(6 * MINUTE_MS);
     }
-    await scene.live(node, 6);
+    await live(world, 6);
     await judge(world, deposits);
   } finally {
     await scene.close();
+  }
+}
+
+/** Some blocks with all workers. No money is too little for a payout. */
+async function live({ scene, node }: World, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    await payOutHeld({ ...scene, sweepFrom: () => 0n });
+    await scene.live(node, 1);
   }
 }
 
