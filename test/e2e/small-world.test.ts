@@ -163,6 +163,11 @@ async function judge({ scene }: World, deposits: readonly Deposit[]): Promise<vo
   assert.deepEqual(await sql`select payment_id from positions where is_stale`, []);
   assert.deepEqual(await sql`select subject, purpose from items where state in ('due', 'sent')`, []);
   assert.deepEqual(await sql`select id, purpose, problem from outgoing where state <> 'paid'`, []);
+  assert.deepEqual(
+    await sql`select id, asset from lots where is_open and problem = 'not_held'`,
+    [],
+    'the books refuse',
+  );
   assert.deepEqual(await scene.differences(), []);
   // A unit is spent once, unless its arrival has left the chain: then it is missing.
   const doubled = await sql`
