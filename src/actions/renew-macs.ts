@@ -10,7 +10,7 @@ export type Pages = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
  * The rows of a page are locked while the page is written. They are few, and no page waits long for another transaction, so no
  * payment waits longer than 100 ms for a page.
  */
-export const PAGE = 200;
+const PAGE = 200;
 const MAX_WAIT_MS = 50;
 const PAUSE_MS = 50;
 /** A minute. Nothing is lost by an end: pages that are written stay, and the command can be run again. */

@@ -75,7 +75,7 @@ export async function settleOrLeaveStale(
  * what was booked before, names unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change
  * facts and come here. It is one transaction, so nothing of it is ever half done.
  */
-export async function settlePosition(
+async function settlePosition(
   tx: Tx,
   deps: PositionDeps,
   { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
