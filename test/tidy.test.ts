@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
+import { CRASH_POINTS } from '../src/runtime/crash-points.ts';
 
 /** The rules of the house that a machine can check. ARCHITECTURE.md says why they are there. */
 
@@ -233,6 +234,9 @@ function fragmentBodies(texts: readonly string[]): Map<string, string> {
   return new Map(bodies.filter(([, body]) => !/\bTx\b|Promise</.test(body)));
 }
 
+/** A loop whose body begins with a transaction. */
+const LOOP_OF_COMMANDS = /\bfor \((const|let) [^\n]*(\n[^\n]*){0,3}\bawait command(OfLeader)?\(/;
+
 describe('the house', () => {
   it('has layers that import only lower layers', () => {
     const wrong = sources.flatMap((name) => {
@@ -314,6 +318,22 @@ describe('the house', () => {
   it('opens transactions in one place', () => {
     const openers = sources.filter((name) => /\bdb\.(begin|single)\(/.test(read(name)));
     assert.deepEqual(openers, ['src/actions/command.ts']);
+  });
+
+  it('gives each row of a loop its own transaction in one place, where an error of one row stops no other', () => {
+    const loops = sources.filter((name) => name.startsWith('src/actions/') && LOOP_OF_COMMANDS.test(read(name)));
+    assert.deepEqual(loops, [
+      // Alerts are deleted, of which each deletion is a statement that cannot fail by itself.
+      'src/actions/outgoing/recheck-refusals.ts',
+      // A start has to fail.
+      'src/actions/own-accounts.ts',
+      // The same page again.
+      'src/actions/renew-macs.ts',
+      // A position that cannot be computed stays stale: `settleOrLeaveStale`.
+      'src/actions/watch/deposits/settle-swept.ts',
+      'src/actions/watch/tend-former-sends.ts',
+    ]);
+    assert.match('for (const id of ids) await command(deps, work);', LOOP_OF_COMMANDS);
   });
 
   it('has one writer of payments, and one of events', () => {
@@ -417,6 +437,11 @@ describe('the house', () => {
     assert.deepEqual(spreadRequests(fine), []);
   });
 
+  it('computes the share of a fee in one place, with one rounding rule', () => {
+    const places = sources.filter((name) => /[fF]ee\w* \* \w[\w.]*\) \/|\w \* [\w.]*[fF]ee\w*\) \//.test(read(name)));
+    assert.deepEqual(places, ['src/domain/money/fee-share.ts']);
+  });
+
   it('never lets money near a float', () => {
     const wrong = sources.filter((name) =>
       /\bparseFloat\(|\.toFixed\(|double precision|\breal not null/.test(read(name)),
@@ -504,6 +529,12 @@ describe('the house', () => {
     });
     assert.ok(claims.length > 0);
     assert.deepEqual(wrong, []);
+  });
+
+  it('shows every crash point, and no other, in the table of kills', () => {
+    const table = read('docs/reliability.md').split('| killed at |')[1]?.split('\n\n')[0] ?? '';
+    const shown = [...table.matchAll(/^\| `([a-z.]+)` \|/gm)].map((match) => match[1] ?? '');
+    assert.deepEqual(shown, Object.keys(CRASH_POINTS));
   });
 
   it('has words that point at things that exist', () => {

@@ -16,7 +16,7 @@ import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { createAlarms } from './alarms.ts';
 import { type CommandDeps, command } from './command.ts';
-import { renewMacs } from './renew-macs.ts';
+import { type Pages, renewMacs } from './renew-macs.ts';
 import type { RowKeyDeps } from './row-keys.ts';
 
 /**
@@ -112,13 +112,17 @@ export function adoptAccount(
 }
 
 /** Writes MACs under the newest key. Returns their number. */
-export function renewAccountMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: OwnAccount) => boolean): Promise<number> {
+export function renewAccountMacs(
+  pages: Pages,
+  deps: RowKeyDeps,
+  isTrusted: (row: OwnAccount) => boolean,
+): Promise<number> {
   const rows = {
-    lock: (page: { after: string; limit: number }) => lockAllOwnAccounts(tx, page),
+    lock: lockAllOwnAccounts,
     macOf: (row: OwnAccount & { readonly id: string }) => withMac(deps, row).mac,
-    write: (macs: readonly { id: string; mac: string }[]) => setOwnAccountMacs(tx, macs),
+    write: setOwnAccountMacs,
   };
-  return renewMacs(rows, isTrusted);
+  return renewMacs(pages, rows, isTrusted);
 }
 
 /** True if the gateway wrote exactly this row. */

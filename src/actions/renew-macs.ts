@@ -1,31 +1,83 @@
-interface MacRow {
+import type { Tx } from '../store/plumbing/database.ts';
+import { databaseFault } from '../store/plumbing/database.ts';
+import { limitLockWait } from '../store/plumbing/locks.ts';
+import { type CommandDeps, command } from './command.ts';
+
+/** Runs the work on one page of rows: in a transaction of its own, or in the one of the caller. */
+export type Pages = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+
+/**
+ * The rows of a page are locked while the page is written. They are few, and no page waits long for another transaction, so no
+ * payment waits longer than 100 ms for a page.
+ */
+const PAGE = 200;
+const MAX_WAIT_MS = 50;
+const PAUSE_MS = 50;
+/** A minute. Nothing is lost by an end: pages that are written stay, and the command can be run again. */
+const MAX_ATTEMPTS = 600;
+
+/** Each page is a transaction. One that meets a lock gives its own locks back at once, and comes again. */
+export function ownTransactions(deps: CommandDeps): Pages {
+  return async (work) => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await command(deps, async (tx) => {
+          await limitLockWait(tx, MAX_WAIT_MS);
+          return work(tx);
+        });
+      } catch (error) {
+        const isTaken = databaseFault(error) === 'busy' || databaseFault(error) === 'conflict';
+        if (!isTaken || attempt >= MAX_ATTEMPTS) throw error;
+        await deps.world.timers.sleep(PAUSE_MS);
+      }
+    }
+  };
+}
+
+/** All pages are written in the transaction of the caller. */
+export function within(tx: Tx): Pages {
+  return (work) => work(tx);
+}
+
+interface Row {
   readonly id: string;
-  readonly mac: string | null;
+}
+
+/** Does the work on all rows, page by page, and returns the sum of its results. */
+export async function eachPage<Each extends Row>(
+  pages: Pages,
+  lock: (tx: Tx, page: { readonly after: string; readonly limit: number }) => Promise<readonly Each[]>,
+  work: (tx: Tx, rows: readonly Each[]) => Promise<number>,
+): Promise<number> {
+  let done = 0;
+  for (let after = ''; ; ) {
+    const page = await pages(async (tx) => {
+      const rows = await lock(tx, { after, limit: PAGE });
+      return { count: rows.length, last: rows.at(-1)?.id, done: rows.length === 0 ? 0 : await work(tx, rows) };
+    });
+    done += page.done;
+    if (page.count < PAGE || page.last === undefined) return done;
+    after = page.last;
+  }
 }
 
 /** Access to the authenticated rows of one table. */
-interface MacTable<Row extends MacRow> {
+interface MacTable<Each extends Row> {
   /** Locks a page of all rows, by id. */
-  lock(page: { readonly after: string; readonly limit: number }): Promise<readonly Row[]>;
-  macOf(row: Row): string;
-  write(macs: readonly { readonly id: string; readonly mac: string }[]): Promise<void>;
+  lock(tx: Tx, page: { readonly after: string; readonly limit: number }): Promise<readonly Each[]>;
+  macOf(row: Each): string;
+  write(tx: Tx, macs: readonly { readonly id: string; readonly mac: string }[]): Promise<void>;
 }
 
-const PAGE = 1_000;
-
 /** Writes the MACs of trusted rows under the newest key, and returns their number. All others stay as they are. */
-export async function renewMacs<Row extends MacRow>(
-  table: MacTable<Row>,
-  isTrusted: (row: Row) => boolean,
+export function renewMacs<Each extends Row>(
+  pages: Pages,
+  table: MacTable<Each>,
+  isTrusted: (row: Each) => boolean,
 ): Promise<number> {
-  let after = '';
-  let renewed = 0;
-  for (;;) {
-    const page = await table.lock({ after, limit: PAGE });
-    const macs = page.filter(isTrusted).map((row) => ({ id: row.id, mac: table.macOf(row) }));
-    if (macs.length > 0) await table.write(macs);
-    renewed += macs.length;
-    if (page.length < PAGE) return renewed;
-    after = page.at(-1)?.id ?? after;
-  }
+  return eachPage(pages, table.lock, async (tx, rows) => {
+    const macs = rows.filter(isTrusted).map((row) => ({ id: row.id, mac: table.macOf(row) }));
+    if (macs.length > 0) await table.write(tx, macs);
+    return macs.length;
+  });
 }

@@ -12,6 +12,7 @@ import { renewFreezeHead } from '../actions/parties/freeze-heads.ts';
 import { isOwnKey, renewKeyMacs } from '../actions/parties/key-rows.ts';
 import { isOwnDeposit, renewDepositMacs } from '../actions/paying/deposit-rows.ts';
 import { isOwnPasskey, isOwnPerson, renewPasskeyMacs, renewPersonMacs } from '../actions/people/person-rows.ts';
+import type { Pages } from '../actions/renew-macs.ts';
 import { rotateSecrets } from '../actions/rotate-secrets.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { importSubjectKeys, retireSubjectKeys } from '../actions/subject-keys.ts';
@@ -57,25 +58,24 @@ const rotate = databaseCommand({
     await exportHead({ ...deps, secrets }, { file: head, isLost });
     const keys = { rowKeys: rowKeysOf(secrets) };
     const isTrusted = (outgoing: Outgoing) => isLost || isOrdered(keys, outgoing);
-    const renewRows = async (tx: Tx, now: Date) => ({
-      // First, because the freezes are locked before any other row.
-      freezes: await renewFreezeHead(tx, keys, { isLost }),
-      outgoing: await renewOutgoingMacs(tx, keys, { isTrusted, now }),
-      refunds: await renewRefundMacs(tx, keys, { isTrusted: (row) => isLost || isOwnRefund(keys, row), now }),
-      returns: await renewReturnMacs(tx, keys, { isTrusted: (row) => isLost || isOwnReturn(keys, row), now }),
-      destinations: await renewDestinationMacs(tx, keys, (row) => isLost || isOwnDestination(keys, row)),
-      deposits: await renewDepositMacs(tx, keys, (row) => isLost || isOwnDeposit(keys, row)),
-      accounts: await renewAccountMacs(tx, keys, (row) => isLost || isOwnAccount(keys, row)),
-      history: await renewHistory(tx, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
-      keys: await renewKeyMacs(tx, keys, (row) => isLost || isOwnKey(keys, row)),
-      people: await renewPersonMacs(tx, keys, (row) => isLost || isOwnPerson(keys, row)),
-      passkeys: await renewPasskeyMacs(tx, keys, (row) => isLost || isOwnPasskey(keys, row)),
-      webhooks: await rewrapEndpointSecrets(tx, { secrets }, { isLost, now }),
-      mails: await rewrapMailLinks(tx, { secrets }, { isLost }),
+    const renewRows = async (pages: Pages, now: Date) => ({
+      outgoing: await renewOutgoingMacs(pages, keys, { isTrusted, now }),
+      refunds: await renewRefundMacs(pages, keys, { isTrusted: (row) => isLost || isOwnRefund(keys, row), now }),
+      returns: await renewReturnMacs(pages, keys, { isTrusted: (row) => isLost || isOwnReturn(keys, row), now }),
+      destinations: await renewDestinationMacs(pages, keys, (row) => isLost || isOwnDestination(keys, row)),
+      deposits: await renewDepositMacs(pages, keys, (row) => isLost || isOwnDeposit(keys, row)),
+      accounts: await renewAccountMacs(pages, keys, (row) => isLost || isOwnAccount(keys, row)),
+      history: await renewHistory(pages, keys, { isTrusted: (row) => isLost || isOwnHistory(keys, row), now }),
+      keys: await renewKeyMacs(pages, keys, (row) => isLost || isOwnKey(keys, row)),
+      people: await renewPersonMacs(pages, keys, (row) => isLost || isOwnPerson(keys, row)),
+      passkeys: await renewPasskeyMacs(pages, keys, (row) => isLost || isOwnPasskey(keys, row)),
+      webhooks: await rewrapEndpointSecrets(pages, { secrets }, { isLost, now }),
+      mails: await rewrapMailLinks(pages, { secrets }, { isLost }),
     });
+    const renewFreezes = (tx: Tx) => renewFreezeHead(tx, keys, { isLost });
     const { receiptKeyId } = await rotateSecrets(
       { ...deps, secrets },
-      { actor: operatorOf(deps.config), isLost, renewRows },
+      { actor: operatorOf(deps.config), isLost, renewRows, renewFreezes },
     );
     const text = [
       `Receipts are signed by the key ${receiptKeyId} as soon as a node is restarted. Older keys stay published.`,

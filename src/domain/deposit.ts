@@ -1,3 +1,5 @@
+import { feeShare, unboundedShare } from './money/fee-share.ts';
+
 /** The rules of deposit addresses. */
 
 /** An address is handed out only with this much time left: a transfer takes a while. */
@@ -26,7 +28,8 @@ export interface SweepTerms {
 export function sweptFee(terms: SweepTerms, swept: { readonly asset: string; readonly amount: bigint }): bigint {
   const [asked, fee] = [BigInt(terms.amount), BigInt(terms.fee)];
   const isBounded = terms.seal != null && swept.asset === (terms.asked ?? terms.asset);
-  return isBounded && swept.amount >= asked ? fee : (swept.amount * fee) / asked;
+  const schedule = { fee, of: asked };
+  return isBounded ? feeShare(schedule, 0n, swept.amount) : unboundedShare(schedule, swept.amount);
 }
 
 /** The request for a wallet, as EIP-681 writes it: a transfer of a token on a chain. */

@@ -1,3 +1,4 @@
+import { feeShare } from './money/fee-share.ts';
 import { convertRoundedDown, convertRoundedUp } from './quote.ts';
 
 /**
@@ -161,7 +162,7 @@ function priceFor(payment: Share, left: Share, amount: bigint): bigint {
 /** Counted from the first refund on, so that roundings do not add up. Neither the fee nor the net amount is exceeded. */
 function feeFor(payment: Share, left: Share, amount: bigint): bigint {
   const given = payment.amount - left.amount + amount;
-  const proRata = (payment.fee * given) / payment.amount - (payment.fee - left.fee);
+  const proRata = feeShare({ fee: payment.fee, of: payment.amount }, 0n, given) - (payment.fee - left.fee);
   const netLeft = left.amount - left.fee;
   return greatest(greatest(0n, amount - netLeft), least(proRata, least(amount, left.fee)));
 }

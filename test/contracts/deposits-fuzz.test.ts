@@ -8,6 +8,8 @@ import {
   depositAddress,
   depositCommitment,
 } from '../../src/chains/evm/deposits.ts';
+import { sweptFee } from '../../src/domain/deposit.ts';
+import { feeShare } from '../../src/domain/money/fee-share.ts';
 import { IS_LONG } from '../long.ts';
 import { type CollectorChain, createCollectorChain, USDC } from './collector-chain.ts';
 import { type Authorized, createDepositScene, type DepositScene } from './deposit-scene.ts';
@@ -36,7 +38,7 @@ const stepArbitrary = fc.oneof(
 );
 
 /** The share of the fee, and no more than the asked fee. */
-const feeOf = ({ amount, fee }: DepositTerms, held: bigint) => (held >= amount ? fee : (held * fee) / amount);
+const feeOf = ({ amount, fee }: DepositTerms, held: bigint) => feeShare({ fee, of: amount }, 0n, held);
 
 type Bend = 'recipient' | 'fee' | 'amount';
 
@@ -51,6 +53,32 @@ describe('random transfers, authorizations and sweeps of strangers', () => {
     scene = createDepositScene(chain);
   });
   after(() => chain.evm.close());
+
+  it('are swept in parts at the fee of the parts: together at most the fee of one sweep, and less than a unit less for each part', async () => {
+    const terms = fc.record({ amount: fc.bigInt(1n, 10n ** 12n), perMille: fc.bigInt(0n, 1_000n) });
+    const cuts = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(terms, cuts, async ({ amount, perMille }, at) => {
+        const fee = (amount * perMille) / 1_000n;
+        const item = scene.terms({ amount, fee, feeAccount: chain.someone().address });
+        const ends = [...at.map((cut) => (amount * BigInt(cut)) / 1_000n), amount].toSorted((a, b) => (a < b ? -1 : 1));
+        const parts = ends.map((end, index) => end - (ends[index - 1] ?? 0n)).filter((part) => part > 0n);
+        const taken: bigint[] = [];
+        for (const part of parts) {
+          await scene.arrive(item, part);
+          const { logs } = await scene.sweep({ items: [item] });
+          assert.deepEqual(
+            logs.map((log) => [log.amount, log.fee]),
+            [[part, sweptFee({ asset: 'usd', amount, fee, seal: '' }, { asset: 'usd', amount: part })]],
+          );
+          taken.push(logs[0]?.fee ?? 0n);
+        }
+        const sum = taken.reduce((total, each) => total + each, 0n);
+        assert.ok(sum <= fee && fee - sum < BigInt(parts.length), `${sum} of ${fee} in ${parts.length} parts`);
+      }),
+      { numRuns: IS_LONG ? 200 : 10 },
+    );
+  });
 
   it('leave every unit with its recipient, the fee account, or where it arrived', async () => {
     await fc.assert(

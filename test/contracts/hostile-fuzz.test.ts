@@ -6,6 +6,7 @@ import awkwardToken from '../../contracts/artifacts/AwkwardToken.json' with { ty
 import caller from '../../contracts/artifacts/Caller.json' with { type: 'json' };
 import { COLLECTOR_ADDRESS, encodeBatch, type SignedItem } from '../../src/chains/evm/collector.ts';
 import { DEPOSITS_ADDRESS, type DepositTerms, depositAddress, encodeSweep } from '../../src/chains/evm/deposits.ts';
+import { feeShare } from '../../src/domain/money/fee-share.ts';
 import { IS_LONG } from '../long.ts';
 import { type CollectorChain, collectorLogs, createCollectorChain, DEADLINE } from './collector-chain.ts';
 import { createDepositScene } from './deposit-scene.ts';
@@ -203,7 +204,7 @@ describe('random deposits of a hostile token, with fee accounts of all kinds', (
     await tell('setReentry', [encodeSweep({ token, items: [first.terms] })]);
   });
 
-  const feeOf = ({ amount, fee }: DepositTerms, units: bigint) => (units >= amount ? fee : (units * fee) / amount);
+  const feeOf = ({ amount, fee }: DepositTerms, units: bigint) => feeShare({ fee, of: amount }, 0n, units);
 
   /** The amounts in the event of a sweep, computed without a contract. */
   function expect(place: Place): [Address, bigint, bigint][] {

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { isOwnDeposit, renewDepositMacs } from '../../src/actions/paying/deposit-rows.ts';
+import { within } from '../../src/actions/renew-macs.ts';
 import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { findDeposit } from '../../src/store/chain/deposits.ts';
@@ -156,7 +157,7 @@ describe('an address to send a payment to', () => {
     const fresh = new Uint8Array(32).fill(9);
     const keys = { rowKeys: [fresh, ...rowKeysOf(createSecrets([TEST_SECRET]))] } as const;
     const deps = { db, world: paying.gateway.world };
-    const renew = () => command(deps, (tx) => renewDepositMacs(tx, keys, (row) => isOwnDeposit(keys, row)));
+    const renew = () => command(deps, (tx) => renewDepositMacs(within(tx), keys, (row) => isOwnDeposit(keys, row)));
     assert.equal(await isOwn([fresh]), false);
     assert.ok((await renew()) > 0);
     assert.ok(await isOwn([fresh]));

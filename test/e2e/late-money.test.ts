@@ -9,6 +9,7 @@ import { isOwnReturn, renewReturnMacs } from '../../src/actions/outgoing/stray/r
 import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
 import { vetoReturn } from '../../src/actions/outgoing/stray/veto-return.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
+import { within } from '../../src/actions/renew-macs.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import type { LateMoney } from '../../src/domain/late-money.ts';
@@ -353,7 +354,7 @@ describe('late money that a partner gives back', () => {
     const [old] = scene.rowKeys;
     const rowKeys = [new Uint8Array(32).fill(9), old] as const;
     const isTrusted = (each: Stray) => isOwnReturn({ rowKeys }, each);
-    assert.equal(await command(scene, (tx, now) => renewReturnMacs(tx, { rowKeys }, { isTrusted, now })), 1);
+    assert.equal(await command(scene, (tx, now) => renewReturnMacs(within(tx), { rowKeys }, { isTrusted, now })), 1);
     assert.ok(isOwnReturn({ rowKeys: [rowKeys[0]] }, await stray(id)));
   });
 

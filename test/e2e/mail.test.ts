@@ -9,6 +9,7 @@ import { sendDueMails } from '../../src/actions/mail/send-mails.ts';
 import { createMailCheck, tendMails } from '../../src/actions/mail/tend-mails.ts';
 import { eraseAccount, eraseEmail } from '../../src/actions/paying/erase-payer.ts';
 import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts';
+import { within } from '../../src/actions/renew-macs.ts';
 import { MAILED_RECEIPTS } from '../../src/http/entry/count-limit.ts';
 import { receiptUrl } from '../../src/http/receipts/receipt-url.ts';
 import { createMailer, type Mailer } from '../../src/mail/smtp.ts';
@@ -138,7 +139,7 @@ describe('mail', () => {
     const { link } = await invite();
     const rotated = createSecrets([new Uint8Array(32).fill(9), TEST_SECRET]);
     assert.equal(
-      await command(paying.gateway, (tx) => rewrapMailLinks(tx, { secrets: rotated }, { isLost: false })),
+      await command(paying.gateway, (tx) => rewrapMailLinks(within(tx), { secrets: rotated }, { isLost: false })),
       1,
     );
     const newest = createSecrets([new Uint8Array(32).fill(9)]);
@@ -146,7 +147,7 @@ describe('mail', () => {
     assert.ok(server.received[0]?.text.includes(link.url));
     await invite();
     const lost = createSecrets([new Uint8Array(32).fill(3)]);
-    await command(paying.gateway, (tx) => rewrapMailLinks(tx, { secrets: lost }, { isLost: true }));
+    await command(paying.gateway, (tx) => rewrapMailLinks(within(tx), { secrets: lost }, { isLost: true }));
     assert.deepEqual(
       (await rows()).map(({ status }) => status),
       ['sent'],

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
+import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
 import { command } from '../../src/actions/command.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
-import { ACCOUNTS } from '../../src/domain/books.ts';
+import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { findDeposit, insertDeposit, itemKeyOf } from '../../src/store/chain/deposits.ts';
 import { insertItems } from '../../src/store/chain/items.ts';
 import { listBalances } from '../../src/store/money/books.ts';
+import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
@@ -54,6 +56,7 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.equal((await balances(TETHER))[payable], 891n);
     const destination = scene.payers.newAccount();
     await scene.register(destination);
+    await scene.register(scene.payers.newAccount(), TETHER);
     await scene.live(node, 5);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 991n, 'only dollars are paid out in dollars');
     assert.equal(scene.control.balanceOf(destination, TETHER), 0n);
@@ -218,5 +221,41 @@ describe('money that arrives in ways nobody asked for', () => {
       'it is not silent',
     );
     assert.ok(((await balances(DOLLAR))[ACCOUNTS.payable(scene.merchantId)] ?? 0n) >= 0n);
+  });
+
+  it('that a deep reorganisation removes after its payout, which stays, is missing and frozen until it comes again', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    await scene.fill(node, OPERATOR_FLOAT, 5_000n);
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    const { id, address, send } = await scene.deposit({ isHeld: true });
+    const { number: before } = await scene.chain.head();
+    const arrival = send(1_000n);
+    await scene.live(node, 6);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    const paidOut = scene.control.balanceOf(destination, DOLLAR);
+    const missing = ACCOUNTS.missing(scene.intermediate);
+    const { number } = await scene.chain.head();
+    // The payout is mined again, from the money of others.
+    scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
+    assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), paidOut);
+    await scene.live(node, 3);
+    await checkSolvency(scene, scene.connected);
+    const lacking = await balances(DOLLAR);
+    assert.equal(lacking[missing], -paidOut);
+    assert.equal(lacking[ACCOUNTS.float(OPERATOR_FLOAT)], 5_000n, 'nobody else has lost anything in the books');
+    assert.equal(await scene.status(id), 'succeeded');
+    const told = (await scene.alerts()).filter((alert) => /^(deep_reorg|money_missing|shortfall)/.test(alert));
+    assert.deepEqual(told.toSorted(), [`deep_reorg ${id}`, `money_missing ${DOLLAR}`, `shortfall ${DOLLAR}`]);
+    // The payer sends it again: it fills the debt, and nothing is paid out twice.
+    send(1_000n);
+    await scene.live(node, 6);
+    await checkSolvency(scene, scene.connected);
+    assert.equal((await balances(DOLLAR))[missing] ?? 0n, 0n);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), paidOut);
+    assert.deepEqual(await listFreezes(scene.db.sql), []);
   });
 });

@@ -8,6 +8,7 @@ import { isOwnRefund, renewRefundMacs } from '../../src/actions/outgoing/refund/
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
+import { within } from '../../src/actions/renew-macs.ts';
 import type { RowKeyDeps } from '../../src/actions/row-keys.ts';
 import { ASSETS } from '../../src/chains/assets.ts';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
@@ -211,10 +212,10 @@ describe('refunds in parts', () => {
     assert.deepEqual([await isOwn(scene.rowKeys), await isOwn([fresh])], [true, false]);
     const keys = { rowKeys: [fresh, ...scene.rowKeys] } as const;
     const isTrusted = (refund: Refund) => isOwnRefund(keys, refund);
-    assert.equal(await command(scene, (tx, now) => renewRefundMacs(tx, keys, { isTrusted, now })), 1);
+    assert.equal(await command(scene, (tx, now) => renewRefundMacs(within(tx), keys, { isTrusted, now })), 1);
     assert.ok(await isOwn([fresh]));
     await command(scene, (tx) => tx`update refunds set recipient = 'thief'`);
-    assert.equal(await command(scene, (tx, now) => renewRefundMacs(tx, keys, { isTrusted, now })), 0);
+    assert.equal(await command(scene, (tx, now) => renewRefundMacs(within(tx), keys, { isTrusted, now })), 0);
   });
 
   it('are not signed when forged rows would make them exceed the payment', async () => {

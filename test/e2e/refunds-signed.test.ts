@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
+import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { acceptSignature } from '../../src/actions/outgoing/refund/signed/accept-signature.ts';
 import { offerRefund } from '../../src/actions/outgoing/refund/signed/offer-refund.ts';
@@ -16,6 +17,7 @@ import { refundIdOf } from '../../src/domain/ids.ts';
 import { waitOf } from '../../src/domain/refund.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
 import { findShownRefunds } from '../../src/store/money/refunds.ts';
+import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import type { Payer } from '../chains/harness.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -282,6 +284,44 @@ describe('a refund that the merchant signs for', () => {
     await scene.live(node, 3);
     assert.equal(await state(id), 'awaiting_funds');
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '25' });
+  });
+
+  it('tells of the part of a fee that the merchant has used when a deep reorg takes the refund for good', async () => {
+    const { refundId } = await waiting();
+    const { requests } = await offerRefund({ ...scene, config: { signedRefundFees: 'return' } }, refundId);
+    await accept(refundId, await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1]))));
+    await scene.fill(node, OPERATOR_FLOAT, 25n);
+    await scene.live(node, 2);
+    await returnFees(scene);
+    const recipient = scene.payers.newAccount();
+    await returnFloat(scene, { owner: scene.merchantId, asset: DOLLAR, units: 6n, recipient, actor: 'test' });
+    scene.control.reorg(4, { transactions: 'dropped', length: 5 });
+    scene.pass(RUN_OUT_MS);
+    await scene.live(node, 3);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '0', operator: '19' });
+    const alerts = await listAlerts(scene.db.sql);
+    const alert = alerts.find(({ name, subject }) => name === 'deep_reorg' && subject === `${refundId}/fee`);
+    assert.match(alert?.message ?? '', /has used 0\.000006 USDC of the fee/);
+  });
+
+  it('gives the fee of another refund back although the books refuse one', async () => {
+    const refunds = [await waiting(), await waiting()];
+    for (const { refundId } of refunds) {
+      const { requests } = await offerRefund({ ...scene, config: { signedRefundFees: 'return' } }, refundId);
+      await accept(refundId, await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1]))));
+    }
+    await scene.live(node, 2);
+    await scene.fill(node, OPERATOR_FLOAT, 25n);
+    // Rows that say more than the books.
+    const [refused, other] = refunds.map(({ refundId }) => refundId);
+    await command(scene, async (tx) => {
+      await tx`update outgoing set fee_return = 1000 where id = ${refused ?? ''}`;
+      await tx`update floats set units = 2000 where owner = 'operator'`;
+    });
+    await returnFees(scene);
+    const open = await scene.db.sql`select id from outgoing where fee_return > 0 order by id`;
+    assert.deepEqual(open, [{ id: refused }], `the fee of ${other} is returned`);
+    assert.ok((await scene.alerts()).includes(`outgoing_refused ${refused}/fee`));
   });
 
   it('is vetoed only when nobody can have it carried out any more', async () => {

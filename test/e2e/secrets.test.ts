@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createAnnouncement } from '../../src/actions/announce-node.ts';
+import { command } from '../../src/actions/command.ts';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
+import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
 import { runTill } from '../../src/cli/till.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
@@ -243,6 +246,63 @@ describe('the secrets of a gateway', () => {
     assert.deepEqual(await listAlerts(node.db.sql), [], 'nobody looks for an intruder');
     const next = await start({ masterSecret: renewed });
     assert.equal((await next.app.inject({ url: '/ready' })).json().secret, 'ok');
+  });
+
+  it('are rotated in pages: payments wait for no row, and for no freeze, while the rotation goes on or waits', async () => {
+    const { database, sql, start } = await newPlace();
+    const [old, renewed] = [randomBytes(32), randomBytes(32)];
+    const gateway = await start({ masterSecret: old });
+    const ids = Array.from({ length: 450 }, (_, index) => `pout_${String(index).padStart(26, '0')}`);
+    const order = {
+      purpose: 'payout',
+      network: SANDBOX,
+      asset: USDC,
+      method: 'eip3009-vrs',
+      payer: 'p',
+      recipient: 'r',
+    } as const;
+    const orders = ids.map((id) => ({ ...order, id, amount: 1n, merchantId: null, floatOwner: null }));
+    const rowKeys = rowKeysOf(createSecrets([old]));
+    await command(gateway, (tx, at) => orderOutgoing(tx, { rowKeys }, orders, at));
+    const macOf = async (id = '') => (await sql<{ mac: string }[]>`select mac from outgoing where id = ${id}`)[0]?.mac;
+    const [first, last] = [await macOf(ids[0]), await macOf(ids.at(-1))];
+    const holder = connectTo(database.url);
+    const payer = connectTo(database.url);
+    stops.push(
+      () => holder.end(),
+      () => payer.end(),
+    );
+    const hold = (statement: () => Promise<unknown>) => holder`begin`.then(statement);
+    const pay = async () => {
+      await payer`begin`;
+      await payer`set local lock_timeout = '100ms'`;
+      await payer`lock table freezes in row share mode`;
+      await payer`select from outgoing where id = ${ids[0] ?? ''} for update`;
+      await payer`commit`;
+    };
+
+    // Another transaction has a row of the last page.
+    await hold(() => holder`select from outgoing where id = ${ids.at(-1) ?? ''} for update`);
+    const rotation = rotate(database, [renewed, old]);
+    await until('the first page is written', async () => (await macOf(ids[0])) !== first);
+    for (let turn = 0; turn < 20; turn += 1) await pay();
+    assert.equal(await macOf(ids.at(-1)), last);
+    await holder`commit`;
+    const { code, output } = await rotation;
+    assert.equal(code, 0, output);
+    assert.notEqual(await macOf(ids.at(-1)), last);
+
+    // A payment under way shares the freezes for long.
+    await hold(() => holder`lock table freezes in row share mode`);
+    const another = rotate(database, [randomBytes(32), renewed]);
+    const isWaiting = async () =>
+      (await sql`select from pg_locks where relation = 'freezes'::regclass and not granted`).length > 0;
+    for (let turn = 0; turn < 5; turn += 1) {
+      await until('the rotation asks for the freezes', isWaiting);
+      await pay();
+    }
+    await holder`commit`;
+    assert.equal((await another).code, 0);
   });
 
   it('are rotated together with the proofs of keys, destinations and freezes, which stay in force', async () => {

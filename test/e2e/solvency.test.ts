@@ -132,6 +132,23 @@ describe('cover of what the books owe', () => {
     assert.deepEqual(await frozen(), [`asset ${DOLLAR}`]);
   });
 
+  it('is not decided by an endpoint that is alone: it stops nobody, and vouches for nothing', async () => {
+    await open({ witnesses: 2 });
+    await scene.fill(node, OPERATOR_FLOAT, 100n);
+    scene.control.testify(1, { silentForMs: 10 * 60_000 });
+    lose(60n);
+    for (let block = 0; block < 3; block += 1) {
+      scene.control.mine();
+      await node.follow();
+      await check();
+    }
+    assert.deepEqual([await readings(), await frozen()], [[], []]);
+    scene.control.testify(1);
+    await checkNext();
+    await checkNext();
+    assert.deepEqual(await frozen(), [`asset ${DOLLAR}`]);
+  });
+
   it('is read once by two nodes at the same time', async () => {
     await open();
     await scene.fill(node, OPERATOR_FLOAT, 100n);

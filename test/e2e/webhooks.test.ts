@@ -5,6 +5,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { command } from '../../src/actions/command.ts';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
+import { within } from '../../src/actions/renew-macs.ts';
 import { pruneDeliveries } from '../../src/actions/webhooks/prune-deliveries.ts';
 import { rewrapEndpointSecrets } from '../../src/actions/webhooks/rewrap-secrets.ts';
 import { openReceivers } from '../../src/outside.ts';
@@ -683,7 +684,7 @@ describe('webhooks', () => {
     const newer = new Uint8Array(32).fill(9);
     const both = createSecrets([newer, TEST_SECRET]);
     const rewrap = (secrets: typeof both, isLost: boolean) =>
-      command(scene.gateway, (tx) => rewrapEndpointSecrets(tx, { secrets }, { isLost, now }));
+      command(scene.gateway, (tx) => rewrapEndpointSecrets(within(tx), { secrets }, { isLost, now }));
     await assert.rejects(rewrap(createSecrets([new Uint8Array(32).fill(3)]), false), /master secret/);
     assert.ok((await rewrap(both, false)) > 0);
     // Back to the one secret of this gateway, so that the other tests go on.

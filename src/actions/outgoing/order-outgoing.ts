@@ -5,9 +5,10 @@ import {
   lockOpenOutgoing,
   type NewOutgoing,
   type Outgoing,
-  setOutgoingMac,
+  setOutgoingMacs,
 } from '../../store/money/outgoing.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
+import { type Pages, renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 const TABLE = 'outgoing';
@@ -38,17 +39,21 @@ export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean 
 }
 
 /** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */
-export async function renewOutgoingMacs(
-  tx: Tx,
+export function renewOutgoingMacs(
+  pages: Pages,
   deps: RowKeyDeps,
   { isTrusted, now }: { readonly isTrusted: (outgoing: Outgoing) => boolean; readonly now: Date },
 ): Promise<number> {
-  const open = await lockOpenOutgoing(tx, { paidSince: new Date(now.getTime() - SETTLED_MS) });
-  const trusted = open.filter(isTrusted);
-  for (const outgoing of trusted) {
-    await setOutgoingMac(tx, { id: outgoing.id, mac: outgoingMac(deps, outgoing) });
-  }
-  return trusted.length;
+  const paidSince = new Date(now.getTime() - SETTLED_MS);
+  return renewMacs<Outgoing>(
+    pages,
+    {
+      lock: (tx, page) => lockOpenOutgoing(tx, { ...page, paidSince }),
+      macOf: (outgoing) => outgoingMac(deps, outgoing),
+      write: setOutgoingMacs,
+    },
+    isTrusted,
+  );
 }
 
 type Order = Omit<NewOutgoing, 'amount' | 'paymentId'> & {

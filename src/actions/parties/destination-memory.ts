@@ -7,6 +7,7 @@ import {
   type PastDestination,
 } from '../../store/parties/destination-history.ts';
 import type { Reader, Tx } from '../../store/plumbing/database.ts';
+import { eachPage, type Pages } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
@@ -15,7 +16,6 @@ import type { RowKeyDeps } from '../row-keys.ts';
  */
 
 const TABLE = 'destination_history';
-const MERCHANTS_PER_PAGE = 500;
 
 /** The last destinations in force of a merchant, by the key of the asset. */
 export async function lastDestinations(
@@ -51,23 +51,19 @@ export async function rememberChanges(
 }
 
 /** Appends a copy of the last trusted row of each merchant and asset, under the newest key. Returns their number. */
-export async function renewHistory(
-  tx: Tx,
+export function renewHistory(
+  pages: Pages,
   deps: RowKeyDeps,
   { isTrusted, now }: { readonly isTrusted: (row: HistoryRow) => boolean; readonly now: Date },
 ): Promise<number> {
-  let after = '';
-  let renewed = 0;
-  for (;;) {
-    const merchantIds = await listMerchantsWithHistory(tx, { after, limit: MERCHANTS_PER_PAGE });
+  return eachPage(pages, listMerchantsWithHistory, async (tx, merchants) => {
+    const merchantIds = merchants.map(({ id }) => id);
     const known = await findDestinationHistory(tx, merchantIds);
     const last = [...Map.groupBy(known.filter(isTrusted), pairOf).values()].flatMap(([row]) => row ?? []);
     const copies = last.map((row) => signed(deps, row));
     if (copies.length > 0) await insertDestinationHistory(tx, copies, now);
-    renewed += copies.length;
-    if (merchantIds.length < MERCHANTS_PER_PAGE) return renewed;
-    after = merchantIds.at(-1) ?? after;
-  }
+    return copies.length;
+  });
 }
 
 export function isOwnHistory({ rowKeys }: RowKeyDeps, row: HistoryRow): boolean {

@@ -16,7 +16,7 @@ import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { adoptOnce } from '../adopt-once.ts';
 import type { CommandDeps } from '../command.ts';
-import { renewMacs } from '../renew-macs.ts';
+import { type Pages, renewMacs, within } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { rememberChanges, renewHistory } from './destination-memory.ts';
 
@@ -88,30 +88,30 @@ export async function ownDestinations<T extends { readonly settlement: StoredDes
 }
 
 export function adoptDestinations(deps: CommandDeps & RowKeyDeps): Promise<void> {
-  return adoptOnce(deps, TABLE, (tx) => renewDestinationMacs(tx, deps, () => true));
+  return adoptOnce(deps, TABLE, (tx) => renewDestinationMacs(within(tx), deps, () => true));
 }
 
 /** Authenticates the history of an older version, and gives its destinations their numbers. */
 export function adoptHistory(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return adoptOnce(deps, 'destination_history', async (tx, now) => {
-    const rows = await renewHistory(tx, deps, { isTrusted: ({ mac }) => mac === '', now });
-    await renewDestinationMacs(tx, deps, (row) => row.number === null && hasOwnMac(deps, row));
+    const rows = await renewHistory(within(tx), deps, { isTrusted: ({ mac }) => mac === '', now });
+    await renewDestinationMacs(within(tx), deps, (row) => row.number === null && hasOwnMac(deps, row));
     return rows;
   });
 }
 
 /** Writes MACs under the newest key. Returns their number. */
 export function renewDestinationMacs(
-  tx: Tx,
+  pages: Pages,
   deps: RowKeyDeps,
   isTrusted: (row: StoredDestination) => boolean,
 ): Promise<number> {
   const rows = {
-    lock: (page: { after: string; limit: number }) => lockDestinations(tx, page),
+    lock: lockDestinations,
     macOf: (row: StoredDestination) => macOf(deps, { ...row, number: row.lastNumber }),
-    write: (macs: readonly { id: string; mac: string }[]) => setDestinationMacs(tx, macs),
+    write: setDestinationMacs,
   };
-  return renewMacs(rows, isTrusted);
+  return renewMacs(pages, rows, isTrusted);
 }
 
 function hasOwnMac({ rowKeys }: RowKeyDeps, row: StoredDestination): boolean {

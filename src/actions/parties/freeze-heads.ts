@@ -7,6 +7,7 @@ import {
   findFreezeHeads,
   insertFreezeHead,
   lockFreezes,
+  lockFreezeTable,
   readFreezeState,
   shareFreezeTable,
 } from '../../store/parties/freezes.ts';
@@ -88,9 +89,12 @@ export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
   });
 }
 
-/** Writes a head under the newest key. Returns the number of its freezes. If `isLost` the table is trusted as it is. */
+/**
+ * Writes a head under the newest key. Returns the number of its freezes. If `isLost` the table is trusted as it is. The caller
+ * says how long it waits for transactions that move money: others wait behind it meanwhile.
+ */
 export async function renewFreezeHead(tx: Tx, deps: RowKeyDeps, { isLost }: { isLost: boolean }): Promise<number> {
-  await lockFreezes(tx);
+  await lockFreezeTable(tx);
   const names = isLost ? (await readFreezeState(tx)).names : await orderedFreezes(tx, deps);
   await appendHead(tx, deps, names);
   return names.length;

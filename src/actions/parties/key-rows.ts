@@ -10,7 +10,7 @@ import {
 import type { Tx } from '../../store/plumbing/database.ts';
 import { adoptOnce } from '../adopt-once.ts';
 import type { CommandDeps } from '../command.ts';
-import { renewMacs } from '../renew-macs.ts';
+import { type Pages, renewMacs, within } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /** Rows of API keys decide who may act for a partner, so each carries a MAC under a key outside the database. */
@@ -32,17 +32,21 @@ export function forgedKeyMessage({ id, partnerId }: StoredKeyRights): string {
 }
 
 export function adoptKeys(deps: CommandDeps & RowKeyDeps): Promise<void> {
-  return adoptOnce(deps, TABLE, (tx) => renewKeyMacs(tx, deps, ({ mac }) => mac === null));
+  return adoptOnce(deps, TABLE, (tx) => renewKeyMacs(within(tx), deps, ({ mac }) => mac === null));
 }
 
 /** Writes MACs under the newest key. Returns their number. */
-export function renewKeyMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: StoredKeyRights) => boolean): Promise<number> {
+export function renewKeyMacs(
+  pages: Pages,
+  deps: RowKeyDeps,
+  isTrusted: (row: StoredKeyRights) => boolean,
+): Promise<number> {
   const rows = {
-    lock: (page: { after: string; limit: number }) => lockKeyRights(tx, page),
+    lock: lockKeyRights,
     macOf: (row: StoredKeyRights) => macOf(deps, row),
-    write: (macs: readonly { id: string; mac: string }[]) => setKeyMacs(tx, macs),
+    write: setKeyMacs,
   };
-  return renewMacs(rows, isTrusted);
+  return renewMacs(pages, rows, isTrusted);
 }
 
 function macOf({ rowKeys }: RowKeyDeps, key: KeyRights): string {

@@ -1,7 +1,6 @@
 import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
 import { type Deposit, lockAllDeposits, setDepositMacs } from '../../store/chain/deposits.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
-import { renewMacs } from '../renew-macs.ts';
+import { type Pages, renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /** Rows of deposit addresses decide where payers send money, so each carries a MAC under a key outside the database. */
@@ -20,13 +19,17 @@ export function isOwnDeposit({ rowKeys }: RowKeyDeps, deposit: Deposit): boolean
 }
 
 /** Writes MACs of deposit addresses under the newest key. Returns their number. */
-export function renewDepositMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: Deposit) => boolean): Promise<number> {
+export function renewDepositMacs(
+  pages: Pages,
+  deps: RowKeyDeps,
+  isTrusted: (row: Deposit) => boolean,
+): Promise<number> {
   const rows = {
-    lock: (page: { after: string; limit: number }) => lockAllDeposits(tx, page),
+    lock: lockAllDeposits,
     macOf: (row: Deposit & { readonly id: string }) => depositMac(deps, row),
-    write: (macs: readonly { id: string; mac: string }[]) => setDepositMacs(tx, macs),
+    write: setDepositMacs,
   };
-  return renewMacs(rows, isTrusted);
+  return renewMacs(pages, rows, isTrusted);
 }
 
 function fieldsOf({ commitment, network, address, paymentId, asset }: DepositFields): MacFields {

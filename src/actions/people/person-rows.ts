@@ -3,8 +3,7 @@ import { lockAllPasskeys, type Passkey, type StoredPasskey, setPasskeyMacs } fro
 import { lockPeople, type Person, type StoredPerson, setPersonMacs } from '../../store/people/people.ts';
 import type { SessionHolder, SessionRights, StoredSession } from '../../store/people/sessions.ts';
 import type { SignInLink, StoredLink } from '../../store/people/sign-in-links.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
-import { renewMacs } from '../renew-macs.ts';
+import { type Pages, renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
@@ -61,27 +60,31 @@ export function forgedPersonMessage({ id, personId }: SessionHolder): string {
 }
 
 /** Writes MACs of people under the newest key. Returns their number. */
-export function renewPersonMacs(tx: Tx, deps: RowKeyDeps, isTrusted: (row: StoredPerson) => boolean): Promise<number> {
+export function renewPersonMacs(
+  pages: Pages,
+  deps: RowKeyDeps,
+  isTrusted: (row: StoredPerson) => boolean,
+): Promise<number> {
   const rows = {
-    lock: (page: { after: string; limit: number }) => lockPeople(tx, page),
+    lock: lockPeople,
     macOf: (row: StoredPerson) => withPersonMac(deps, row).mac,
-    write: (macs: readonly { id: string; mac: string }[]) => setPersonMacs(tx, macs),
+    write: setPersonMacs,
   };
-  return renewMacs(rows, isTrusted);
+  return renewMacs(pages, rows, isTrusted);
 }
 
 /** Writes MACs of passkeys under the newest key. Returns their number. */
 export function renewPasskeyMacs(
-  tx: Tx,
+  pages: Pages,
   deps: RowKeyDeps,
   isTrusted: (row: StoredPasskey) => boolean,
 ): Promise<number> {
   const rows = {
-    lock: (page: { after: string; limit: number }) => lockAllPasskeys(tx, page),
+    lock: lockAllPasskeys,
     macOf: (row: StoredPasskey) => withPasskeyMac(deps, row).mac,
-    write: (macs: readonly { id: string; mac: string }[]) => setPasskeyMacs(tx, macs),
+    write: setPasskeyMacs,
   };
-  return renewMacs(rows, isTrusted);
+  return renewMacs(pages, rows, isTrusted);
 }
 
 function personFields({

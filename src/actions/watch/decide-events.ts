@@ -10,6 +10,7 @@ import { findItems, type StoredItem } from '../../store/chain/items.ts';
 import { noncesOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
+import { isItsOwnFault } from '../each-apart.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { NO_TRANSFER } from '../own-transfer.ts';
@@ -19,7 +20,7 @@ import { nonceOnChain } from './nonce-on-chain.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
-import { isItsOwnFault, type View, type WatchDeps, type Watcher } from './watcher.ts';
+import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_EVENTS = 1_000;
 

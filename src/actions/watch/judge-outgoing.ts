@@ -1,7 +1,8 @@
 import { findOutgoingToJudge, type OutgoingItem } from '../../store/chain/due-items.ts';
+import { allApart } from '../each-apart.ts';
 import { lapseOutgoing } from '../outgoing/lapse-outgoing.ts';
 import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
-import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
+import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
  * Ends items of payouts, refunds and returns if the chain proves that they can never be carried out. No other evidence
@@ -17,13 +18,10 @@ export async function judgeOutgoing(
   if (items.length === 0) return;
   memory.turns.outgoing = items.at(-1)?.commitment ?? '';
   const view = (await finalViews(deps, items)).get(network);
-  await Promise.all(
-    items.map((item) =>
-      judge(deps, watcher, item, view).catch((error: unknown) => {
-        if (!isItsOwnFault(error)) throw error;
-        deps.log.error({ subject: item.subject, err: error }, 'an outgoing item cannot be judged');
-      }),
-    ),
+  await allApart(
+    items,
+    (item) => judge(deps, watcher, item, view),
+    (item, err) => deps.log.error({ subject: item.subject, err }, 'an outgoing item cannot be judged'),
   );
 }
 

@@ -9,11 +9,12 @@ import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-e
 import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
 import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { closeItems } from '../books/record.ts';
+import { allApart } from '../each-apart.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { fateOfDeposit, isShortAddress } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
-import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
+import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
  * Finds payments without a valid attempt left, as proven by their chains. They lapse back if there is time to pay
@@ -24,13 +25,10 @@ export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects:
   if (subjects.length === 0) return;
   const items = await findOpenItemsOf(deps.db.sql, subjects);
   const views = await finalViews(deps, items);
-  await Promise.all(
-    [...Map.groupBy(items, ({ subject }) => subject)].map(([subject, own]) =>
-      judge(deps, watcher, own, views).catch((error: unknown) => {
-        if (!isItsOwnFault(error)) throw error;
-        deps.log.error({ payment: subject, err: error }, 'a payment cannot be judged');
-      }),
-    ),
+  await allApart(
+    [...Map.groupBy(items, ({ subject }) => subject)],
+    ([, own]) => judge(deps, watcher, own, views),
+    ([payment], err) => deps.log.error({ payment, err }, 'a payment cannot be judged'),
   );
 }
 

@@ -1,7 +1,8 @@
 import type { ChainEvent, UnreadableLog } from '../../chains/chain.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
-import { isItsOwnFault, type WatchDeps, type Watcher } from './watcher.ts';
+import { isItsOwnFault } from '../each-apart.ts';
+import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
  * The events of these blocks. An unreadable log is set aside with an alert. A block that makes reading fail is found by

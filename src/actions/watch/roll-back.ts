@@ -16,7 +16,7 @@ import { reopenItems } from '../books/record.ts';
 import { hear, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { notePayments } from '../paying/move-payment.ts';
-import { settlePosition } from './deposits/settle-position.ts';
+import { settleOrLeaveStale } from './deposits/settle-position.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;
@@ -87,7 +87,7 @@ async function computeAgain(
   await markPlacesStale(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
   await markPositionsStale(tx, payments, at);
   const finalTimes = new Map([[network, Math.floor(forkAtMs / 1000)]]);
-  for (const paymentId of payments) await settlePosition(tx, deps, { paymentId, finalTimes }, at);
+  for (const paymentId of payments) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
 }
 
 async function tellLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {

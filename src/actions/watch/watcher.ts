@@ -1,13 +1,11 @@
 import type { Chain } from '../../chains/chain.ts';
-import { ChainUnavailableError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
-import { databaseFault } from '../../store/plumbing/database.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
-import { type LeaseDeps, LeaseLostError } from '../lease.ts';
+import type { LeaseDeps } from '../lease.ts';
 import type { PaymentMover } from '../paying/move-payment.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
@@ -132,10 +130,4 @@ export interface View {
   readonly isBehind: boolean;
   /** True if the chain has moved since the last round. */
   readonly hasNews: boolean;
-}
-
-/** True if the error concerns only this item, so that it can be set aside while the others continue. */
-export function isItsOwnFault(error: unknown): boolean {
-  if (error instanceof ChainUnavailableError || error instanceof LeaseLostError) return false;
-  return databaseFault(error) === undefined;
 }

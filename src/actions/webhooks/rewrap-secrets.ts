@@ -2,23 +2,21 @@ import { type Secrets, WrongSecretError } from '../../runtime/secrets.ts';
 import { appendEvents } from '../../store/events/events.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type Endpoint, lockEndpoints, updateEndpoint } from '../../store/webhooks/endpoints.ts';
+import { eachPage, type Pages } from '../renew-macs.ts';
 import { rewrap } from './endpoint-secrets.ts';
 import { recordEndpoint } from './record-endpoint.ts';
-
-const PAGE = 1_000;
 
 /**
  * Wraps the secrets of all endpoints with the newest master secret, and returns the number of endpoints. If the older
  * master secret is lost, endpoints whose secrets cannot be opened are disabled until their partners rotate them.
  */
-export async function rewrapEndpointSecrets(
-  tx: Tx,
+export function rewrapEndpointSecrets(
+  pages: Pages,
   deps: { readonly secrets: Secrets },
   { isLost, now }: { readonly isLost: boolean; readonly now: Date },
 ): Promise<number> {
-  let rewrapped = 0;
-  for (let after = ''; ; ) {
-    const page = await lockEndpoints(tx, { after, limit: PAGE });
+  return eachPage(pages, lockEndpoints, async (tx, page) => {
+    let rewrapped = 0;
     for (const endpoint of page) {
       const secrets = openable(deps, endpoint, { isLost, now });
       if (secrets === undefined) await disable(tx, endpoint, now);
@@ -27,9 +25,8 @@ export async function rewrapEndpointSecrets(
         rewrapped += 1;
       }
     }
-    if (page.length < PAGE) return rewrapped;
-    after = page.at(-1)?.id ?? after;
-  }
+    return rewrapped;
+  });
 }
 
 function openable(

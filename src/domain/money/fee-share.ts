@@ -15,6 +15,11 @@ export function feeShare(schedule: FeeSchedule, from: bigint, to: bigint): bigin
   return feeUpTo(schedule, to) - feeUpTo(schedule, from);
 }
 
-function feeUpTo({ fee, of }: FeeSchedule, units: bigint): bigint {
-  return units >= of ? fee : (fee * units) / of;
+function feeUpTo(schedule: FeeSchedule, units: bigint): bigint {
+  return units >= schedule.of ? schedule.fee : unboundedShare(schedule, units);
+}
+
+/** The share of units that are no part of `of`, such as those of another token: there is no bound. */
+export function unboundedShare({ fee, of }: FeeSchedule, units: bigint): bigint {
+  return (fee * units) / of;
 }

@@ -233,7 +233,9 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
     return done(take(own, amount, { order, purpose: 'return' }));
   }
   if (!order.startsWith('pout_')) {
-    return done(take(refundLots(holdings), amount - fee, { order, purpose: 'refund' }));
+    // Lots of another asset paid none of it, whatever the order was.
+    const same = refundLots(holdings).filter((lot) => fit.includes(lot));
+    return done(take(same, amount - fee, { order, purpose: 'refund' }));
   }
   const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
   if (start === -1) return [];

@@ -131,10 +131,13 @@ export async function deletePendingLinks(tx: Tx, personId: string): Promise<void
 /** A link in a mail that waits. */
 export type WaitingLink = Pick<NewMail, 'id' | 'recipient'> & { readonly wrappedLink: string };
 
-export function lockWaitingLinks(tx: Tx): Promise<WaitingLink[]> {
+export function lockWaitingLinks(
+  tx: Tx,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<WaitingLink[]> {
   return tx<WaitingLink[]>`
     select id, recipient, wrapped_link as "wrappedLink" from mails
-    where status = 'pending' and wrapped_link is not null order by id for update`;
+    where status = 'pending' and wrapped_link is not null and id > ${after} order by id limit ${limit} for update`;
 }
 
 export async function updateWaitingLink(tx: Tx, { id, wrappedLink }: Omit<WaitingLink, 'recipient'>): Promise<void> {

@@ -74,15 +74,7 @@ export async function heldAt(
   const own = db`(account ^@ any(${accounts as string[]}::text[]) or ${hasFees} and account = 'fees')`;
   const rows = await db<{ asset: string; units: string; fees: string }[]>`
     select asset, sum(units)::text as units, coalesce(sum(units) filter (where account = 'fees'), 0)::text as fees from (
-      select asset, account, units from book_balances where network = ${network} and ${own}
-      union all
-      select b.asset, l.account, l.units
-      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-      where b.network = ${network} and b.sequence is null and ${own}
-      union all
-      select b.asset, l.account, -l.units
-      from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-      where b.network = ${network} and b.block_number > ${block} and ${own}
+      ${bookedParts(db, { network, own, block: db`${block}::bigint` })}
       union all
       select i.asset, 'undecided',
         case when lower(i.recipient) = ${address} then i.amount - i.fee else 0 end
@@ -104,6 +96,25 @@ export async function heldAt(
     ) as parts group by asset order by asset`;
   return rows.map(({ asset, units, fees }) => ({ asset, units: BigInt(units), fees: BigInt(fees) }));
 }
+
+/**
+ * The lines of book accounts at a block, as (asset, account, units): sealed balances, entries without a seal, and entries of
+ * later blocks with the opposite sign. `own` is a condition on `account`.
+ */
+export function bookedParts(
+  db: Reader,
+  { network, own, block }: { readonly network: string; readonly own: Fragment; readonly block: Fragment },
+) {
+  const lines = db`book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)`;
+  return db`
+    select asset, account, units from book_balances where network = ${network} and ${own}
+    union all
+    select b.asset, l.account, l.units from ${lines} where b.network = ${network} and b.sequence is null and ${own}
+    union all
+    select b.asset, l.account, -l.units from ${lines} where b.network = ${network} and b.block_number > ${block} and ${own}`;
+}
+
+type Fragment = ReturnType<Reader>;
 
 /** The block up to which the books agreed with the chain. */
 export async function findAuditedBlock(db: Reader, network: string): Promise<number | undefined> {

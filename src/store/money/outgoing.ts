@@ -187,14 +187,22 @@ export async function sumBegun(
 }
 
 /** Transfers that may be signed again: those that are not over, and those that a deep reorg may still put back. */
-export function lockOpenOutgoing(tx: Tx, { paidSince }: { readonly paidSince: Date }): Promise<Outgoing[]> {
+export function lockOpenOutgoing(
+  tx: Tx,
+  { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
+): Promise<Outgoing[]> {
   return tx<Outgoing[]>`
-    select ${outgoingColumns(tx)} from outgoing where state <> 'paid' or updated_at > ${paidSince}
-    order by id for update`;
+    select ${outgoingColumns(tx)} from outgoing where id > ${after} and (state <> 'paid' or updated_at > ${paidSince})
+    order by id limit ${limit} for no key update`;
 }
 
-export async function setOutgoingMac(tx: Tx, { id, mac }: { id: string; mac: string }): Promise<void> {
-  await tx`update outgoing set mac = ${mac} where id = ${id}`;
+export async function setOutgoingMacs(
+  tx: Tx,
+  macs: readonly { readonly id: string; readonly mac: string }[],
+): Promise<void> {
+  await tx`
+    update outgoing o set mac = m.mac
+    from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where o.id = m.id`;
 }
 
 export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undefined> {
@@ -236,11 +244,24 @@ export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date):
 }
 
 /** Refunds that merchants have paid and whose fee the operator's float covers now, the oldest first. */
-export async function findFeesToReturn(db: Reader, limit: number): Promise<string[]> {
+export async function findFeesToReturn(
+  db: Reader,
+  { now, limit }: { readonly now: Date; readonly limit: number },
+): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select o.id from outgoing o join floats f on f.owner = ${OPERATOR_FLOAT} and f.asset = o.asset
-    where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return order by o.created_at limit ${limit}`;
+    where o.fee_return > 0 and o.state = 'paid' and f.units >= o.fee_return
+      and (o.retry_at is null or o.retry_at <= ${now})
+    order by o.created_at limit ${limit}`;
   return rows.map(({ id }) => id);
+}
+
+/** The fee could not be returned. It fills no place of others meanwhile. */
+export async function postponeFeeReturn(
+  tx: Tx,
+  { id, retryAt }: { readonly id: string; readonly retryAt: Date },
+): Promise<void> {
+  await tx`update outgoing set retry_at = ${retryAt} where id = ${id} and state = 'paid'`;
 }
 
 /** The fee of a locked refund that is still to be returned. */

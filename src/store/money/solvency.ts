@@ -1,4 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
+import { bookedParts } from './book-comparison.ts';
 
 /** What the books owe at the last block that the watcher has booked, from one snapshot. */
 export interface OwedAt {
@@ -42,15 +43,7 @@ export async function owedAt(
           from (
             select asset, account, sum(units) as units
             from (
-            select asset, account, units from book_balances where network = ${network} and ${own}
-            union all
-            select b.asset, l.account, l.units
-            from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-            where b.network = ${network} and b.sequence is null and ${own}
-            union all
-            select b.asset, l.account, -l.units
-            from book_entries b, jsonb_to_recordset(b.lines) as l(account text, units numeric)
-            where b.network = ${network} and b.block_number > c.final_number and ${own}
+            ${bookedParts(db, { network, own, block: db`c.final_number` })}
             union all
             select i.asset, ${outgoing}, -i.amount
             from chain_events e join items i on i.commitment = e.commitment and i.network = e.network

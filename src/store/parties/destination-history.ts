@@ -29,11 +29,10 @@ export function findDestinationHistory(db: Reader, merchantIds: readonly string[
 export async function listMerchantsWithHistory(
   db: Reader,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<string[]> {
-  const rows = await db<{ id: string }[]>`
+): Promise<{ readonly id: string }[]> {
+  return db<{ id: string }[]>`
     select distinct merchant_id as id from destination_history where merchant_id > ${after}
     order by merchant_id limit ${limit}`;
-  return rows.map(({ id }) => id);
 }
 
 export async function insertDestinationHistory(tx: Tx, rows: readonly HistoryRow[], at: Date): Promise<void> {

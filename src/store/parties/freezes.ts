@@ -20,6 +20,11 @@ const MAX_WAIT_MS = 10_000;
  */
 export async function lockFreezes(tx: Tx): Promise<void> {
   await limitLockWait(tx, MAX_WAIT_MS);
+  await lockFreezeTable(tx);
+}
+
+/** The same in a transaction that has its own limit of the wait. */
+export async function lockFreezeTable(tx: Tx): Promise<void> {
   // Unlike ACCESS EXCLUSIVE, this mode does not wait for a backup, which only reads.
   await tx`lock table freezes in exclusive mode`;
 }

@@ -17,6 +17,7 @@ import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { eachApart } from '../../each-apart.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
@@ -45,14 +46,17 @@ type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screenin
 
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
-  for (const id of ids) {
-    await command(deps, (tx, now) => cover(tx, deps, id, now)).catch((error: unknown) => {
-      // A refund of more than the books hold delays no other.
+  await eachApart(
+    ids,
+    async (id) => {
+      await command(deps, (tx, now) => cover(tx, deps, id, now));
+      deps.world.crashPoint?.('refund.covered');
+    },
+    (id, error) => {
       if (!(error instanceof FloorError)) throw error;
       return command(deps, (tx, now) => holdUnheld(tx, id, now));
-    });
-    deps.world.crashPoint?.('refund.covered');
-  }
+    },
+  );
   return ids.length === MAX_COVERED;
 }
 

@@ -1,7 +1,6 @@
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import { lockOpenRefunds, type Refund, setRefundMacs } from '../../../store/money/refunds.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
-import { renewMacs } from '../../renew-macs.ts';
+import { type Pages, renewMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { SETTLED_MS } from '../order-outgoing.ts';
 
@@ -25,16 +24,17 @@ export function isOwnRefund({ rowKeys }: RowKeyDeps, refund: Refund): boolean {
 
 /** Writes the MACs of trusted refunds that may still be signed, under the newest key. */
 export function renewRefundMacs(
-  tx: Tx,
+  pages: Pages,
   deps: RowKeyDeps,
   { isTrusted, now }: { readonly isTrusted: (refund: Refund) => boolean; readonly now: Date },
 ): Promise<number> {
   const paidSince = new Date(now.getTime() - SETTLED_MS);
   return renewMacs<Refund>(
+    pages,
     {
-      lock: (page) => lockOpenRefunds(tx, { ...page, paidSince }),
+      lock: (tx, page) => lockOpenRefunds(tx, { ...page, paidSince }),
       macOf: (refund) => refundMac(deps, refund),
-      write: (macs) => setRefundMacs(tx, macs),
+      write: setRefundMacs,
     },
     isTrusted,
   );

@@ -8,6 +8,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { eachApart } from '../../each-apart.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { listNaming, SCREENED } from '../refund/screen-refund.ts';
@@ -27,14 +28,17 @@ export async function beginReturns(deps: BeginDeps): Promise<boolean> {
   const networks = deps.chains.list().map(({ chain }) => chain.network.chainId);
   const now = new Date(deps.world.clock.nowMs());
   const found = await findReturnable(deps.db.sql, { networks, limit: MAX_BEGUN, now });
-  for (const money of found) {
-    await command(deps, (tx, at) => begin(tx, deps, money, at)).catch((error: unknown) => {
-      // A row that asks for more than the books hold delays no other.
+  await eachApart(
+    found,
+    async (money) => {
+      await command(deps, (tx, at) => begin(tx, deps, money, at));
+      deps.world.crashPoint?.('return.begun');
+    },
+    ({ id }, error) => {
       if (!(error instanceof FloorError)) throw error;
-      return command(deps, (tx, at) => refuseUnheld(tx, money.id, at));
-    });
-    deps.world.crashPoint?.('return.begun');
-  }
+      return command(deps, (tx, at) => refuseUnheld(tx, id, at));
+    },
+  );
   return found.length === MAX_BEGUN;
 }
 

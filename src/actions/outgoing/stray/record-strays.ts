@@ -20,10 +20,11 @@ import {
   putStrayCursor,
 } from '../../../store/money/strays.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
-import type { Reader, Tx } from '../../../store/plumbing/database.ts';
+import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { eachApart, isItsOwnFault } from '../../each-apart.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
@@ -59,7 +60,7 @@ export async function recordStrays(
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   await command(deps, async (tx, now) => {
-    await storeStrays(tx, strays, now);
+    await storeApart(tx, deps, strays, now);
     await putStrayCursor(tx, network, to);
   });
   await tellUnreadable(deps, network, unreadable);
@@ -170,6 +171,25 @@ export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date)
     await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
   }
   return ids;
+}
+
+/** The same. If one of them cannot be stored, an alert names it, and the others and the cursor go on. */
+async function storeApart(tx: Tx, deps: { readonly log: Log }, strays: readonly NewStray[], at: Date): Promise<void> {
+  try {
+    await savepoint(tx, (inner) => storeStrays(inner, strays, at));
+    return;
+  } catch (error) {
+    if (!isItsOwnFault(error)) throw error;
+  }
+  await eachApart(
+    strays,
+    (stray) => savepoint(tx, (inner) => storeStrays(inner, [stray], at)),
+    async ({ id, network, asset, amount, transactionHash: transaction }, err) => {
+      deps.log.error({ network, transaction, err }, 'money without a payment cannot be booked');
+      const message = `${amountText(asset, amount)} came to an account of ours in transaction ${transaction}, and could not be booked: ${err instanceof Error ? err.message : String(err)}`;
+      await upsertAlert(tx, { name: 'event_set_aside', subject: id, message, lastSeen: at });
+    },
+  );
 }
 
 /** A transfer as it is stored. */

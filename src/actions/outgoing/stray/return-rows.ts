@@ -1,7 +1,6 @@
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import { lockOpenRequests, type Stray, setRequestMacs } from '../../../store/money/strays.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
-import { renewMacs } from '../../renew-macs.ts';
+import { type Pages, renewMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { SETTLED_MS } from '../order-outgoing.ts';
 
@@ -25,16 +24,17 @@ export function isOwnReturn({ rowKeys }: RowKeyDeps, stray: Stray): boolean {
 
 /** Writes the MACs of trusted requests that may still be signed, under the newest key. */
 export function renewReturnMacs(
-  tx: Tx,
+  pages: Pages,
   deps: RowKeyDeps,
   { isTrusted, now }: { readonly isTrusted: (stray: Stray) => boolean; readonly now: Date },
 ): Promise<number> {
   const paidSince = new Date(now.getTime() - SETTLED_MS);
   return renewMacs<Stray>(
+    pages,
     {
-      lock: (page) => lockOpenRequests(tx, { ...page, paidSince }),
+      lock: (tx, page) => lockOpenRequests(tx, { ...page, paidSince }),
       macOf: (stray) => returnMac(deps, stray),
-      write: (macs) => setRequestMacs(tx, macs),
+      write: setRequestMacs,
     },
     isTrusted,
   );

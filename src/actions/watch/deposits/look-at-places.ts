@@ -16,12 +16,11 @@ import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
+import { allApart } from '../../each-apart.ts';
 import { commandOfLeader } from '../../lease.ts';
-import { isItsOwnFault, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
 import { noticeDeposit } from './notice-deposit.ts';
-
-const MAX_PLACES = 500;
 
 /**
  * Looks at deposit addresses whose money has moved, and proves what has come up to the highest block that is final for the
@@ -29,27 +28,24 @@ const MAX_PLACES = 500;
  */
 export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
-  const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: MAX_PLACES });
+  const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
-  await Promise.all(
-    places.map(async (place) => {
+  const pass = (place: DepositPlace) => commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
+  await allApart(
+    places,
+    async (place) => {
       const same = deposits.filter(({ commitment }) => commitment === place.commitment);
       const deposit = same.find(({ network }) => network === place.network) ?? same[0];
-      if (deposit === undefined) {
-        await commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
-        return;
-      }
-      try {
-        await noticeDeposit(deps, watcher, deposit);
-        const final = await finalNumberFor(watcher, view, deposit.item);
-        const isDone = final !== undefined && (await lookAtPlace(deps, watcher, { place, deposit, ...final }));
-        if (!isDone) await commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
-      } catch (error) {
-        if (!isItsOwnFault(error)) throw error;
-        deps.log.error({ payment: deposit.paymentId, err: error }, 'a deposit address cannot be judged');
-        await commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
-      }
-    }),
+      if (deposit === undefined) return pass(place);
+      await noticeDeposit(deps, watcher, deposit);
+      const final = await finalNumberFor(watcher, view, deposit.item);
+      const isDone = final !== undefined && (await lookAtPlace(deps, watcher, { place, deposit, ...final }));
+      if (!isDone) await pass(place);
+    },
+    (place, err) => {
+      deps.log.error({ payment: place.paymentId, err }, 'a deposit address cannot be judged');
+      return pass(place);
+    },
   );
 }
 

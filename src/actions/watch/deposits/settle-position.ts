@@ -19,18 +19,17 @@ import {
 import { wakeRefunds } from '../../../store/money/refunds.ts';
 import { listReturningLots } from '../../../store/money/strays.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
-import type { Tx } from '../../../store/plumbing/database.ts';
+import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
+import { eachApart, isItsOwnFault } from '../../each-apart.ts';
 import { commandOfLeader } from '../../lease.ts';
-import { isItsOwnFault, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
 import { orderSweeps } from './order-sweeps.ts';
 import { payByDeposit } from './pay-by-deposit.ts';
 import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected } from './record-unexpected.ts';
 import { settleDirect } from './settle-direct.ts';
-
-const MAX_POSITIONS = 500;
 
 /** The settings that decide about positions, and the final times of the networks. */
 export interface PositionDeps {
@@ -40,15 +39,34 @@ export interface PositionDeps {
 /** Computes the money of payments anew whose facts have changed. */
 export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
-  for (const paymentId of await listStalePositions(deps.db.sql, MAX_POSITIONS)) {
-    try {
+  await eachApart(
+    await listStalePositions(deps.db.sql, mostPerRound(deps)),
+    async (paymentId) => {
       await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, finalTimes }, at));
       deps.world.crashPoint?.('deposit.paid');
-    } catch (error) {
-      if (!isItsOwnFault(error)) throw error;
-      deps.log.error({ payment: paymentId, err: error }, 'the money of a payment cannot be computed');
-      await commandOfLeader(deps, watcher.lease, (tx, at) => passPosition(tx, paymentId, at));
-    }
+    },
+    (paymentId, err) => {
+      deps.log.error({ payment: paymentId, err }, 'the money of a payment cannot be computed');
+      return commandOfLeader(deps, watcher.lease, (tx, at) => passPosition(tx, paymentId, at));
+    },
+  );
+}
+
+/**
+ * The same as a part of a transaction about several payments. The caller has marked the position as stale: if it cannot be
+ * computed it stays so, and the other payments and the cursor go on.
+ */
+export async function settleOrLeaveStale(
+  tx: Tx,
+  deps: WatchDeps,
+  ask: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
+  at: Date,
+): Promise<void> {
+  try {
+    await savepoint(tx, (inner) => settlePosition(inner, deps, ask, at));
+  } catch (error) {
+    if (!isItsOwnFault(error)) throw error;
+    deps.log.error({ payment: ask.paymentId, err: error }, 'the money of a payment cannot be computed');
   }
 }
 
@@ -57,7 +75,7 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
  * what was booked before, names unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change
  * facts and come here. It is one transaction, so nothing of it is ever half done.
  */
-export async function settlePosition(
+async function settlePosition(
   tx: Tx,
   deps: PositionDeps,
   { paymentId, finalTimes }: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },

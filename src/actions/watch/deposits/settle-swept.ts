@@ -6,7 +6,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { KnownEvent } from '../prove-events.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
-import { settlePosition } from './settle-position.ts';
+import { settleOrLeaveStale } from './settle-position.ts';
 
 /**
  * Applies proved sweeps, of ours or of strangers: each is marked as decided, which makes it a fact of its payment, and the
@@ -33,7 +33,7 @@ export async function settleSwept(
       // A served token may have been swept before its transfer was read: the place is looked at, too.
       await markPlacesStale(tx, network, [...new Set(events.map(({ event }) => event.commitment))]);
       await markPositionsStale(tx, [paymentId], at);
-      await settlePosition(tx, deps, { paymentId, finalTimes }, at);
+      await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
     });
     deps.world.crashPoint?.('deposit.swept');
   }

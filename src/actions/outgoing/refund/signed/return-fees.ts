@@ -1,22 +1,37 @@
+import { tokenText } from '../../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT, signedFeeEntry } from '../../../../domain/books.ts';
 import { changeFloats, lockFloats } from '../../../../store/money/floats.ts';
-import { findFeesToReturn, lockOutgoing, type Outgoing, setFeeReturn } from '../../../../store/money/outgoing.ts';
+import {
+  findFeesToReturn,
+  lockOutgoing,
+  type Outgoing,
+  postponeFeeReturn,
+  setFeeReturn,
+} from '../../../../store/money/outgoing.ts';
 import { takenFor } from '../../../../store/money/restored-outgoing.ts';
+import { deleteAlert, upsertAlert } from '../../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
 import { recordEntries } from '../../../books/record.ts';
 import { type CommandDeps, command } from '../../../command.ts';
+import { eachApart } from '../../../each-apart.ts';
 import { aboutOutgoing } from '../../about-outgoing.ts';
 import { takeFromFloats } from '../../float/take-from-floats.ts';
 
 const MAX_RETURNED = 200;
+const LOOK_AGAIN_MS = 60_000;
 
 /**
  * Moves the fees of final refunds that merchants have signed for from the operator's float to the merchants' floats. A fee
  * that the float does not cover waits. Returns true if there are more.
  */
 export async function returnFees(deps: CommandDeps): Promise<boolean> {
-  const ids = await findFeesToReturn(deps.db.sql, MAX_RETURNED);
-  for (const id of ids) await command(deps, (tx, now) => returnFee(tx, id, now));
+  const now = new Date(deps.world.clock.nowMs());
+  const ids = await findFeesToReturn(deps.db.sql, { now, limit: MAX_RETURNED });
+  await eachApart(
+    ids,
+    (id) => command(deps, (tx, at) => returnFee(tx, id, at)),
+    (id, error) => command(deps, (tx, at) => postponeFee(tx, { id, error }, at)),
+  );
   return ids.length === MAX_RETURNED;
 }
 
@@ -34,6 +49,15 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   await changeFloats(tx, [{ ...change, kind: 'added', owner: merchantId, units }], at);
   await recordEntries(tx, [signedFeeEntry({ ...aboutOutgoing(outgoing), reference }, units)], at);
   await setFeeReturn(tx, { id, units: 0n });
+  await deleteAlert(tx, { name: 'outgoing_refused', subject: reference });
+}
+
+/** The books refuse it. It comes again later, and others go on. */
+async function postponeFee(tx: Tx, { id, error }: { readonly id: string; readonly error: unknown }, at: Date) {
+  await postponeFeeReturn(tx, { id, retryAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+  const cause = error instanceof Error ? error.message : String(error);
+  const message = `The fee of this refund cannot be returned to its merchant: ${cause}`;
+  await upsertAlert(tx, { name: 'outgoing_refused', subject: feeReference(id), message, lastSeen: at });
 }
 
 /** Not the refund's own position in the books, and not its cover: those are compared with the chain. */
@@ -43,7 +67,8 @@ function feeReference(id: string): string {
 
 /**
  * A deep reorg has taken a signed refund for good, so its fee goes back from the merchant's float to the operator's. If the
- * merchant has used it meanwhile, the rest is the operator's loss. The fee is returned again if the refund is carried out again.
+ * merchant has used it meanwhile, the rest is the operator's loss, and an alert tells. The fee is returned again if the refund
+ * is carried out again.
  */
 export async function takeFeeBack(tx: Tx, outgoing: Outgoing, at: Date): Promise<void> {
   const { id, network, asset, merchantId } = outgoing;
@@ -53,6 +78,10 @@ export async function takeFeeBack(tx: Tx, outgoing: Outgoing, at: Date): Promise
   const floats = await lockFloats(tx, asset, [merchantId, OPERATOR_FLOAT]);
   const left = BigInt(floats.find(({ owner }) => owner === merchantId)?.units ?? '0');
   const units = left < given ? left : given;
+  if (units < given) {
+    const message = `A reorganisation deeper than final depth removed this refund after its fee was returned. The merchant ${merchantId} has used ${tokenText(asset, given - units)} of the fee: the operator's float lacks them until the refund is carried out again.`;
+    await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
+  }
   if (units === 0n) return;
   const change = { network, asset, subject } as const;
   await changeFloats(
