@@ -1,10 +1,12 @@
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
+import { LIAR, LIARS, SINGLE_LIARS } from './liars.ts';
 import { MAIL_MOODS } from './mail-server.ts';
 import { MOODS } from './receivers.ts';
 import { request } from './requests.ts';
 import type { Seeded } from './seeded.ts';
 import { BLOCK_MS, DEPTH, ENDPOINTS, type PaidEvent, type Stage } from './stage.ts';
+import { SINGLE_STRANGERS, STRANGERS } from './strangers.ts';
 
 /** A kind of trouble, brought about once. */
 interface Fault {
@@ -78,21 +80,7 @@ export const FAULTS: readonly Fault[] = [
     label: 'endpoint lags',
     cause: ({ control }, random) => control.testify(random.below(ENDPOINTS), { headAhead: -random.between(1, 4) }),
   },
-  {
-    label: 'endpoint lies',
-    cause: ({ control, forged }, random) => {
-      const lie = random.pick([
-        { hasOtherBlocks: true },
-        { deniesUse: true },
-        { silentForMs: 60_000 },
-        { headAhead: 3 },
-        { addsToHoldings: 10n ** 8n },
-        { addsToNonces: 300 },
-        { addsToNonces: -1_000_000_000 },
-      ]);
-      control.testify(LIAR, { ...lie, invented: [...forged] });
-    },
-  },
+  LIARS,
   { label: 'endpoint forges a payment', cause: forge },
   { label: 'endpoints are honest', cause: honest },
   {
@@ -118,6 +106,7 @@ export const FAULTS: readonly Fault[] = [
   { label: 'payer cancels', cause: cancelAsPayer },
   { label: 'endpoint forges a transfer', cause: forgeTransfer },
   { label: 'stranger names our account', cause: nameOurAccount },
+  STRANGERS,
   {
     // The next node that comes to this line dies there.
     label: 'crash at a point',
@@ -125,8 +114,11 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Only one of the endpoints lies: a quorum of the two others is the promise. */
-const LIAR = 0;
+/** The faults with these labels. Those of a single act or lie are part of no seed by themselves. */
+export function faultsOf(labels: readonly string[]): readonly Fault[] {
+  return [...FAULTS, ...SINGLE_LIARS, ...SINGLE_STRANGERS].filter(({ label }) => labels.includes(label));
+}
+
 const FORGED_SENDER = checksumAddress('0xf04ed00000000000000000000000000000000f04');
 
 /** The lying endpoint shows the transfer of a payment that nobody has carried out, in a block that everybody has. */
