@@ -54,14 +54,6 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     title: 'tip: the lower of two is paid',
   },
   {
-    name: 'each event of a stranger is asked for by itself',
-    file: 'src/actions/watch/notice-restore.ts',
-    from: "event.type === 'paid' && assets.has(takenBy(event).asset));",
-    to: "event.type === 'paid' && deps.chains.find(network)?.chain.witnesses()[0]?.receipt(event.transactionHash));",
-    test: 'test/attacks/strange-events.test.ts',
-    title: 'makes endpoints be asked no more often by 700 events',
-  },
-  {
     name: 'items of a relayer whose key is gone are not due again',
     file: 'src/actions/watch/tend-former-sends.ts',
     from: '(tx) => releaseStranded(tx, { network, signers, before }));',
