@@ -1,5 +1,5 @@
 /** A value that a chain's endpoints report, and that decides something. */
-export interface EndpointWord {
+interface EndpointWord {
   readonly value: string;
   readonly decides: string;
   /** How many endpoints must say it. */
@@ -16,7 +16,7 @@ const HERE = 'test/attacks/one-endpoint.test.ts';
 const LYING = 'test/attacks/lying-endpoints.test.ts';
 
 /** Every such value. The table of `docs/security.md` is made of these rows, and a test looks for the test of each. */
-export const ENDPOINT_WORDS: readonly EndpointWord[] = [
+export const ENDPOINT_WORDS = [
   {
     value: 'nonce',
     decides: 'the nonce of a new transaction, and whether a final one is sent again',
@@ -139,7 +139,7 @@ export const ENDPOINT_WORDS: readonly EndpointWord[] = [
     beyond: 'the endpoint is not asked; alert `endpoints_missing`',
     test: { file: HERE, title: 'chain id: an endpoint of another chain is not asked' },
   },
-];
+] as const satisfies readonly EndpointWord[];
 
 const BEGIN = '<!-- The table is generated from scripts/endpoint-words.ts. -->';
 const END = '<!-- End of the table. -->';

@@ -132,6 +132,16 @@ export const OTHER_ACTS = {
     bound: 'an event is read once',
     test: ACTS_TEST,
   },
+  'a call of a token that moves nothing from an account of ours, or of a payer': {
+    changes: 'nothing: a transfer of nothing is no movement',
+    bound: 'it is read once',
+    test: 'test/attacks/direct-calls.test.ts',
+  },
+  'a call of a token or of Permit2 with the signature of a payer for the Collector': {
+    changes: 'nothing: both take it from the Collector alone',
+    bound: 'the call reverts',
+    test: 'test/attacks/direct-calls.test.ts',
+  },
   'a sweep of a deposit address': {
     changes: 'nothing but who pays the gas: the money goes where its terms say',
     bound: 'an order that finds nothing is closed',

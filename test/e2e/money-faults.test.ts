@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
 import { command } from '../../src/actions/command.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { findDeposit, insertDeposit, itemKeyOf } from '../../src/store/chain/deposits.ts';
@@ -19,7 +20,8 @@ describe('money that arrives in ways nobody asked for', () => {
 
   const sweepAsStranger = ({ item }: Awaited<ReturnType<RefundScene['deposit']>>, token = DOLLAR) => {
     const asked = token === item.asset ? {} : { asset: token, asked: item.asset };
-    scene.control.relayAsStranger([{ item: { ...item, ...asked }, commitment: '', signature: '0x', hasCode: false }]);
+    const signed = { item: { ...item, ...asked }, commitment: '', signature: '0x', hasCode: false };
+    return scene.control.relayAsStranger([signed]);
   };
 
   const balances = async (asset: string) => {
@@ -81,6 +83,20 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual((await lots(deposit.id))[0], { asset: DOLLAR, net: '99', reason: 'paid_twice' });
     assert.equal((await balances(DOLLAR))[ACCOUNTS.payable(scene.merchantId)], 99n);
     assert.equal((await balances(TETHER))[ACCOUNTS.payable(scene.merchantId)], 990n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is no float if a stranger has swept it to the intermediate account', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const deposit = await scene.deposit({ isHeld: true });
+    deposit.send(100n);
+    await scene.live(node, 1);
+    const transactionHash = sweepAsStranger(deposit);
+    await scene.live(node, 4);
+    const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' };
+    await assert.rejects(addFloat(scene, input), /belongs to payments of this gateway/);
+    assert.deepEqual(await scene.floats(), {});
     assert.deepEqual(await scene.differences(), []);
   });
 

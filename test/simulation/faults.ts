@@ -1,12 +1,13 @@
-import type { ConnectedChain } from '../../src/chains/chains.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
+import { forgedOn, LIAR, LIARS, SINGLE_LIARS } from './liars.ts';
 import { MAIL_MOODS } from './mail-server.ts';
-import { BLOCK_MS, DEPTH, ENDPOINTS, networkOf, type SimNetwork } from './networks.ts';
+import { BLOCK_MS, DEPTH, ENDPOINTS, type SimNetwork } from './networks.ts';
 import { MOODS } from './receivers.ts';
 import { request } from './requests.ts';
 import type { Seeded } from './seeded.ts';
 import type { PaidEvent, Stage } from './stage.ts';
+import { SINGLE_STRANGERS, STRANGERS } from './strangers.ts';
 
 /** A kind of trouble, brought about once. */
 interface Fault {
@@ -80,21 +81,7 @@ export const FAULTS: readonly Fault[] = [
     label: 'endpoint lags',
     cause: ({ control }, random) => control.testify(random.below(ENDPOINTS), { headAhead: -random.between(1, 4) }),
   },
-  {
-    label: 'endpoint lies',
-    cause: ({ control, connected, forged }, random) => {
-      const lie = random.pick([
-        { hasOtherBlocks: true },
-        { deniesUse: true },
-        { silentForMs: 60_000 },
-        { headAhead: 3 },
-        { addsToHoldings: 10n ** 8n },
-        { addsToNonces: 300 },
-        { addsToNonces: -1_000_000_000 },
-      ]);
-      control.testify(LIAR, { ...lie, invented: forgedOn(connected, forged) });
-    },
-  },
+  LIARS,
   { label: 'endpoint forges a payment', cause: forge },
   { label: 'endpoints are honest', cause: honest },
   {
@@ -120,6 +107,7 @@ export const FAULTS: readonly Fault[] = [
   { label: 'payer cancels', cause: cancelAsPayer },
   { label: 'endpoint forges a transfer', cause: forgeTransfer },
   { label: 'stranger names our account', cause: nameOurAccount },
+  STRANGERS,
   {
     // The next node that comes to this line dies there.
     label: 'crash at a point',
@@ -127,8 +115,11 @@ export const FAULTS: readonly Fault[] = [
   },
 ];
 
-/** Only one of the endpoints lies: a quorum of the two others is the promise. */
-const LIAR = 0;
+/** The faults with these labels. Those of a single act or lie are part of no seed by themselves. */
+export function faultsOf(labels: readonly string[]): readonly Fault[] {
+  return [...FAULTS, ...SINGLE_LIARS, ...SINGLE_STRANGERS].filter(({ label }) => labels.includes(label));
+}
+
 const FORGED_SENDER = checksumAddress('0xf04ed00000000000000000000000000000000f04');
 
 /** The lying endpoint shows the transfer of a payment that nobody has carried out, in a block that everybody has. */
@@ -156,10 +147,6 @@ async function forge({ sql, connected, control, forged }: Stage, random: Seeded)
   };
   forged.push(event);
   control.testify(LIAR, { invented: forgedOn(connected, forged) });
-}
-
-function forgedOn({ chain }: ConnectedChain, forged: readonly PaidEvent[]): readonly PaidEvent[] {
-  return forged.filter(({ asset }) => networkOf(asset) === chain.network.chainId);
 }
 
 /** The lying endpoint shows a transfer to a deposit address that nobody has made. */

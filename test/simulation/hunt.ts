@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
-import type { HuntOrder, HuntReport } from './hunter.ts';
+import type { HuntOrder, HuntReport, MutantOrder, MutantReport } from './hunter.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS, type Mutant, unusedEdits } from './mutants.ts';
+import { NAMED_MUTANTS, openCopy } from './named-mutants.ts';
 import { type Plan, planOf, shortPlanOf } from './plan.ts';
 import { type RunResult, runPlan } from './run.ts';
 import { shrink } from './shrink.ts';
@@ -145,24 +146,56 @@ async function report(result: RunResult, mutant?: Mutant): Promise<number> {
   return 1;
 }
 
-/** Runs each mutant until an invariant notices it. */
+/** Runs each mutant until an invariant notices it, on all cores. */
 async function tryMutants(): Promise<number> {
+  const waiting = MUTANTS.map(({ name }) => name).filter((name) => new RegExp(values.only).test(name));
+  const unused: Set<string>[] = [];
   let missed = 0;
   say('| mutant | caught by | seeds | steps |\n|---|---|---|---|');
-  for (const mutant of MUTANTS.filter(({ name }) => new RegExp(values.only).test(name))) {
-    let steps = 0;
-    let caught: RunResult | undefined;
-    let seeds = 0;
-    while (caught === undefined && seeds < MUTANT_SEEDS) {
-      seeds += 1;
-      const result = await runPlan({ ...newPlanOf(seeds), ...mutant.plan }, mutant);
-      steps += result.steps;
-      if (result.violation !== undefined) caught = result;
+  await Promise.all(Array.from({ length: availableParallelism() }, trySome));
+  missed += await tryNamed();
+  const never = values.only === '' ? unusedEdits().filter((text) => unused.every((each) => each.has(text))) : [];
+  for (const text of never) say(`never found in a statement: ${text}`);
+  return missed + never.length === 0 ? 0 : 1;
+
+  async function trySome(): Promise<void> {
+    const child = fork(new URL('./hunter.ts', import.meta.url));
+    const ended = once(child, 'exit');
+    let left: readonly string[] = unusedEdits();
+    try {
+      for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+        child.send({ mutant, isShort: values.short, most: MUTANT_SEEDS } satisfies MutantOrder);
+        const [told] = await Promise.race([
+          once(child, 'message'),
+          ended.then(() => Promise.reject(new Error('A process of the hunt has died.'))),
+        ]);
+        const { name, invariant, seeds, steps, unused: open } = told as MutantReport;
+        left = open;
+        if (invariant === undefined) missed += 1;
+        say(`| ${name} | ${invariant ?? '**missed**'} | ${seeds} | ${steps.toLocaleString('en')} |`);
+      }
+    } finally {
+      unused.push(new Set(left));
+      if (child.connected) child.disconnect();
     }
-    if (caught === undefined) missed += 1;
-    say(`| ${mutant.name} | ${caught?.violation?.invariant ?? '**missed**'} | ${seeds} | ${steps} |`);
   }
-  const unused = values.only === '' ? unusedEdits() : [];
-  for (const text of unused) say(`never found in a statement: ${text}`);
-  return missed + unused.length === 0 ? 0 : 1;
+}
+
+/** Runs the named test of each change of the source. Returns the number of changes that none notices. */
+async function tryNamed(): Promise<number> {
+  const chosen = NAMED_MUTANTS.filter(({ name }) => new RegExp(values.only).test(name));
+  if (chosen.length === 0) return 0;
+  const copy = openCopy();
+  let missed = 0;
+  say('\n| changed line | noticed by |\n|---|---|');
+  try {
+    for (const mutant of chosen) {
+      const isNoticed = await copy.isNoticed(mutant);
+      if (!isNoticed) missed += 1;
+      say(`| ${mutant.name} | ${isNoticed ? `\`${mutant.test}\`` : '**missed**'} |`);
+    }
+  } finally {
+    copy.close();
+  }
+  return missed;
 }

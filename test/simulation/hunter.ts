@@ -1,4 +1,5 @@
-import type { Plan } from './plan.ts';
+import { MUTANTS, unusedEdits } from './mutants.ts';
+import { type Plan, planOf, shortPlanOf } from './plan.ts';
 import { runPlan } from './run.ts';
 
 export interface HuntOrder {
@@ -38,8 +39,42 @@ async function hunt({ plan, isRepeated }: HuntOrder): Promise<HuntReport> {
   };
 }
 
-/** A process that runs one plan after the other, as it is told. */
+export interface MutantOrder {
+  readonly mutant: string;
+  readonly isShort: boolean;
+  /** A mutant that is not caught by this many seeds is missed. */
+  readonly most: number;
+}
+
+export interface MutantReport {
+  readonly name: string;
+  /** The promise that noticed it. */
+  readonly invariant: string | undefined;
+  readonly seeds: number;
+  readonly steps: number;
+  /** The edits of all mutants that this process has not made yet. */
+  readonly unused: readonly string[];
+}
+
+/** Runs a mutant until an invariant notices it. */
+async function tryMutant({ mutant: name, isShort, most }: MutantOrder): Promise<MutantReport> {
+  const mutant = MUTANTS.find((each) => each.name === name);
+  if (mutant === undefined) throw new Error(`There is no mutant "${name}".`);
+  const newPlanOf = isShort ? shortPlanOf : planOf;
+  let steps = 0;
+  for (let seeds = 1; seeds <= most; seeds += 1) {
+    const result = await runPlan({ ...newPlanOf(seeds), ...mutant.plan }, mutant);
+    steps += result.steps;
+    const invariant = result.violation?.invariant;
+    if (invariant !== undefined) return { name, invariant, seeds, steps, unused: unusedEdits() };
+  }
+  return { name, invariant: undefined, seeds: most, steps, unused: unusedEdits() };
+}
+
+/** A process that runs one order after the other, as it is told. */
 if (process.send !== undefined) {
-  process.on('message', (order: HuntOrder) => void hunt(order).then((report) => process.send?.(report)));
+  process.on('message', (order: HuntOrder | MutantOrder) => {
+    void ('mutant' in order ? tryMutant(order) : hunt(order)).then((report) => process.send?.(report));
+  });
   process.on('disconnect', () => process.exit());
 }

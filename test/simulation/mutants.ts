@@ -91,15 +91,12 @@ export const MUTANTS: readonly Mutant[] = [
     ]),
   },
   {
-    name: 'a refund takes money that is being paid out',
+    name: 'a lot is spent twice',
     plan: { clients: 6, ways: ['wallet'], hasOperator: true, pace: 2 },
-    alter: edited(
-      [
-        "where payment_id = $1 and state = 'held' for update",
-        "where payment_id = $1 and state in ('held', 'sending', 'paid') for update",
-      ],
-      ["and state = 'held' and amount >= ", "and state in ('held', 'sending', 'paid') and amount >= "],
-    ),
+    alter: edited([
+      'where s.payment_id = any($1::text[]) order by s.order_id, s.lot_id',
+      'where s.payment_id = any($1::text[]) and false order by s.order_id, s.lot_id',
+    ]),
   },
   {
     name: 'events are placed by their numbers, so that late commits are skipped',
@@ -141,6 +138,24 @@ export const MUTANTS: readonly Mutant[] = [
           const [liar] = connected.chain.witnesses().toSorted((a, b) => a.name.localeCompare(b.name));
           if (liar === undefined) return [];
           return ['first', 'second'].map((name) => ({ ...methodsOf(liar), name }));
+        },
+      },
+    }),
+  },
+  {
+    name: 'the nonce of one endpoint is taken',
+    plan: { clients: 5, ways: ['wallet'], faults: ['endpoint lies: nonce'] },
+    alterChain: (connected) => ({
+      ...connected,
+      chain: {
+        ...methodsOf(connected.chain),
+        witnesses: () => {
+          const witnesses = connected.chain.witnesses();
+          const [liar] = witnesses.toSorted((a, b) => a.name.localeCompare(b.name));
+          return witnesses.map((witness) => ({
+            ...methodsOf(witness),
+            minedNonce: (account, atBlock) => (liar ?? witness).minedNonce(account, atBlock),
+          }));
         },
       },
     }),

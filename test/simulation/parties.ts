@@ -3,6 +3,7 @@ import { type CommandDeps, command } from '../../src/actions/command.ts';
 import { createPartner } from '../../src/actions/parties/create-partner.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { issueKey } from '../../src/actions/parties/issue-key.ts';
+import { registerApp } from '../../src/actions/parties/register-app.ts';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
 import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
@@ -45,7 +46,7 @@ export function payerOf(networks: readonly SimNetwork[], key: string): Payer {
   };
 }
 
-/** A partner with two keys, in some runs a fee, and receivers of webhooks, a merchant with a destination, and one whose money is held. */
+/** A partner with two keys, in some runs a fee, and receivers of webhooks, a merchant with a destination, and one whose money is held; and a wallet app. */
 export async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
   const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
   const secrets = createSecrets([MASTER_SECRET]);
@@ -76,7 +77,8 @@ export async function openParties(db: Database, scheduler: Scheduler, random: Se
     await setFees(deps, { actor: 'operator', payee: { partnerId: partner.id }, terms, startsAt: undefined });
   }
   const receivers = await openReceivers(deps, { partnerId: partner.id, mode: MODE }, merchants[0]?.id ?? '');
-  return { merchants, keys, receivers, commandDeps: deps };
+  const app = await registerApp(deps, { actor: 'operator', mode: MODE, name: 'Wallet', iconUrl: null });
+  return { merchants, keys, receivers, appId: app.id, commandDeps: deps };
 }
 
 /** The tokens that the first merchant has destinations for from the beginning: its others are held. */

@@ -1,7 +1,7 @@
 import { checkAll, checkChanged } from './check-invariants.ts';
 import { shop } from './clients.ts';
 import { followEvents } from './event-follower.ts';
-import { FAULTS, heal, mine, trouble } from './faults.ts';
+import { faultsOf, heal, mine, trouble } from './faults.ts';
 import type { Mutant } from './mutants.ts';
 import { liftAll, operate } from './operator.ts';
 import type { Plan } from './plan.ts';
@@ -71,7 +71,7 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
   void followEvents(stage).catch((error: unknown) => violations.push(error));
   for (let index = 0; index < plan.clients; index += 1) act(shop(stage, index, plan.ways));
   if (plan.hasOperator) act(operate(stage));
-  act(trouble(stage, { kinds: FAULTS.filter(({ label }) => plan.faults.includes(label)), untilMs }));
+  act(trouble(stage, { kinds: faultsOf(plan.faults), untilMs }));
   await advance(() => scheduler.nowMs() >= untilMs);
   await troubleAtDeadline();
 
@@ -129,7 +129,7 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
     const endMs = deadlineMs + AFTER_DEADLINE_MS;
     act(
       trouble(stage, {
-        kinds: FAULTS.filter(({ label }) => plan.faults.includes(label)),
+        kinds: faultsOf(plan.faults),
         untilMs: endMs,
         name: 'late',
       }),

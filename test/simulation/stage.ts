@@ -70,6 +70,8 @@ export interface Stage {
   /** The merchant with a destination, and the merchant whose money is held. */
   readonly merchants: readonly SimMerchant[];
   readonly keys: readonly { readonly id: string; readonly secret: string }[];
+  /** The wallet app, whose id is public. */
+  readonly appId: string;
   readonly payers: readonly Payer[];
   /** The account that the merchants are paid to. */
   readonly merchantAccount: Payer;

@@ -27,7 +27,7 @@ export interface MemoryChainControl extends FaultControl {
   /** The token keeps this much of every transfer. */
   setCut(asset: string, units: bigint): void;
   setCode(account: string, code: Code | undefined): void;
-  /** Sets the lies of an endpoint, by index, when it is asked alone. Without lies it is honest again. */
+  /** Sets the lies of an endpoint, by index. Without lies it is honest again. */
   testify(place: number, lies?: Partial<TestimonyLies>): void;
 
   /** The problem that the chain's check reports for the asset; undefined clears it. */
@@ -44,6 +44,8 @@ export interface MemoryChainControl extends FaultControl {
   relayAsStranger(batch: readonly SignedItem[]): string;
   /** A stranger presents an authorization to the token, and does not sweep its deposit address. */
   authorizeAsStranger(signed: SignedItem): string;
+  /** Anybody may move nothing from anybody: the token reports the transfer. */
+  transferNothing(asset: string, from: string, to: string): string;
   /** The Collector reports a payment that nobody ordered. In an unknown token, the script names the commitment. */
   emitLookAlike(item: Item, commitment?: string): string;
 
@@ -153,6 +155,8 @@ export function createControl(core: Core): MemoryChainControl {
       }),
     authorizeAsStranger: (signed) => actAsStranger((ledger) => fillByAuthorization(ledger, signed)),
     relayAsStranger: (batch) => submit(STRANGER, 0n, { kind: 'batch', batch }),
+    transferNothing: (asset, from, to) =>
+      actAsStranger(() => [{ type: 'transferred', isCoin: false, asset, from, to, amount: 0n }]),
     emitLookAlike: (item, commitment = rules.commitmentOf(item)) =>
       actAsStranger(() => [{ type: 'paid', commitment, item }]),
 

@@ -27,6 +27,7 @@ import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions,
 import { misquote } from './faults.ts';
 import { COIN, checkSignature, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { sweep } from './sweep.ts';
+import { HONEST_TESTIMONY, inOrder, toldFees } from './testimony.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
 import { listWitnesses } from './witness.ts';
 
@@ -49,6 +50,8 @@ function createPort(core: Core): Chain {
   const { network, rules, history, blocks, mempool, faults, market } = core;
   const { ask, lies } = faults;
   const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
+  /** The endpoint that answers a question that goes to one. */
+  const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
 
   /** The ledger as it was after that block. A block that does not exist yet is unavailable. */
@@ -88,8 +91,16 @@ function createPort(core: Core): Chain {
     depositAddressOf: rules.depositAddressOf,
     walletActions: rules.walletActions,
     survey: (asked) => ask('survey', () => survey(ledgerNow(), core, asked)),
-    judge: (item, signature) => ask('judge', () => judge(ledgerNow(), core, item, signature)),
-    simulate: (batch, how = {}) => ask('simulate', () => simulate(ledgerAt(how.atBlock), batch)),
+    judge: (item, signature) =>
+      ask('judge', () => {
+        const verdict = judge(ledgerNow(), core, item, signature);
+        return speaker().refuses && verdict.is === 'good' ? { is: 'refused', reason: 'unknown' } : verdict;
+      }),
+    simulate: (batch, how = {}) =>
+      ask('simulate', () => {
+        const outcomes = simulate(ledgerAt(how.atBlock), batch);
+        return speaker().refuses ? outcomes.map(() => UNKNOWN) : outcomes;
+      }),
     isUsed: (item, commitment, atBlock) =>
       ask('isUsed', () => ledgerAt(atBlock).state.get(keys.used(item, commitment)) !== 0n),
     signItem: rules.signItem,
@@ -105,7 +116,11 @@ function createPort(core: Core): Chain {
         const method = rules.assets.get(asset)?.pay.method;
         return ledgerAt(atBlock).state.get(keys.balance(method === 'native' ? COIN : asset, account));
       }),
-    suggestFees: () => ask('suggestFees', () => ({ max: market.base * 2n + market.tip, tip: market.tip })),
+    suggestFees: () =>
+      ask('suggestFees', () => {
+        const { base, tip } = toldFees(core.testimonies, market);
+        return { max: base * 2n + tip, tip };
+      }),
     signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
     signNothing: (signer, slot) => sign(signer, { kind: 'nothing' }, slot),
     broadcast: (bytes) => ask('broadcast', () => broadcast(core, bytes)),
@@ -118,7 +133,11 @@ function createPort(core: Core): Chain {
         return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent, coinSpent };
       }),
     isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
-    head: () => ask('head', () => headerOf(visibleHead())),
+    head: () =>
+      ask('head', () => {
+        const { timestampS, ...header } = headerOf(visibleHead());
+        return { ...header, timestampS: timestampS + speaker().addsToTimesS };
+      }),
     block: (number) =>
       ask('block', () => {
         const block = number > visibleHead().number ? undefined : blocks.at(number);
@@ -188,14 +207,15 @@ function isPaymentShown({ rules, blocks, mempool }: Core, item: Item, hash: stri
 
 function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Survey {
   const { state } = ledger;
+  const hasNothing = inOrder(core.testimonies)[0]?.deniesFunds === true;
   const holdings = payers.flatMap((payer) =>
     assets.map(({ asset }): Holding => {
       const method = core.rules.assets.get(asset)?.pay.method;
       return {
         payer,
         asset,
-        balance: state.get(keys.balance(method === 'native' ? COIN : asset, payer)),
-        allowance: method === 'permit2' ? state.get(keys.allowance(asset, payer)) : 0n,
+        balance: hasNothing ? 0n : state.get(keys.balance(method === 'native' ? COIN : asset, payer)),
+        allowance: method === 'permit2' && !hasNothing ? state.get(keys.allowance(asset, payer)) : 0n,
         isRefused: state.get(keys.blacklisted(asset, payer)) !== 0n,
       };
     }),

@@ -4,7 +4,7 @@ import type { MinedBlock } from './blocks.ts';
 import type { Core } from './core.ts';
 import { misquote } from './faults.ts';
 import { COIN, keys } from './ledger.ts';
-import type { Testimony } from './testimony.ts';
+import { inOrder, type Testimony } from './testimony.ts';
 import type { Transaction } from './transactions.ts';
 
 /** The distance of the safe and finalized blocks from the head. */
@@ -12,9 +12,7 @@ const TAG_BLOCKS: Readonly<Record<FinalityTag, number>> = { safe: 8, finalized: 
 
 /** The endpoints of the chain in memory, contradicted ones last. */
 export function listWitnesses(core: Core): readonly Witness[] {
-  return core.testimonies
-    .toSorted((a, b) => Number(a.isDistrusted) - Number(b.isDistrusted))
-    .map((testimony) => createWitness(core, testimony));
+  return inOrder(core.testimonies).map((testimony) => createWitness(core, testimony));
 }
 
 function createWitness(core: Core, testimony: Testimony): Witness {
@@ -29,7 +27,11 @@ function createWitness(core: Core, testimony: Testimony): Witness {
 
   const headNumber = () => Math.max(0, blocks.head().number - faults.lies.headLag + testimony.headAhead);
   const isOther = () => testimony.hasOtherBlocks || faults.lies.isDisagreeing;
-  const told = (block: Block): Block => (isOther() ? misquote(headerOf(block)) : headerOf(block));
+  const told = (block: Block): Block => {
+    const { timestampS, ...header } = headerOf(block);
+    const shown = { ...header, timestampS: timestampS + testimony.addsToTimesS };
+    return isOther() ? misquote(shown) : shown;
+  };
   const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: told(block).hash });
 
   /** A block beyond the head is made up, for an endpoint that claims a longer chain. */
@@ -88,7 +90,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         const { isReverted, gasSpent, coinSpent } = block.receipts.get(hash) ?? FORGED;
         const from = transactionIn(block, hash)?.from.toLowerCase() ?? FORGED.from;
         const moved = events.map((event) => ({ ...event, block: id }));
-        return { block: id, isReverted, from, gasSpent, coinSpent, events: moved };
+        return { block: id, isReverted, from, gasSpent, coinSpent: coinSpent + testimony.addsToCosts, events: moved };
       }),
     transfers: (hash) =>
       ask('findTransaction', () => {
