@@ -3,12 +3,17 @@ import { afterEach, describe, it } from 'node:test';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { type RebuildInput, rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
+import { freeze } from '../../src/actions/parties/freeze.ts';
+import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
+import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { copyDatabase } from '../database-copy.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
+
+const DAY_MS = 86_400_000;
 
 describe('a database restored from an older copy', () => {
   let scene: RefundScene;
@@ -117,6 +122,33 @@ describe('a database restored from an older copy', () => {
       { id: relayer(), problem: 'sent 1 transaction whose gas is not in the books, in other blocks than these' },
     ]);
     assert.deepEqual((await restore())?.unplaced, []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('ends no payment by the clock before a rebuild has brought back how it was paid', async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    await node.turn();
+    const [paid, unpaid] = [await scene.payers.payable('eip3009-vrs'), await scene.payers.payable('eip3009-vrs')];
+    const [paidId, unpaidId] = [paid.item.subject, unpaid.item.subject];
+    for (const id of [paidId, unpaidId]) await scene.newPayment(id);
+    const copy = await copyDatabase(scene.db);
+    const { number: from } = await scene.chain.head();
+    await scene.accept({ told: { subject: paidId } });
+    await node.turn(2);
+    assert.equal(await scene.status(paidId), 'succeeded');
+    await copy.restore();
+    const restored = { scope: 'restored', subject: scene.network } as const;
+    await freeze(scene, { ...restored, reason: 'a restore', actor: 'operator' });
+    scene.pass(DAY_MS);
+    await expirePayments(scene);
+    assert.equal(await scene.status(paidId), 'requires_action');
+    node = await scene.newNode();
+    await node.turn(2);
+    await rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
+    assert.deepEqual(await listFreezes(scene.db.sql), []);
+    await expirePayments(scene);
+    assert.deepEqual([await scene.status(paidId), await scene.status(unpaidId)], ['succeeded', 'expired']);
     assert.deepEqual(await scene.differences(), []);
   });
 

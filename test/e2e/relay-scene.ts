@@ -312,6 +312,8 @@ export async function openRelayScene(input: SceneInput = {}) {
     },
 
     /** A payment whose payer has signed: processing, with an item that is due. With a subject, an existing payment. */
+    newPayment,
+
     async accept({
       method = 'eip3009-vrs' as PayMethod,
       told = {} as Partial<Item>,

@@ -24,13 +24,23 @@ export function faultIn(world: World, before: World | undefined): string | undef
   return balancesFault(world) ?? endingFault(world, before) ?? rebuildFault(world, before);
 }
 
+/** The remainders of lots, by network, asset and account: an order on the chain names no lot but its first. */
+function held({ holdings }: World): string {
+  const sums = new Map<string, bigint>();
+  for (const { network, asset, account, remainder } of holdings.held) {
+    const place = `${network} ${asset} ${account}`;
+    sums.set(place, (sums.get(place) ?? 0n) + remainder);
+  }
+  const some = [...sums].filter(([, sum]) => sum !== 0n).map(([place, sum]) => `${place} ${sum}`);
+  return some.sort().join();
+}
+
 /** A rebuild finds the money of the live database again, if it also finds the ending and no order was open. */
 function rebuildFault(world: World, before: World | undefined): string | undefined {
   if (!world.isRebuilt || before === undefined || before.hasLost || before.chain !== world.chain) return undefined;
   const isSameEnding = JSON.stringify(world.ending, asText) === JSON.stringify(before.ending, asText);
   if (!isSameEnding || before.orders.length !== world.orders.length) return undefined;
-  const remainders = ({ holdings }: World) => holdings.held.map(({ id, remainder }) => `${id} ${remainder}`).join();
-  return remainders(world) === remainders(before) ? undefined : 'a rebuild has found other money';
+  return held(world) === held(before) ? undefined : 'a rebuild has found other money';
 }
 
 function asText(_: string, value: unknown): unknown {

@@ -247,6 +247,7 @@ async function findUnowned({ stage, chainId, tokens, intermediate, balance }: Sc
       union all select asset, units from floats where network = ${chainId}
       union all select asset, amount from strays
         where network = ${chainId} and lot_id is null and is_booked and state = 'unclaimed'
+          and lower(account) = lower(${intermediate})
       union all select asset, amount from outgoing where network = ${chainId} and state = 'sending' and signer = 'gateway'
       union all select s.asset, s.units from lot_spends s where s.network = ${chainId} and s.purpose <> 'float'
         and not exists (select from outgoing o where o.id = s.order_id)

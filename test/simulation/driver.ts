@@ -61,6 +61,8 @@ export interface DriverInput {
 }
 
 const PATIENCE_MS = 2;
+/** The server answers the observer within milliseconds, unless a stopped process holds what it needs. */
+const SILENCE_MS = 1_000;
 /** An answer of the server may arrive later than others: so a crash can come between a commit and its answer. */
 const LATE_ANSWER = 0.06;
 /** The tables that invariants are about. */
@@ -253,6 +255,13 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     }
   }
 
+  /** A process that was stopped in the server's search for deadlocks keeps everybody from the table of locks. It ends the search. */
+  async function stirHeldBack(): Promise<void> {
+    for (const { pid } of heldBack) process.kill(pid, 'SIGCONT');
+    await pause(PATIENCE_MS);
+    for (const { pid } of heldBack) process.kill(pid, 'SIGSTOP');
+  }
+
   /** Gives the answer to the node, at once or as a later step. */
   function hand(statement: Sent): void {
     sent.delete(statement);
@@ -275,10 +284,17 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     await Promise.race([Promise.all(open.map(({ ended }) => ended)), pause(PATIENCE_MS)]);
     const waiting = open.filter(({ isDone }) => !isDone);
     if (waiting.length === 0) return false;
-    const { rows } = await observer.query<{ pid: number; by: number[] }>(
+    const asked = observer.query<{ pid: number; by: number[] }>(
       'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid',
       [waiting.map(({ pid }) => pid)],
     );
+    let isAnswered = false;
+    void asked.finally(() => (isAnswered = true)).catch(() => {});
+    while (!isAnswered) {
+      await Promise.race([asked, pause(SILENCE_MS)]);
+      if (!isAnswered) await stirHeldBack();
+    }
+    const { rows } = await asked;
     // Commits with a notification wait for those of other databases, and tables for the server's own jobs: for a moment only.
     const pids = new Set([...transactions.keys(), ...waiting.map(({ pid }) => pid)]);
     const blockers = new Map(rows.map(({ pid, by }) => [pid, by.filter((each) => pids.has(each))]));

@@ -59,7 +59,8 @@ export async function restore(stage: Stage, { copy }: Backup): Promise<void> {
   async function bringBack(): Promise<void> {
     for (const node of stage.nodes) if (node?.isAlive) await node.crash();
     await copy.restore();
-    if (random.chance(0.5)) await sayRestored(stage, stage.commandDeps);
+    stage.isRestoreSaid = random.chance(0.5);
+    if (stage.isRestoreSaid) await sayRestored(stage, stage.commandDeps);
   }
 }
 
