@@ -220,6 +220,28 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual([here?.item.network, there?.item.network], [scene.network, network]);
   });
 
+  it('is refunded at an address that another network has, too', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    await scene.fill(node, OPERATOR_FLOAT, 5_000n);
+    const { id, send } = await scene.deposit({ isHeld: true, isSecond: true });
+    const destination = scene.payers.newAccount();
+    send(1_000n);
+    await scene.live(node, 6);
+    assert.equal(await scene.status(id), 'succeeded');
+    const id10 = `${scene.network}:${destination}`;
+    await scene.request(id, {
+      destination: { chainId: scene.network, namespace: 'eip155', address: destination, id: id10 },
+    });
+    await scene.live(node, 6);
+    assert.deepEqual(
+      (await scene.alerts()).filter((alert) => alert.startsWith('outgoing_refused')),
+      [],
+    );
+    assert.ok(scene.control.balanceOf(destination, DOLLAR) > 0n);
+  });
+
   it('leaves a debt if a deep reorganisation takes it after its payout, which the same money fills', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();

@@ -368,6 +368,8 @@ export async function openRelayScene(input: SceneInput = {}) {
       subject = undefined as string | undefined,
       contract = chain.depositContract() ?? '',
       amount = undefined as bigint | undefined,
+      // The payment has the same address on another network, whose row has the name.
+      isSecond = false,
     } = {}) {
       const asset = SANDBOX_ASSETS['eip3009-vrs'];
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
@@ -381,11 +383,13 @@ export async function openRelayScene(input: SceneInput = {}) {
       if (subject === undefined) await newPayment(id);
       const stored = { ...newItem(item, { state: 'offered', signature: null }), isHeld };
       const { commitment } = stored;
+      const itemKey = isSecond ? `${commitment}@${network.chainId}` : commitment;
       await command(base, async (tx, now) => {
         await raiseNativeDeadline(tx, { paymentId: id, deadline: new Date(deadlineS * 1_000), now });
-        await insertItems(tx, [stored], now);
+        const other = { ...stored, item: { ...stored.item, network: 'eip155:8453' }, isHeld };
+        await insertItems(tx, [...(isSecond ? [other] : []), { ...stored, commitment: itemKey }], now);
         const fields = { commitment, network: network.chainId, address, paymentId: id, asset };
-        await insertDeposit(tx, { ...fields, itemKey: commitment, mac: depositMac(base, fields) }, now);
+        await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(base, fields) }, now);
       });
       const sender = payers.newPayer().address;
       const send = (units: bigint, { from = sender as string, token = asset } = {}) => {

@@ -103,7 +103,7 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
       await atEachLook();
       if (stage.acting() > 0) return false;
       readTo ??= await headsAhead(stage);
-      if (await isAllDone(stage, readTo)) {
+      if ((await workLeft(stage, readTo)) === '') {
         stage.quietSince ??= scheduler.steps();
         return stage.isRestored || stage.followed.upToDateSince === stage.quietSince;
       }
@@ -145,7 +145,10 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
       if (violations.length > 0) throw violations[0];
       await checkChanged(stage, stage.driver.takeChanged());
       if (await isOver()) return;
-      if (scheduler.steps() >= MAX_STEPS) throw new Violation('the run ends', `it took more than ${MAX_STEPS} steps`);
+      if (scheduler.steps() >= MAX_STEPS) {
+        const left = await workLeft(stage, await headsAhead(stage));
+        throw new Violation('the run ends', `it took more than ${MAX_STEPS} steps. Left: ${left}`);
+      }
       if (!scheduler.step()) throw new Violation('the run goes on', 'nothing is left to do');
     }
   }
@@ -181,26 +184,29 @@ async function headsAhead({ networks }: Stage): Promise<Heights> {
  * True if every payment is final, nothing is on its way, every webhook and mail has come to its end, everything is booked and
  * sealed, and the chains were read up to these blocks.
  */
-async function isAllDone({ sql }: Stage, { networks, heights }: Heights): Promise<boolean> {
-  const rows = await sql<{ open: number }[]>`
-    select ((select count(*) from payments where status in ('requires_action', 'processing'))
-      + (select count(*) from outgoing where state = 'sending' and problem is distinct from 'limited')
-      + (select count(*) from outbox)
-      + (select count(*) from event_batches where position > (select position from webhook_cursor))
-      + (select count(*) from webhook_deliveries where status = 'pending')
-      + (select count(*) from webhook_endpoints where replay_after is not null)
-      + (select count(*) from chain_events where decided_at is null)
-      + (select count(*) from sends where state = 'open')
-      + (select count(*) from items where purpose = 'sweep' and state in ('due', 'sent'))
-      + (select count(*) from deposit_places where is_stale)
-      + (select count(*) from positions where is_stale)
-      + (select count(*) from unnest(${networks}::text[], ${heights}::int[]) as n (network, height)
-        join deposit_cursors c on c.network = n.network where final_number < height)
-      + (select count(*) from unnest(${networks}::text[], ${heights}::int[]) as n (network, height)
-        join chain_cursors c on c.network = n.network where final_number < height)
-      + (select count(*) from mails where status = 'pending')
-      + (select count(*) from book_entries where sequence is null))::int as open`;
-  return rows[0]?.open === 0;
+/** The work that is left, in words. Empty if everything has come to its end. */
+async function workLeft({ sql }: Stage, { networks, heights }: Heights): Promise<string> {
+  const rows = await sql<{ left: string | null }[]>`
+    select string_agg(count || ' ' || name, ', ' order by name) as left from (
+      select 'payments' as name, count(*) from payments where status in ('requires_action', 'processing')
+      union all select 'outgoing', count(*) from outgoing where state = 'sending' and problem is distinct from 'limited'
+      union all select 'outbox', count(*) from outbox
+      union all select 'batches of events', count(*) from event_batches where position > (select position from webhook_cursor)
+      union all select 'deliveries', count(*) from webhook_deliveries where status = 'pending'
+      union all select 'replays', count(*) from webhook_endpoints where replay_after is not null
+      union all select 'events of the chain', count(*) from chain_events where decided_at is null
+      union all select 'sends', count(*) from sends where state = 'open'
+      union all select 'sweeps', count(*) from items where purpose = 'sweep' and state in ('due', 'sent')
+      union all select 'places', count(*) from deposit_places where is_stale
+      union all select 'positions', count(*) from positions where is_stale
+      union all select 'networks for deposits', count(*) from unnest(${networks}::text[], ${heights}::int[]) as n (network, height)
+        join deposit_cursors c on c.network = n.network where final_number < height
+      union all select 'networks', count(*) from unnest(${networks}::text[], ${heights}::int[]) as n (network, height)
+        join chain_cursors c on c.network = n.network where final_number < height
+      union all select 'mails', count(*) from mails where status = 'pending'
+      union all select 'entries', count(*) from book_entries where sequence is null
+    ) as work where count > 0`;
+  return rows[0]?.left ?? '';
 }
 
 /**

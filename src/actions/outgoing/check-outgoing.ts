@@ -96,8 +96,9 @@ async function checkPayment(
     event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
   const item = await findPayingItem(db.sql, paymentId);
   const deposit = await findDeposit(db.sql, { paymentId, asset: outgoing.asset });
-  if (deposit !== undefined && (item === undefined || item.commitment === deposit.commitment)) {
-    const { network, commitment } = deposit.item;
+  if (deposit !== undefined && (item === undefined || item.commitment === deposit.item.commitment)) {
+    const { commitment } = deposit;
+    const { network } = deposit.item;
     return checkSweeps({ db }, chain, {
       ...outgoing,
       network,

@@ -230,7 +230,9 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
   const done = (found: Spend[]) => found.map((spend) => ({ ...spend, isDone: true }));
   if (returned !== undefined) {
     const own = fit.filter(({ id }) => id === returned);
-    return done(take(own, amount, { order, purpose: 'return' }));
+    // The operator's float gave the fee back. Dust may have joined the lot since.
+    const units = amount - own.reduce((sum, lot) => sum + lot.fee, 0n);
+    return done(take(own, units, { order, purpose: 'return' }));
   }
   if (!order.startsWith('pout_')) {
     // Lots of another asset paid none of it, whatever the order was.
