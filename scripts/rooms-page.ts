@@ -19,7 +19,6 @@ export function roomsPage(): string {
     'sdk/src',
     'clients',
     'contracts',
-    'migrations',
     'bench',
     'scripts',
     'test',

@@ -53,6 +53,12 @@ export async function deleteFreeze(
   return row;
 }
 
+/** True from a restore until the rebuild of every network. */
+export async function isRestoring(db: Reader): Promise<boolean> {
+  const rows = await db`select from freezes where scope = 'restored' limit 1`;
+  return rows.length > 0;
+}
+
 export function listFreezes(db: Reader): Promise<Freeze[]> {
   return db<Freeze[]>`select ${columns(db)} from freezes order by since, scope, subject`;
 }

@@ -86,14 +86,12 @@ export function lockPayments(tx: Tx, ids: readonly string[]): Promise<Payment[]>
 
 /**
  * Locks at most `limit` payments that the clock alone can end and whose time is over, the longest overdue first. Rows that
- * another node is sweeping are left to it. After a restore none is: a payment may have been paid after the backup, which only
- * the rebuild finds out.
+ * another node is sweeping are left to it.
  */
 export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<Payment[]> {
   return tx<Payment[]>`
     select ${paymentColumns(tx)} from payments
     where status = 'requires_action' and native_deadline is null and expires_at <= ${now}
-      and not exists (select from freezes where scope = 'restored')
     order by expires_at limit ${limit} for update skip locked`;
 }
 
