@@ -152,6 +152,25 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('does not take held money that it has forgotten for money of nobody', async () => {
+    scene = await openRefundScene();
+    node = await scene.newNode();
+    await scene.live(node, 2);
+    const copy = await copyDatabase(scene.db);
+    const { number: from } = await scene.chain.head();
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.live(node, 3);
+    await copy.restore();
+    await freeze(scene, { scope: 'restored', subject: scene.network, reason: 'a restore', actor: 'operator' });
+    node = await scene.newNode();
+    await scene.live(node, 4);
+    await rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
+    await scene.live(node, 4);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   for (const isAuditedFirst of [false, true]) {
     const order = isAuditedFirst ? 'after' : 'before';
     it(`distinguishes received coin from spent gas of a relayer, with a rebuild ${order} an audit`, () =>

@@ -53,9 +53,10 @@ export async function deleteFreeze(
   return row;
 }
 
-/** True from a restore until the rebuild of every network. */
-export async function isRestoring(db: Reader): Promise<boolean> {
-  const rows = await db`select from freezes where scope = 'restored' limit 1`;
+/** True from a restore until the rebuild of the network, or of every network. */
+export async function isRestoring(db: Reader, network?: string): Promise<boolean> {
+  const rows = await db`
+    select from freezes where scope = 'restored' and subject = coalesce(${network ?? null}, subject) limit 1`;
   return rows.length > 0;
 }
 

@@ -19,6 +19,7 @@ import {
   type NewStray,
   putStrayCursor,
 } from '../../../store/money/strays.ts';
+import { isRestoring } from '../../../store/parties/freezes.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { raiseAlert } from '../../alerts.ts';
@@ -35,7 +36,8 @@ const FLOATS = ACCOUNTS.float('');
 /**
  * Searches the final blocks of a network for money that reached our accounts outside of payments. Returns true if there
  * are more blocks. The search begins at the block where the network was first seen. Two nodes may search the same
- * blocks: every transfer has one row, and only the node that inserts it books it.
+ * blocks: every transfer has one row, and only the node that inserts it books it. After a restore it waits for the rebuild:
+ * the money may be of a payment that the database has forgotten.
  */
 export async function recordStrays(
   deps: CommandDeps & RowKeyDeps & { log: Log },
@@ -52,7 +54,7 @@ export async function recordStrays(
     return false;
   }
   const { searchedTo: searched } = cursor;
-  if (final <= searched) return false;
+  if (final <= searched || (await isRestoring(deps.db.sql, network))) return false;
   const to = Math.min(final, searched + MAX_RANGE);
   const accounts = new Set(await ownAccounts(deps, connected));
   const unreadable: UnreadableLog[] = [];
