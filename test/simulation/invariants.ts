@@ -276,9 +276,7 @@ export const INVARIANTS: readonly Invariant[] = [
         const items = await stage.sql<{ count: number }[]>`
           select count(*)::int as count from items where subject = ${id} and method <> 'native'
             and commitment = any(${paid.map(({ commitment }) => commitment)}::text[])`;
-        const isForgotten = stage.isRestored && !stage.isRestoreSaid && status === 'expired';
-        if (status !== 'succeeded' && !isForgotten && (items[0]?.count ?? 0) > 0)
-          return `${id} is ${status} and its money was taken`;
+        if (status !== 'succeeded' && (items[0]?.count ?? 0) > 0) return `${id} is ${status} and its money was taken`;
       }
       return undefined;
     },

@@ -42,9 +42,8 @@ async function countsOf({ sql }: Stage): Promise<{ payments: number; addresses: 
   return rows[0] ?? { payments: 0, addresses: 0 };
 }
 
-/** All nodes end, and the database is what it was at the backup. Some operators say so before they start the gateway again. */
+/** All nodes end, and the database is what it was at the backup. The operator says so before the nodes start again. */
 export async function restore(stage: Stage, { copy }: Backup): Promise<void> {
-  const random = stage.random.fork('restore');
   await stage.scheduler.pass(stage.newClient('operator'), 'restores the database');
   stage.isRestored = true;
   stage.frozen.clear();
@@ -59,8 +58,7 @@ export async function restore(stage: Stage, { copy }: Backup): Promise<void> {
   async function bringBack(): Promise<void> {
     for (const node of stage.nodes) if (node?.isAlive) await node.crash();
     await copy.restore();
-    stage.isRestoreSaid = random.chance(0.5);
-    if (stage.isRestoreSaid) await sayRestored(stage, stage.commandDeps);
+    await sayRestored(stage, stage.commandDeps);
   }
 }
 

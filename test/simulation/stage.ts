@@ -105,8 +105,6 @@ export interface Stage {
   quietSince: number | undefined;
   /** True after the database was restored from a backup: it does not know everything that was. */
   isRestored: boolean;
-  /** True if the operator said so before the nodes started: payments wait for the rebuild then, and do not expire. */
-  isRestoreSaid: boolean;
   /** Payments that the lying endpoint has made up. */
   readonly forged: PaidEvent[];
   /** Transfers to deposit addresses that the lying endpoint has made up. */
@@ -208,7 +206,6 @@ export async function openStage(input: StageInput): Promise<Stage> {
     followed: { cursor: undefined, ids: new Set(), sequences: new Map(), upToDateSince: undefined },
     quietSince: undefined,
     isRestored: false,
-    isRestoreSaid: false,
     db,
     forged: [],
     forgedTransfers: [],
