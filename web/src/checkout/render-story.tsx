@@ -1,6 +1,6 @@
 import { renderToString } from 'react-dom/server';
 import { RefundApp } from './refund/refund-app.tsx';
-import type { Story } from './stories.ts';
+import type { Story } from './story-samples.ts';
 import { App } from './ui/app.tsx';
 
 export function renderStory({ props }: Story): { readonly html: string; readonly lang: string; readonly dir: string } {
