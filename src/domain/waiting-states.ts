@@ -23,7 +23,7 @@ export const WAITING_STATES = {
       from: 'a partner, or anybody with a payment link, who creates it; the watcher, when its last attempt is over',
       out: 'a payment, a cancellation, or its expiry',
       latest:
-        'its `expiresAt`; with a coin action or an address handed out, the first final block after that on their networks',
+        'its `expiresAt`; with a coin action or an address handed out, the first final block after that on their networks; after a restore not before the rebuild',
     },
     processing: {
       from: 'a payer with a signature that the chain would accept, coin that an endpoint shows, or enough money in a block',
