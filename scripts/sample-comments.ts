@@ -29,8 +29,8 @@ const comments = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}', 'sdk/src/**/*
   .sort()
   .flatMap(commentsOf);
 const chosen = comments.toSorted((a, b) => rank(a).localeCompare(rank(b))).slice(0, Number(values.count));
-console.log(`${chosen.length} of ${comments.length} comments, seed ${seed}\n`);
-for (const { file, line, text, code } of chosen) console.log(`${file}:${line}\n${text}\n${code}\n`);
+process.stdout.write(`${chosen.length} of ${comments.length} comments, seed ${seed}\n\n`);
+for (const { file, line, text, code } of chosen) process.stdout.write(`${file}:${line}\n${text}\n${code}\n\n`);
 
 function commentsOf(file: string): Comment[] {
   const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
