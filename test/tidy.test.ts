@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, it } from 'node:test';
 import { CRASH_POINTS } from '../src/runtime/crash-points.ts';
+import { shownPictures } from '../web/scripts/shown-pictures.ts';
 
 /** The rules of the house that a machine can check. ARCHITECTURE.md says why they are there. */
 
@@ -460,6 +461,14 @@ describe('the house', () => {
     const unfinished = tracked.filter((name) => /\.(ts|sql)$/.test(name) && mark.test(read(name)));
     const misnamed = sources.filter((name) => !/^[a-z0-9-]+(\.[a-z]+)?\.ts$/.test(name.split('/').at(-1) ?? ''));
     assert.deepEqual({ banned, long, unfinished, misnamed }, { banned: [], long: [], unfinished: [], misnamed: [] });
+  });
+
+  it('keeps the pictures that a page shows, and no others', async () => {
+    const shown = await shownPictures();
+    const kept = tracked
+      .filter((name) => name.startsWith('docs/pictures/'))
+      .map((name) => name.slice('docs/pictures/'.length));
+    assert.deepEqual(kept.toSorted(), [...shown].toSorted());
   });
 
   it('describes tests without waiting: the runner loses the suite of a test that is described later', () => {

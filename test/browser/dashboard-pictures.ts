@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { accessProblems } from '../../web/scripts/access-problems.ts';
 import { savePicture } from '../../web/scripts/save-picture.ts';
+import { ALL_PICTURES, keepShown } from '../../web/scripts/shown-pictures.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { globalSetup, globalTeardown } from '../global-setup.ts';
 import { until } from '../until.ts';
@@ -16,10 +17,11 @@ import { createLinks, type Save, signDeviceIn, takeSale } from './shop-pictures.
 const USAGE = `npm run pictures:dashboard [-- folder [name]]
 
 Takes pictures of every page of the dashboard, of a payment link and of the point of sale, on a sandbox with some payments: in both
-themes, on a phone and on a desk. Each page is also held against the rules of axe; one that breaks a rule fails the run. Needs a build of the pages (npm run build).
+themes, on a phone and on a desk. Pictures that a page of the documentation shows are copied to docs/pictures. axe checks each page; a
+broken rule fails the run. Needs a build of the pages (npm run build).
 
-folder   where they go, docs/pictures unless told: the folders dashboard and shop in it
-name     only those whose name begins with this
+folder   the folder of all pictures, with the folders dashboard and shop in it; .pictures by default, which Git ignores
+name     takes only the pictures whose name begins with this
 `;
 
 if (process.argv.includes('--help')) {
@@ -27,7 +29,7 @@ if (process.argv.includes('--help')) {
   process.exit(0);
 }
 
-const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures'));
+const FOLDER = resolve(process.argv[2] ?? ALL_PICTURES);
 const ROOMS = ['dashboard', 'shop'] as const;
 const ONLY = process.argv[3];
 const SIZES = [
@@ -106,7 +108,8 @@ try {
   await takeShop(cashier, shown);
   await takeAll(await operatorLink(scene), [{ name: 'gateway', path: '/operator', ready: '.cards .card' }]);
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  process.stdout.write(`${count} pictures, ${problems.length} problems\n`);
+  const kept = await keepShown(FOLDER);
+  process.stdout.write(`${count} pictures, ${kept} of them in docs/pictures, ${problems.length} problems\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   await scene.close();

@@ -5,16 +5,17 @@ import { drawSheet } from '../../src/paper/draw-sheet.ts';
 import { pictureOf } from '../../test/poppler.ts';
 import { accessProblems } from './access-problems.ts';
 import { savePicture } from './save-picture.ts';
+import { ALL_PICTURES, keepShown } from './shown-pictures.ts';
 import { type StoryServer, serveNewStories } from './story-server.ts';
 
 const USAGE = `npm run pictures:pages [-- folder [name]]
 
-Makes pictures of the documentation: the shop, the API reference, receipts as PDF, and every state of the checkout and of
-receipts, in both themes, on a phone and on a desk. Each state is also held against the rules of axe; one that breaks a rule
-fails the run.
+Takes pictures of the shop, the API reference, receipts as PDF, and every state of the checkout and of receipts, in both themes, on
+a phone and on a desk. Pictures that a page of the documentation shows are copied to docs/pictures. axe checks each state; a broken
+rule fails the run.
 
-folder   where they go, docs/pictures unless told
-name     only those whose name begins with this
+folder   the folder of all pictures; .pictures by default, which Git ignores
+name     takes only the pictures whose name begins with this
 
 Needs Chromium (CHROMIUM names it, if it is not /usr/bin/chromium), and fonts for the pictures in Japanese and Arabic, such
 as Debian's fonts-vlgothic and fonts-noto-core. Those of PDF files need Poppler.
@@ -25,7 +26,7 @@ if (process.argv.includes('--help')) {
   process.exit(0);
 }
 
-const FOLDER = resolve(process.argv[2] ?? join(import.meta.dirname, '../../docs/pictures'));
+const FOLDER = resolve(process.argv[2] ?? ALL_PICTURES);
 const CHECKOUT = join(FOLDER, 'checkout');
 const RECEIPTS = join(FOLDER, 'receipts');
 const ONLY = process.argv[3];
@@ -65,7 +66,8 @@ try {
     for (const size of SIZES) problems.push(...(await takeAll(browser, server, theme, size)));
   }
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  process.stdout.write(`${count} pictures, ${problems.length} problems\n`);
+  const kept = await keepShown(FOLDER);
+  process.stdout.write(`${count} pictures, ${kept} of them in docs/pictures, ${problems.length} problems\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } finally {
   await browser.close();
