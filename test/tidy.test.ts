@@ -471,6 +471,11 @@ describe('the house', () => {
     assert.deepEqual(kept.toSorted(), [...shown].toSorted());
   });
 
+  it('has each doc comment above its own declaration', () => {
+    const wrong = tracked.filter((name) => /\.tsx?$/.test(name) && /\*\/\n *\/\*\*/.test(read(name)));
+    assert.deepEqual(wrong, []);
+  });
+
   it('describes tests without waiting: the runner loses the suite of a test that is described later', () => {
     const wrong = tracked.filter((name) => name.endsWith('.ts') && /\bdescribe\(.*\basync\b/.test(read(name)));
     assert.deepEqual(wrong, []);

@@ -182,7 +182,6 @@ export const ASSETS: readonly KnownAsset[] = [
 
 const ASSET_BY_ID = new Map(ASSETS.map((asset) => [asset.id, asset]));
 
-/** By its canonical CAIP-19 id. */
 /** The method by which our own accounts send on what an item has brought. */
 export function methodOf({ asset, method }: { readonly asset: string; readonly method: ItemMethod }): PayMethod {
   if (!isByDeposit(method)) return method;
@@ -191,6 +190,7 @@ export function methodOf({ asset, method }: { readonly asset: string; readonly m
   return pay.method;
 }
 
+/** By its canonical CAIP-19 id. */
 export function findAsset(id: string): KnownAsset | undefined {
   return ASSET_BY_ID.get(id);
 }
