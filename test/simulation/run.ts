@@ -180,11 +180,7 @@ async function headsAhead({ networks }: Stage): Promise<Heights> {
   };
 }
 
-/**
- * True if every payment is final, nothing is on its way, every webhook and mail has come to its end, everything is booked and
- * sealed, and the chains were read up to these blocks.
- */
-/** The work that is left, in words. Empty if everything has come to its end. */
+/** The work that is left, in words. Empty if everything has ended, is booked and sealed, and the chains were read up to these blocks. */
 async function workLeft({ sql }: Stage, { networks, heights }: Heights): Promise<string> {
   const rows = await sql<{ left: string | null }[]>`
     select string_agg(count || ' ' || name, ', ' order by name) as left from (
