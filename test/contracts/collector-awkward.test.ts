@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Address, encodeFunctionData, type Hex, maxUint256, parseAbi } from 'viem';
-import awkwardToken from '../../contracts/artifacts/AwkwardToken.json' with { type: 'json' };
+import { type Address, encodeFunctionData, type Hex, maxUint256 } from 'viem';
 import testWallet from '../../contracts/artifacts/TestWallet.json' with { type: 'json' };
 import {
   COLLECTOR_ADDRESS,
@@ -10,6 +9,7 @@ import {
   PERMIT2_ADDRESS,
   type SignedItem,
 } from '../../src/chains/evm/collector.ts';
+import { type AwkwardToken, deployAwkwardToken, type Quirk } from './awkward-token.ts';
 import {
   type Collected,
   type CollectorChain,
@@ -24,22 +24,6 @@ import {
   USDT,
 } from './collector-chain.ts';
 
-const QUIRKS = [
-  'None',
-  'TakesFee',
-  'ChargesSender',
-  'MovesNothing',
-  'AnswersFalse',
-  'AnswersNothing',
-  'AnswersTwo',
-  'Reverts',
-  'RevertsWithMegabyte',
-  'BurnsGas',
-  'Reenters',
-] as const;
-type Quirk = (typeof QUIRKS)[number];
-
-const AWKWARD_ABI = parseAbi(['function setQuirk(address, uint8)', 'function setReentry(bytes)']);
 const SIGNATURE: Hex = `0x${'11'.repeat(64)}`;
 
 let chain: CollectorChain;
@@ -50,15 +34,11 @@ after(() => chain.evm.close());
 
 describe('awkward tokens', () => {
   let token: Address;
+  let setQuirk: AwkwardToken['setQuirk'];
+  let setReentry: AwkwardToken['setReentry'];
   before(async () => {
-    token = await chain.deploy(awkwardToken);
+    ({ token, setQuirk, setReentry } = await deployAwkwardToken(chain));
   });
-
-  const setQuirk = (account: Address, quirk: Quirk) =>
-    chain.send({
-      to: token,
-      data: encodeFunctionData({ abi: AWKWARD_ABI, functionName: 'setQuirk', args: [account, QUIRKS.indexOf(quirk)] }),
-    });
 
   const item = async (given: Partial<SignedItem> = {}): Promise<SignedItem> => {
     const made = await chain.item({ payer: chain.someone().address, signature: SIGNATURE, ...given });
@@ -124,8 +104,7 @@ describe('awkward tokens', () => {
       encodeNativePayment({ ...inner, amount: 0n, fee: 0n, feeAccount: FEE_ACCOUNT }),
     ];
     for (const entry of entries) {
-      const data = encodeFunctionData({ abi: AWKWARD_ABI, functionName: 'setReentry', args: [entry] });
-      await chain.send({ to: token, data });
+      await setReentry(entry);
       assert.deepEqual(reasonsOf(await quirky('Reenters', 'pull')), [say('Reentered()')]);
       const atPayout = reasonsOf(await quirky('Reenters', 'payout'));
       assert.match(atPayout[0] ?? '', new RegExp(`^${say('PayoutFailed(bytes)')}.*${say('Reentered()').slice(2)}`));

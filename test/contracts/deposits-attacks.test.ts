@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Address, encodeFunctionData, type Hex, hexToBigInt, keccak256, numberToHex, slice } from 'viem';
-import awkwardToken from '../../contracts/artifacts/AwkwardToken.json' with { type: 'json' };
 import caller from '../../contracts/artifacts/Caller.json' with { type: 'json' };
 import { COLLECTOR_ADDRESS, decodeBatchOutcome, PERMIT2_ADDRESS } from '../../src/chains/evm/collector.ts';
 import {
@@ -12,12 +11,10 @@ import {
   encodeAuthorizedSweep,
   encodeSweep,
 } from '../../src/chains/evm/deposits.ts';
+import { deployAwkwardToken } from './awkward-token.ts';
 import { type CollectorChain, createCollectorChain, FEE_ACCOUNT, say, USDC, USDT } from './collector-chain.ts';
 import { type Authorized, createDepositScene, type DepositScene, type Swept } from './deposit-scene.ts';
-import { ANY_SIGNATURE, deployHostileToken, type HostileToken } from './hostile-token.ts';
-
-/** Quirks of `contracts/test/AwkwardToken.sol` by their numbers. */
-const [REVERTS, REVERTS_LONG] = [7, 8];
+import { ANY_SIGNATURE, assertWholeAllowance, deployHostileToken, type HostileToken } from './hostile-token.ts';
 
 let chain: CollectorChain;
 let scene: DepositScene;
@@ -32,11 +29,6 @@ after(() => chain.evm.close());
 
 const usdc = (account: Address) => chain.balanceOf(USDC, account);
 const moved = ({ logs }: Swept) => logs.map(({ amount, fee }) => [amount, fee]);
-
-const setQuirk = (token: Address, account: Address, quirk: number) => {
-  const { abi } = awkwardToken;
-  return chain.send({ to: token, data: encodeFunctionData({ abi, functionName: 'setQuirk', args: [account, quirk] }) });
-};
 
 async function simulateAuthorized(items: readonly Authorized[], kind: AuthorizedSweep['kind'] = 'deposit-vrs') {
   const answer = await chain.call(DEPOSITS_ADDRESS, encodeAuthorizedSweep({ kind, items }));
@@ -121,9 +113,9 @@ describe('items that are refused', () => {
   });
 
   it('cost the same, however many there are', async () => {
-    const token = await chain.deploy(awkwardToken);
+    const { token, setQuirk } = await deployAwkwardToken(chain);
     const recipient = chain.someone().address;
-    await setQuirk(token, recipient, REVERTS);
+    await setQuirk(recipient, 'Reverts');
     const gasOf = async (count: number) => {
       const items = Array.from({ length: count }, () => scene.terms({ token, recipient }));
       for (const item of items) await scene.arrive(item);
@@ -134,11 +126,11 @@ describe('items that are refused', () => {
   });
 
   it('keep 256 bytes of a long reason, in their order, between items that are swept', async () => {
-    const token = await chain.deploy(awkwardToken);
+    const { token, setQuirk } = await deployAwkwardToken(chain);
     const items = Array.from({ length: 6 }, () => scene.terms({ token }));
     for (const item of items) await scene.arrive(item);
     for (const at of [1, 2, 4])
-      await setQuirk(token, items[at]?.recipient as Address, at === 2 ? REVERTS : REVERTS_LONG);
+      await setQuirk(items[at]?.recipient as Address, at === 2 ? 'Reverts' : 'RevertsWithMegabyte');
     const reasons = await scene.simulate({ items, allowance: 2_700_000 });
     const payoutFailed = say('PayoutFailed(bytes)');
     assert.deepEqual(
@@ -224,21 +216,12 @@ describe('the gas of an item', () => {
     for (const allowance of [100_000, 5_000_000, 15_000_000]) {
       const item = await hostile.authorized(scene.terms({ token: hostile.token }));
       const data = encodeAuthorizedSweep({ kind: 'deposit-vrs', items: [item], allowance });
-      const told = async (gas: number) => {
+      const gasTold = async (gas: number) => {
         const answer = await chain.call(DEPOSITS_ADDRESS, data, { gas }).catch(() => undefined);
         const [first] = answer === undefined ? [] : decodeBatchOutcome(answer, 1);
         return first?.isCollected === false ? hexToBigInt(first.reason) : undefined;
       };
-      const ample = await told(2 ** 24);
-      assert.ok(ample !== undefined && ample > (BigInt(allowance) * 8n) / 10n);
-      let [tooLittle, enough] = [allowance, 2 ** 24];
-      while (enough - tooLittle > 1) {
-        const middle = Math.floor((tooLittle + enough) / 2);
-        if ((await told(middle)) === undefined) tooLittle = middle;
-        else enough = middle;
-      }
-      assert.equal(await told(enough), ample, `${allowance}`);
-      assert.ok(enough < (allowance * 64) / 63 + 50_000);
+      await assertWholeAllowance(allowance, gasTold);
     }
     await hostile.setPull('Moves');
   });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Address, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
-import awkwardToken from '../../contracts/artifacts/AwkwardToken.json' with { type: 'json' };
+import { type Address, encodeFunctionData, type Hex, keccak256 } from 'viem';
 import deposits from '../../contracts/artifacts/Deposits.json' with { type: 'json' };
 import { decodeBatchOutcome } from '../../src/chains/evm/collector.ts';
 import {
@@ -15,12 +14,9 @@ import {
   encodeSweep,
   maxAuthorizedItems,
 } from '../../src/chains/evm/deposits.ts';
+import { type AwkwardToken, deployAwkwardToken, type Quirk } from './awkward-token.ts';
 import { type CollectorChain, createCollectorChain, DEADLINE, FEE_ACCOUNT, say, USDC } from './collector-chain.ts';
 import { type Authorized, createDepositScene, type DepositScene } from './deposit-scene.ts';
-
-const AWKWARD_ABI = parseAbi(['function setQuirk(address, uint8)', 'function setReentry(bytes)']);
-/** The quirks of the token by their numbers. */
-const QUIRKS = { TakesFee: 1, MovesNothing: 3, Reverts: 7, RevertsWithMegabyte: 8, BurnsGas: 9, Reenters: 10 } as const;
 
 describe('deposit addresses that are filled by authorizations', () => {
   let chain: CollectorChain;
@@ -162,22 +158,21 @@ describe('deposit addresses that are filled by authorizations', () => {
 
   describe('of awkward tokens', () => {
     let token: Address;
+    let setQuirk: AwkwardToken['setQuirk'];
+    let setReentry: AwkwardToken['setReentry'];
     before(async () => {
-      token = await chain.deploy(awkwardToken);
+      ({ token, setQuirk, setReentry } = await deployAwkwardToken(chain));
     });
 
     /** The token takes any signature. */
-    async function awkward(quirk?: keyof typeof QUIRKS): Promise<Authorized> {
+    async function awkward(quirk: Quirk = 'None'): Promise<Authorized> {
       const terms = scene.terms({ token });
       const payer = chain.someone().address;
       await chain.tell(token, 'mint', [payer, terms.amount]);
-      if (quirk !== undefined) await tell('setQuirk', [payer, QUIRKS[quirk]]);
+      await setQuirk(payer, quirk);
       const rest = { validAfter: 0, validBefore: DEADLINE, nonce: keccak256(payer) };
       return { ...terms, payer, ...rest, signature: `0x${'11'.repeat(64)}1b` };
     }
-
-    const tell = (functionName: 'setQuirk' | 'setReentry', args: [Address, number] | [Hex]) =>
-      chain.send({ to: token, data: encodeFunctionData({ abi: AWKWARD_ABI, functionName, args } as never) });
 
     for (const [quirk, reason] of [
       ['TakesFee', say('ShortArrival()')],
@@ -191,7 +186,7 @@ describe('deposit addresses that are filled by authorizations', () => {
         const inner = await awkward();
         if (quirk === 'Reenters') {
           await scene.arrive(inner);
-          await tell('setReentry', [encodeSweep({ token, items: [inner] })]);
+          await setReentry(encodeSweep({ token, items: [inner] }));
         }
         const items = [await awkward(), await awkward(quirk), await awkward()];
         const reasons = await simulate(items);

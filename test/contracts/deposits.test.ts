@@ -9,7 +9,6 @@ import {
   keccak256,
   parseAbi,
 } from 'viem';
-import awkwardToken from '../../contracts/artifacts/AwkwardToken.json' with { type: 'json' };
 import {
   DEPOSITS_ADDRESS,
   type DepositTerms,
@@ -20,6 +19,7 @@ import {
   sweepGasLimit,
 } from '../../src/chains/evm/deposits.ts';
 import { createSandboxEvm } from '../../src/sandbox/genesis.ts';
+import { type AwkwardToken, deployAwkwardToken, type Quirk } from './awkward-token.ts';
 import {
   type CollectorChain,
   createCollectorChain,
@@ -31,22 +31,6 @@ import {
 } from './collector-chain.ts';
 import { createDepositScene, type DepositScene } from './deposit-scene.ts';
 
-const QUIRKS = [
-  'None',
-  'TakesFee',
-  'ChargesSender',
-  'MovesNothing',
-  'AnswersFalse',
-  'AnswersNothing',
-  'AnswersTwo',
-  'Reverts',
-  'RevertsWithMegabyte',
-  'BurnsGas',
-  'Reenters',
-] as const;
-type Quirk = (typeof QUIRKS)[number];
-
-const AWKWARD_ABI = parseAbi(['function setQuirk(address, uint8)', 'function setReentry(bytes)']);
 const PAY_OUT_ABI = parseAbi(['function payOut(address, address, uint256, address, uint256, uint256)']);
 
 describe('deposit addresses', () => {
@@ -228,18 +212,17 @@ describe('deposit addresses', () => {
 
   describe('of awkward tokens', () => {
     let token: Address;
+    let setQuirk: AwkwardToken['setQuirk'];
+    let setReentry: AwkwardToken['setReentry'];
     before(async () => {
-      token = await chain.deploy(awkwardToken);
+      ({ token, setQuirk, setReentry } = await deployAwkwardToken(chain));
     });
-
-    const tell = (functionName: 'setQuirk' | 'setReentry', args: [Address, number] | [Hex]) =>
-      chain.send({ to: token, data: encodeFunctionData({ abi: AWKWARD_ABI, functionName, args } as never) });
 
     /** The deposit whose recipient brings the quirk out stands between good ones. */
     async function quirky(quirk: Quirk) {
       const [first, bad, last] = [scene.terms({ token }), scene.terms({ token }), scene.terms({ token })];
       for (const item of [first, bad, last]) await scene.arrive(item);
-      await tell('setQuirk', [bad.recipient, QUIRKS.indexOf(quirk)]);
+      await setQuirk(bad.recipient, quirk);
       const [, reason] = await scene.simulate({ items: [first, bad, last] });
       const swept = await scene.sweep({ items: [first, bad, last] });
       assert.equal(swept.status, 'success');
@@ -276,7 +259,7 @@ describe('deposit addresses', () => {
     it('cannot be swept from within a sweep', async () => {
       const inner = scene.terms({ token });
       await scene.arrive(inner);
-      await tell('setReentry', [encodeSweep({ token, items: [inner] })]);
+      await setReentry(encodeSweep({ token, items: [inner] }));
       const { swept, bad } = await quirky('Reenters');
       assert.equal(swept.logs.length, 2);
       assert.equal(await chain.balanceOf(token, depositAddress(bad)), 10_000_000n);

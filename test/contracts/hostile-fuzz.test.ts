@@ -8,16 +8,10 @@ import { COLLECTOR_ADDRESS, encodeBatch, type SignedItem } from '../../src/chain
 import { DEPOSITS_ADDRESS, type DepositTerms, depositAddress, encodeSweep } from '../../src/chains/evm/deposits.ts';
 import { feeShare } from '../../src/domain/money/fee-share.ts';
 import { IS_LONG } from '../long.ts';
+import { QUIRKS, type Quirk } from './awkward-token.ts';
 import { type CollectorChain, collectorLogs, createCollectorChain, DEADLINE } from './collector-chain.ts';
 import { createDepositScene } from './deposit-scene.ts';
 import { ANY_SIGNATURE } from './hostile-token.ts';
-
-/** Quirks of `contracts/test/AwkwardToken.sol`, by their numbers. */
-const QUIRKS = [
-  ...['None', 'TakesFee', 'ChargesSender', 'MovesNothing', 'AnswersFalse', 'AnswersNothing', 'AnswersTwo'],
-  ...['Reverts', 'RevertsWithMegabyte', 'BurnsGas', 'Reenters'],
-] as const;
-type Quirk = (typeof QUIRKS)[number];
 
 const ITEMS_PER_BATCH = 8;
 /** Each item is a call of `carryOut`: 100,000 of them in the long run, half of them to each contract. */

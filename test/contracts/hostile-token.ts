@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem';
 import hostileToken from '../../contracts/artifacts/HostileToken.json' with { type: 'json' };
 import type { SignedItem } from '../../src/chains/evm/collector.ts';
@@ -49,4 +50,24 @@ export async function deployHostileToken(chain: CollectorChain) {
   }
 
   return { token, play, setPull, list, item, authorized };
+}
+
+/**
+ * Asserts that a token meets the whole allowance of its item, or the transaction reverts: there is no limit of gas between. `gasTold` runs
+ * the transaction with a limit of gas, and returns the gas that the token saw; undefined if the transaction reverted.
+ */
+export async function assertWholeAllowance(
+  allowance: number,
+  gasTold: (gas: number) => Promise<bigint | undefined>,
+): Promise<void> {
+  const ample = await gasTold(2 ** 24);
+  assert.ok(ample !== undefined && ample > (BigInt(allowance) * 8n) / 10n);
+  let [tooLittle, enough] = [allowance, 2 ** 24];
+  while (enough - tooLittle > 1) {
+    const middle = Math.floor((tooLittle + enough) / 2);
+    if ((await gasTold(middle)) === undefined) tooLittle = middle;
+    else enough = middle;
+  }
+  assert.equal(await gasTold(enough), ample, `${allowance}`);
+  assert.ok(enough < (allowance * 64) / 63 + 50_000);
 }

@@ -1,4 +1,4 @@
-import { type Block, ChainUnavailableError, type Receipt, type TransactionState } from '../chain.ts';
+import { type Block, type BlockId, ChainUnavailableError, type Receipt, type TransactionState } from '../chain.ts';
 import type { FinalityTag } from '../networks.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
@@ -42,6 +42,31 @@ export function blockCall(which: number | FinalityTag): RpcCall<{ readonly found
       const found = readBlock(result);
       if (typeof which === 'number' && found.number !== which) throw new RangeError('another block');
       return { found };
+    },
+  };
+}
+
+/**
+ * The transactions of a block whose sender or receiver is one of these accounts, with the block. Chains have transaction types of
+ * their own, so only the transactions of these accounts must have a known form.
+ */
+export function ownTransactionsCall<T>(
+  { accounts, number, side }: { accounts: readonly string[]; number: number; side: 'from' | 'to' },
+  read: (transaction: Record<string, unknown>) => T,
+): RpcCall<{ readonly block: BlockId; readonly found: readonly T[] }> {
+  const asked = new Set(accounts.map((account) => account.toLowerCase()));
+  return {
+    method: 'eth_getBlockByNumber',
+    params: [toQuantity(number), true],
+    minBlock: number,
+    read: (result) => {
+      const { transactions } = readFields(result);
+      const { hash, ...block } = readBlock(result);
+      if (block.number !== number || !Array.isArray(transactions)) throw new RangeError('another block');
+      const own = transactions.map(readFields).filter(({ [side]: account }) => {
+        return typeof account === 'string' && asked.has(account.toLowerCase());
+      });
+      return { block: { number, hash }, found: own.map(read) };
     },
   };
 }

@@ -1,12 +1,12 @@
 import { checksumAddress } from '../../domain/caip.ts';
-import type { BlockId, Chain, Incoming } from '../chain.ts';
+import type { Chain, Incoming } from '../chain.ts';
 import { coinOf } from '../coin.ts';
-import { findTransaction } from './blocks.ts';
+import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { createLogReader, readAll, readPlace } from './logs.ts';
-import { readBlock, readData, readFields, readHash, readQuantity, readWord, toQuantity } from './rpc-values.ts';
+import { readData, readFields, readHash, readQuantity, readWord } from './rpc-values.ts';
 import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
@@ -78,7 +78,9 @@ export async function listCoinTransfers(
   number: number,
 ): Promise<readonly Incoming[]> {
   const asset = coinOf(context.network.chainId);
-  const { block, sent } = await context.rpc.call(fullBlockCall(accounts, number));
+  const call = ownTransactionsCall({ accounts, number, side: 'to' }, readSentCoin);
+  const { block, found } = await context.rpc.call(call);
+  const sent = found.flatMap((transfer) => transfer ?? []);
   const states = await Promise.all(sent.map(({ transactionHash }) => findTransaction(context, transactionHash)));
   return sent.flatMap((transfer, index) => {
     const state = states[index];
@@ -88,29 +90,6 @@ export async function listCoinTransfers(
 }
 
 type SentCoin = Pick<Incoming, 'transactionHash' | 'from' | 'to' | 'amount'>;
-
-function fullBlockCall(
-  accounts: readonly string[],
-  number: number,
-): RpcCall<{ readonly block: BlockId; readonly sent: readonly SentCoin[] }> {
-  const asked = new Set(accounts.map((account) => account.toLowerCase()));
-  return {
-    method: 'eth_getBlockByNumber',
-    params: [toQuantity(number), true],
-    minBlock: number,
-    read: (result) => {
-      const { transactions } = readFields(result);
-      const block = readBlock(result);
-      if (block.number !== number || !Array.isArray(transactions)) throw new RangeError('another block');
-      // Chains have transaction types of their own. Only transactions to our accounts must have a known form.
-      const ours = transactions
-        .map(readFields)
-        .filter(({ to }) => typeof to === 'string' && asked.has(to.toLowerCase()));
-      const sent = ours.flatMap((transaction) => readSentCoin(transaction) ?? []);
-      return { block: { number, hash: block.hash }, sent };
-    },
-  };
-}
 
 /** The coin transfer of a transaction, mined or not. Null when it transfers no coin, or is unknown. */
 export function coinCall(hash: string): RpcCall<SentCoin | null> {

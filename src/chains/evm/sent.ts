@@ -1,9 +1,9 @@
 import { checksumAddress } from '../../domain/caip.ts';
 import type { SentTransaction } from '../chain.ts';
-import { findTransaction } from './blocks.ts';
+import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
-import { readBlock, readData, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
+import { readData, readFields, readHash, readNumber } from './rpc-values.ts';
 
 /** The sender, nonce and gas cost of a transaction. Undefined while it is not mined. */
 export async function findSent(context: EvmContext, hash: string): Promise<SentTransaction | undefined> {
@@ -19,11 +19,12 @@ export async function listSent(
   accounts: readonly string[],
   number: number,
 ): Promise<readonly SentTransaction[]> {
-  const { hash: blockHash, origins } = await context.rpc.call(originsCall(accounts, number));
-  const states = await Promise.all(origins.map(({ hash }) => findTransaction(context, hash)));
-  return origins.flatMap((origin, index) => {
+  const call = ownTransactionsCall({ accounts, number, side: 'from' }, readOrigin);
+  const { block, found } = await context.rpc.call(call);
+  const states = await Promise.all(found.map(({ hash }) => findTransaction(context, hash)));
+  return found.flatMap((origin, index) => {
     const state = states[index];
-    const isThere = state?.is === 'mined' && state.block.hash === blockHash;
+    const isThere = state?.is === 'mined' && state.block.hash === block.hash;
     return isThere ? [{ ...origin, block: state.block, coinSpent: state.coinSpent }] : [];
   });
 }
@@ -39,28 +40,6 @@ function originCall(hash: string): RpcCall<Origin | null> {
       const origin = readOrigin(readFields(result));
       if (origin.hash !== hash.toLowerCase()) throw new RangeError('another transaction');
       return origin;
-    },
-  };
-}
-
-function originsCall(
-  accounts: readonly string[],
-  number: number,
-): RpcCall<{ readonly hash: string; readonly origins: readonly Origin[] }> {
-  const asked = new Set(accounts.map((account) => account.toLowerCase()));
-  return {
-    method: 'eth_getBlockByNumber',
-    params: [toQuantity(number), true],
-    minBlock: number,
-    read: (result) => {
-      const { transactions } = readFields(result);
-      const block = readBlock(result);
-      if (block.number !== number || !Array.isArray(transactions)) throw new RangeError('another block');
-      // Chains have transaction types of their own. Only transactions of our accounts must have a known form.
-      const ours = transactions
-        .map(readFields)
-        .filter(({ from }) => typeof from === 'string' && asked.has(from.toLowerCase()));
-      return { hash: block.hash, origins: ours.map(readOrigin) };
     },
   };
 }
