@@ -81,3 +81,26 @@ export function renewMacs<Each extends Row>(
     return macs.length;
   });
 }
+
+/** No reorg is deeper than this: a transfer that was paid before is never signed again. */
+const SETTLED_MS = 7 * 24 * 3_600_000;
+
+export interface Renewal<Each> {
+  readonly isTrusted: (row: Each) => boolean;
+  readonly now: Date;
+}
+
+/** The same for rows that become signatures: rows whose transfer may be signed again. */
+export function renewSignableMacs<Each extends Row>(
+  pages: Pages,
+  table: Omit<MacTable<Each>, 'lock'> & {
+    lock(
+      tx: Tx,
+      page: { readonly after: string; readonly limit: number; readonly paidSince: Date },
+    ): Promise<readonly Each[]>;
+  },
+  { isTrusted, now }: Renewal<Each>,
+): Promise<number> {
+  const paidSince = new Date(now.getTime() - SETTLED_MS);
+  return renewMacs(pages, { ...table, lock: (tx, page) => table.lock(tx, { ...page, paidSince }) }, isTrusted);
+}

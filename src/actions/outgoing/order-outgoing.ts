@@ -8,12 +8,10 @@ import {
   setOutgoingMacs,
 } from '../../store/money/outgoing.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
-import { type Pages, renewMacs } from '../renew-macs.ts';
+import { type Pages, type Renewal, renewSignableMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 const TABLE = 'outgoing';
-/** No reorg is deeper than this: a transfer paid before is never signed again. */
-export const SETTLED_MS = 7 * 24 * 3_600_000;
 
 /** Orders transfers, and returns the ids of those that begin: all others are under way or done. Each row carries its MAC. */
 export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {
@@ -39,21 +37,9 @@ export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean 
 }
 
 /** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */
-export function renewOutgoingMacs(
-  pages: Pages,
-  deps: RowKeyDeps,
-  { isTrusted, now }: { readonly isTrusted: (outgoing: Outgoing) => boolean; readonly now: Date },
-): Promise<number> {
-  const paidSince = new Date(now.getTime() - SETTLED_MS);
-  return renewMacs<Outgoing>(
-    pages,
-    {
-      lock: (tx, page) => lockOpenOutgoing(tx, { ...page, paidSince }),
-      macOf: (outgoing) => outgoingMac(deps, outgoing),
-      write: setOutgoingMacs,
-    },
-    isTrusted,
-  );
+export function renewOutgoingMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Outgoing>): Promise<number> {
+  const table = { lock: lockOpenOutgoing, macOf: (row: Outgoing) => outgoingMac(deps, row), write: setOutgoingMacs };
+  return renewSignableMacs(pages, table, renewal);
 }
 
 type Order = Omit<NewOutgoing, 'amount' | 'paymentId'> & {

@@ -1,8 +1,7 @@
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import { lockOpenRefunds, type Refund, setRefundMacs } from '../../../store/money/refunds.ts';
-import { type Pages, renewMacs } from '../../renew-macs.ts';
+import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { SETTLED_MS } from '../order-outgoing.ts';
 
 /** Rows of refunds may name another recipient than the payer, so each carries a MAC under a key outside the database. */
 
@@ -23,21 +22,9 @@ export function isOwnRefund({ rowKeys }: RowKeyDeps, refund: Refund): boolean {
 }
 
 /** Writes the MACs of trusted refunds that may still be signed, under the newest key. */
-export function renewRefundMacs(
-  pages: Pages,
-  deps: RowKeyDeps,
-  { isTrusted, now }: { readonly isTrusted: (refund: Refund) => boolean; readonly now: Date },
-): Promise<number> {
-  const paidSince = new Date(now.getTime() - SETTLED_MS);
-  return renewMacs<Refund>(
-    pages,
-    {
-      lock: (tx, page) => lockOpenRefunds(tx, { ...page, paidSince }),
-      macOf: (refund) => refundMac(deps, refund),
-      write: setRefundMacs,
-    },
-    isTrusted,
-  );
+export function renewRefundMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Refund>): Promise<number> {
+  const table = { lock: lockOpenRefunds, macOf: (row: Refund) => refundMac(deps, row), write: setRefundMacs };
+  return renewSignableMacs(pages, table, renewal);
 }
 
 function fieldsOf({ id, paymentId, merchantId, network, asset, method, recipient, amount }: RefundTerms): MacFields {

@@ -1,8 +1,7 @@
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import { lockOpenRequests, type Stray, setRequestMacs } from '../../../store/money/strays.ts';
-import { type Pages, renewMacs } from '../../renew-macs.ts';
+import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { SETTLED_MS } from '../order-outgoing.ts';
 
 /** Requests of partners name the recipient of late money, so each carries a MAC under a key outside the database. */
 
@@ -23,21 +22,9 @@ export function isOwnReturn({ rowKeys }: RowKeyDeps, stray: Stray): boolean {
 }
 
 /** Writes the MACs of trusted requests that may still be signed, under the newest key. */
-export function renewReturnMacs(
-  pages: Pages,
-  deps: RowKeyDeps,
-  { isTrusted, now }: { readonly isTrusted: (stray: Stray) => boolean; readonly now: Date },
-): Promise<number> {
-  const paidSince = new Date(now.getTime() - SETTLED_MS);
-  return renewMacs<Stray>(
-    pages,
-    {
-      lock: (tx, page) => lockOpenRequests(tx, { ...page, paidSince }),
-      macOf: (stray) => returnMac(deps, stray),
-      write: setRequestMacs,
-    },
-    isTrusted,
-  );
+export function renewReturnMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Stray>): Promise<number> {
+  const table = { lock: lockOpenRequests, macOf: (row: Stray) => returnMac(deps, row), write: setRequestMacs };
+  return renewSignableMacs(pages, table, renewal);
 }
 
 function fieldsOf({ id, paymentId, merchantId, network, asset, amount, recipient, sendAfter }: ReturnTerms): MacFields {
