@@ -8,7 +8,7 @@ import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
-import { type EventOfItem, listEventsOfItems } from '../../../store/chain/chain-events.ts';
+import { type EventOfItem, findFirstUndecided, listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
@@ -46,8 +46,10 @@ export async function recordStrays(
   const { chain } = connected;
   const network = chain.network.chainId;
   const cursors = await findCursors(deps.db.sql);
-  const final = cursors.find((cursor) => cursor.network === network)?.finalNumber;
-  if (final === undefined) return false;
+  const read = cursors.find((cursor) => cursor.network === network)?.finalNumber;
+  if (read === undefined) return false;
+  // An event that is not decided yet may show that the database was restored.
+  const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
   const cursor = await findStrayCursor(deps.db.sql, network);
   if (cursor === undefined) {
     await command(deps, (tx) => putStrayCursor(tx, network, final));
