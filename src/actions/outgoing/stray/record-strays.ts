@@ -15,6 +15,7 @@ import {
   findStrayCursor,
   followOutgoing,
   insertStrays,
+  lockStrayCursor,
   moveStray,
   type NewStray,
   putStrayCursor,
@@ -28,6 +29,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import { eachApart, isItsOwnFault } from '../../each-apart.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import { followFloats, movedByHand } from '../float/follow-floats.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
 
 const MAX_RANGE = 1_000;
@@ -63,8 +65,11 @@ export async function recordStrays(
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
     await storeApart(tx, deps, strays, now);
+    // Of two nodes that searched the same blocks, one moves the floats.
+    if (moved.length > 0 && (await lockStrayCursor(tx, network)) === searched) await followFloats(tx, moved, now);
     await putStrayCursor(tx, network, to);
   });
   await tellUnreadable(deps, network, unreadable);
