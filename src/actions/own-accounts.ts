@@ -11,6 +11,7 @@ import {
   setOwnAccountMacs,
 } from '../store/chain/own-accounts.ts';
 import { listBalances } from '../store/money/books.ts';
+import { nameFloatAccounts } from '../store/money/floats.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
 import type { Reader, Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
@@ -71,6 +72,11 @@ export async function storedAccounts(db: Reader, deps: RowKeyDeps, network: stri
   return (await listOwnAccounts(db, network)).filter((row) => isOwnAccount(deps, row));
 }
 
+/** The intermediate account of a network that was named last. */
+export async function intermediateInForce(db: Reader, deps: RowKeyDeps, network: string): Promise<string | undefined> {
+  return lastIntermediate(await storedAccounts(db, deps, network))?.address;
+}
+
 /** Stores the accounts of the settings. Rejects if the money of the books is on another intermediate account. */
 export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readonly chains: Chains }): Promise<void> {
   for (const connected of deps.chains.list()) {
@@ -78,6 +84,8 @@ export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readon
       await lockName(tx, TABLE);
       const stored = await storedAccounts(tx, deps, connected.chain.network.chainId);
       await refuseOther(tx, connected, stored);
+      const account = lastIntermediate(stored)?.address ?? connected.intermediateAccount;
+      await nameFloatAccounts(tx, { network: connected.chain.network.chainId, account });
       const news = configuredAccounts(connected).filter((each) => !isInForce(each, stored));
       await insertOwnAccounts(
         tx,

@@ -52,6 +52,7 @@ const list = databaseCommand({
         { title: 'owner', cell: ({ owner }) => owner },
         { title: 'amount', cell: ({ asset, units: amount }) => amountText(asset, amount) },
         { title: 'asset', cell: ({ asset }) => asset },
+        { title: 'on', cell: ({ account: on }) => on ?? '' },
       ],
       empty: 'No floats yet: see float add.',
     }),

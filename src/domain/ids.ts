@@ -45,6 +45,14 @@ export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return newId(prefix, Math.max(atMs, 0), new Uint8Array(10));
 }
 
+/** The time in an id, in milliseconds. That of a payout or refund is the time of its payment. */
+export function timeOfId(id: string): number {
+  const bytes = idBytes(id);
+  const view = new DataView(bytes.buffer);
+  // The first four bits are a mark.
+  return (view.getUint16(0) & 0x0fff) * 2 ** 32 + view.getUint32(2);
+}
+
 /** Strict: one spelling per id. Crockford's aliases and lower case are refused, as ids are compared as plain text. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + TEXT_LENGTH && text.startsWith(prefix) && FORM.test(text.slice(prefix.length));

@@ -191,6 +191,7 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
       units: pay.method === 'native' ? COIN_FLOAT : SANDBOX_TOKENS_EACH / 2n,
       kind: 'added' as const,
       subject: FIRST_BLOCK.transaction,
+      account: SANDBOX_ACCOUNTS.intermediate,
     })),
   );
   await changeFloats(tx, changes, now);

@@ -6,7 +6,7 @@ import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-
 import { createAccountCheck } from '../actions/own-accounts.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';
 import { createFreezeCheck } from '../actions/parties/freeze-heads.ts';
-import { expirePayments } from '../actions/paying/expire-payments.ts';
+import { createExpiry } from '../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../actions/paying/find-customer-days.ts';
 import { foldStats } from '../actions/paying/fold-stats.ts';
 import { foldPaymentSteps } from '../actions/paying/fold-steps.ts';
@@ -17,12 +17,13 @@ import { pruneRequests, type RequestRecorder } from '../actions/record-requests.
 import type { UseRecorder } from '../actions/record-uses.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
+import type { Chains } from '../chains/chains.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
 /** Jobs that keep the tables small and the records current. */
-export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] {
+export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { readonly chains: Chains }): readonly Job[] {
   return [
-    { name: 'expire-payments', everyMs: 1_000, run: () => expirePayments(deps) },
+    { name: 'expire-payments', everyMs: 1_000, run: createExpiry(deps) },
     { name: 'apply-destinations', everyMs: 1_000, run: () => applyCooledOff(deps) },
     { name: 'check-accounts', everyMs: 60_000, run: createAccountCheck(deps) },
     { name: 'check-freezes', everyMs: 2_000, run: createFreezeCheck(deps) },

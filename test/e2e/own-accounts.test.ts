@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
 import { adoptAccount, createAccountCheck, ownAccounts, rememberAccounts } from '../../src/actions/own-accounts.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { refundIdOf } from '../../src/domain/ids.ts';
 import { insertOwnAccounts, listOwnAccounts } from '../../src/store/chain/own-accounts.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { copyDatabase } from '../database-copy.ts';
-import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
 const NEW = signerFromKey(`0x${'8'.repeat(64)}`);
@@ -115,6 +118,71 @@ describe('accounts that were ever ours', () => {
       actor: 'operator:ann',
       detail: { before: scene.intermediate, after: NEW.address },
     });
+  });
+
+  /** Another account is the intermediate account, and the money stays where it is. */
+  async function replaceAccount() {
+    scene.pass(1_000);
+    await adoptAccount(scene, { network: scene.network, address: NEW.address, actor: 'test' });
+    configure();
+    scene.control.setBalance(NEW_RELAYER.address, COIN, 10n ** 21n);
+    node = await scene.newNode();
+  }
+  const balances = () => [scene.intermediate, NEW.address].map((account) => scene.control.balanceOf(account, DOLLAR));
+
+  it('keep their floats: a refund spends no money of others on the new account before the money was moved', async () => {
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    await scene.fill(node, scene.merchantId, 5_000n);
+    const { id, payer, item } = await scene.paid(node);
+    await replaceAccount();
+    await scene.accept({ isHeld: true, told: { recipient: NEW.address } });
+    await scene.live(node, 3);
+    assert.deepEqual(balances(), [5_050n, 990n]);
+    await scene.request(id);
+    await scene.live(node);
+    assert.deepEqual(balances(), [5_050n, 990n], 'the held money of another payment is not spent');
+    assert.equal((await scene.refund(id)).state, 'awaiting_funds');
+    assert.match(
+      (await scene.alertText('refund_awaiting_funds')) ?? '',
+      new RegExp(`on the account ${scene.intermediate}`),
+    );
+    await assert.rejects(
+      returnFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, units: 1n, recipient: payer.address, actor: 'test' }),
+      new RegExp(`${scene.intermediate} has the float of operator`),
+    );
+    moveByHand(5_050n);
+    scene.pass(60_000);
+    await scene.live(node);
+    assert.equal((await scene.refund(id)).state, 'refunded');
+    assert.equal(scene.control.balanceOf(payer.address, DOLLAR), item.amount);
+    assert.deepEqual(balances(), [0n, 5_040n]);
+    const moved = await scene.db.sql<{ subject: string }[]>`
+      select subject from audit_log where action = 'float.moved' order by subject`;
+    assert.deepEqual(
+      moved.map(({ subject }) => subject),
+      [scene.merchantId, OPERATOR_FLOAT].toSorted(),
+    );
+    assert.deepEqual(await strays(), []);
+  });
+
+  it('pay a refund alone: held money on one account and a float on another are not added', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.fill(node, scene.merchantId, 300n);
+    await replaceAccount();
+    const transactionHash = scene.transfer({ from: scene.payers.newAccount(), to: NEW.address, units: 20n });
+    await node.turn(2);
+    await addFloat(scene, { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' });
+    await scene.request(id);
+    await scene.live(node);
+    assert.equal((await scene.refund(id)).state, 'awaiting_funds');
+    assert.match((await scene.alertText('refund_awaiting_funds')) ?? '', new RegExp(`on the account ${NEW.address}`));
+    assert.equal(await scene.outgoing(refundIdOf(id, 1)), undefined);
+    const more = scene.transfer({ from: scene.payers.newAccount(), to: NEW.address, units: 5n });
+    await node.turn(2);
+    await assert.rejects(
+      addFloat(scene, { owner: scene.merchantId, asset: DOLLAR, transactionHash: more, actor: 'test' }),
+      new RegExp(`is on the account ${scene.intermediate}. Move its money to ${NEW.address}`),
+    );
   });
 
   it('count by a right MAC alone: any other row raises an alert', async () => {

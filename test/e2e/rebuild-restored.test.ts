@@ -38,6 +38,13 @@ describe('a database restored from an older copy', () => {
     await node.watch();
     scene.control.setPaused(DOLLAR, false);
   }
+  /** A payment at a deposit address, whose sweep is the relayer's only transaction. */
+  async function sweepOnce() {
+    const { id, item, send } = await scene.deposit();
+    send(item.amount);
+    await node.turn(4);
+    assert.equal(await scene.status(id), 'succeeded');
+  }
   /** Everything that was accepted is paid. */
   async function settleAll() {
     scene.pass(600_000);
@@ -98,6 +105,30 @@ describe('a database restored from an older copy', () => {
     scene.control.goDown('sentTransactions');
     assert.deepEqual((await restore())?.gas, [], 'a second rebuild reads no block');
   });
+
+  for (const [what, lose] of [
+    ['a sweep', sweepOnce],
+    ['a batch that paid nothing', sendInVain],
+  ] as const) {
+    it(`has the gas of the first transaction that its relayer ever sent: ${what}`, async () => {
+      scene = await openRefundScene();
+      node = await scene.newNode();
+      await node.turn();
+      await recordCoinOnce();
+      const copy = await copyDatabase(scene.db);
+      const { number: from } = await scene.chain.head();
+      await lose();
+      await node.turn(2);
+      await copy.restore();
+      node = await scene.newNode();
+      await node.turn(2);
+      assert.match((await scene.differences())?.join() ?? '', /ETH on Till Sandbox less than the books say/);
+      const report = await rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
+      assert.deepEqual([report?.gas.length, report?.unplaced], [1, []]);
+      await node.turn(2);
+      assert.deepEqual(await scene.differences(), []);
+    });
+  }
 
   it('continues sending, and a later rebuild still finds the lost transactions', async () => {
     const { sends, restore } = await openRestored(async () => {

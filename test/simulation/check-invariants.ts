@@ -19,6 +19,7 @@ const OF_MEMORY = new Set([
   'events are placed',
   'programs pay once',
   'x402 answers stay true',
+  'mails are stored',
   'mails are sent as stored',
   'transfers keep their limit',
 ]);

@@ -6,6 +6,7 @@ import {
   lockCryptoSettlement,
   type StoredDestination,
 } from '../../store/parties/destinations.ts';
+import { isRestoring } from '../../store/parties/freezes.ts';
 import { lockMerchant } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -19,10 +20,14 @@ import { logDestinations } from './log-destinations.ts';
 const MAX_APPLIED = 100;
 const ACTOR = 'cooling-off';
 
-/** Puts changes of destinations in force that have cooled off. Returns true if there are more. */
+/**
+ * Puts changes of destinations in force that have cooled off. Returns true if there are more. After a restore it waits for the
+ * rebuild, which gives people the time to veto again what the database has forgotten to be vetoed.
+ */
 export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
+    if (await isRestoring(tx)) return false;
     const due = await lockCooledOff(tx, { now, limit: MAX_APPLIED });
     const rows = due.map((settlement) => ({ settlement }));
     const cooled = await ownDestinations(tx, deps, rows, now);

@@ -1,9 +1,57 @@
+import { ChainUnavailableError } from '../../chains/chain.ts';
+import type { Chains, ConnectedChain } from '../../chains/chains.ts';
+import { unshifted } from '../../runtime/shifted-clock.ts';
+import { findCursors } from '../../store/chain/chain-cursors.ts';
+import { findFirstUndecided } from '../../store/chain/chain-events.ts';
 import { isRestoring } from '../../store/parties/freezes.ts';
 import { lockOverdue } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-payment.ts';
 
 const BATCH = 500;
+/** A node waits this long for networks to be read. One that is out of reach keeps no payment open. */
+const MAX_WAIT_MS = 120_000;
+
+/**
+ * The job of a node that expires payments. It begins when the networks have been read up to their heads at the start of the
+ * node: if the database was restored, that is how the gateway notices it, and payments that were open in the backup may have
+ * been paid since.
+ */
+export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): () => Promise<boolean> {
+  const clock = unshifted(deps.world.clock);
+  const startMs = clock.nowMs();
+  const unread = new Map(deps.chains.list().map((connected) => [connected, undefined as number | undefined]));
+  const look = async (connected: ConnectedChain) => {
+    const height = unread.get(connected) ?? (await finalHeightOf(connected));
+    unread.set(connected, height);
+    if (height !== undefined && (await isReadTo(deps, connected, height))) unread.delete(connected);
+  };
+  return async () => {
+    if (unread.size > 0) await Promise.all([...unread.keys()].map(look));
+    if (unread.size > 0 && clock.nowMs() - startMs < MAX_WAIT_MS) return false;
+    unread.clear();
+    return expirePayments(deps);
+  };
+}
+
+/** The last block that is final now; undefined if the chain does not answer. */
+async function finalHeightOf({ chain }: ConnectedChain): Promise<number | undefined> {
+  try {
+    return (await chain.head()).number - (chain.network.finality?.depth ?? 1) + 1;
+  } catch (error) {
+    if (error instanceof ChainUnavailableError) return undefined;
+    throw error;
+  }
+}
+
+/** True if every event up to the block was read and decided. A network that was never read has none. */
+async function isReadTo({ db }: CommandDeps, { chain }: ConnectedChain, height: number): Promise<boolean> {
+  const network = chain.network.chainId;
+  const cursor = (await findCursors(db.sql)).find((each) => each.network === network);
+  if (cursor === undefined) return true;
+  const undecided = await findFirstUndecided(db.sql, network);
+  return cursor.finalNumber >= height && (undecided === undefined || undecided > height);
+}
 
 /**
  * Expires overdue payments. Returns true if there may be more. After a restore it expires none: a payment may have been paid

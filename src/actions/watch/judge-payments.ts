@@ -8,6 +8,7 @@ import { type ChainCursor, findCursors, listSeenBlocks } from '../../store/chain
 import { findPaidCommitments, reconsiderEvents } from '../../store/chain/chain-events.ts';
 import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
 import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
+import { isRestoring } from '../../store/parties/freezes.ts';
 import { closeItems } from '../books/record.ts';
 import { allApart } from '../each-apart.ts';
 import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
@@ -96,6 +97,8 @@ async function judge(
   if (alone.length > 0) await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, alone, now));
   if (!isFinal(paymentStatus) && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
   if (!isMoving) return lapseBesideAddresses(deps, watcher, items, { fates, views });
+  // A payment that was paid since the backup may have items here that were not.
+  if (!isInTime && (await isRestoring(deps.db.sql))) return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is
   // checked again later.

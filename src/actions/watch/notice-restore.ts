@@ -1,9 +1,9 @@
-import { ChainUnavailableError } from '../../chains/chain.ts';
-import { paymentIdOf } from '../../domain/ids.ts';
-import { deleteEvents, type StoredEvent } from '../../store/chain/chain-events.ts';
-import { lockFreezes } from '../../store/parties/freezes.ts';
+import { type ChainEvent, ChainUnavailableError, type Incoming, type Receipt } from '../../chains/chain.ts';
+import { paymentIdOf, timeOfId } from '../../domain/ids.ts';
+import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../store/chain/chain-events.ts';
+import { isRestoring, lockFreezes } from '../../store/parties/freezes.ts';
 import { findPayments } from '../../store/payments/payments.ts';
-import { hintedIds } from '../event-subject.ts';
+import { hintedIds, type SubjectEvent, subjectOfEvent, termsOfEvent } from '../event-subject.ts';
 import { hear, hearTransfers, sayings } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../own-accounts.ts';
@@ -24,10 +24,11 @@ export interface StrangeEvents {
 }
 
 /**
- * Looks for transfers out of our own accounts among final events without a stored item, and for refunds that our relayers
- * sent for a merchant's account. Only the holder of our keys can cause them. So the database was restored from an older
- * backup, or somebody else uses a key: payouts and refunds on the network are frozen. Two endpoints must show the event, and
- * the token itself must show that the money has left. An event that two endpoints deny was made up by the third.
+ * Looks for proofs among final events without a stored item that the database was restored from an older backup: transfers out
+ * of our own accounts, refunds that our relayers sent for a merchant's account, and items with our seal that were stored before
+ * anybody could carry them out. Only the holder of our keys can cause them. So the network is frozen as restored: nothing is
+ * paid out, nothing ends by the clock, and no money is taken for unexpected money. Two endpoints must show the event, and the
+ * token itself must show that the money has moved. An event that two endpoints deny was made up by the third.
  */
 export async function noticeRestore(
   deps: WatchDeps,
@@ -40,19 +41,12 @@ export async function noticeRestore(
   const [open, unproved] = [new Set<StoredEvent>(), new Set<StoredEvent>()];
   if (connected === undefined) return { open, unproved };
   const own = await ownAccounts(deps, connected);
-  const assets = new Set(provingAssets(network));
-  const paid = unknown.filter((event) => event.type === 'paid' && assets.has(takenBy(event).asset));
-  const left = paid.filter((event) => hasLeft(takenBy(event), own));
-  const refunds = await refundsOf(
-    deps,
-    paid.filter((event) => !left.includes(event)),
-  );
-  const claims = [...left, ...refunds];
+  const { left, refunds, sealed } = await claimsAmong(deps, watcher, unknown, own);
+  const claims = [...left, ...refunds, ...sealed];
   const proved = claims.slice(0, MAX_PROVED);
   for (const event of claims.slice(MAX_PROVED)) open.add(event);
   const show = showings(chain, proved);
-  const origins = new Map<string, ReturnType<typeof originOf>>();
-  const isOurs = (event: StoredEvent, from: string) => left.includes(event) || isAmong(own, from);
+  const origins = new Map<string, Promise<Origin>>();
   for (const event of proved) {
     const { transactionHash } = event;
     const { finding, statements } = await hear(chain, (witness) => show(witness, event));
@@ -67,14 +61,61 @@ export async function noticeRestore(
       await forgetForged(deps, watcher, event);
       continue;
     }
-    const asked = origins.get(transactionHash) ?? originOf(watcher, transactionHash);
+    const asked = origins.get(transactionHash) ?? originOf(deps, watcher, transactionHash);
     origins.set(transactionHash, asked);
     const origin = await orUnknown(asked);
     if (origin === undefined) open.add(event);
-    else if (!isMoved(takenBy(event), origin.transfers)) unproved.add(event);
-    else if (isOurs(event, origin.from)) await freezeRestored(deps, watcher, event);
+    else if (sealed.has(event)) {
+      if (isForgotten(watcher, event, { origin, own })) await freezeRestored(deps, watcher, event);
+    } else if (!isMoved(takenBy(event), origin.transfers)) unproved.add(event);
+    else if (left.has(event) || isAmong(own, origin.from)) await freezeRestored(deps, watcher, event);
   }
   return { open, unproved };
+}
+
+/** Events that may prove a restore, each in one of the sets. */
+interface Claims {
+  readonly left: ReadonlySet<StoredEvent>;
+  readonly refunds: ReadonlySet<StoredEvent>;
+  readonly sealed: ReadonlySet<StoredEvent>;
+}
+
+async function claimsAmong(
+  deps: WatchDeps,
+  { network }: Watcher,
+  unknown: readonly StoredEvent[],
+  own: readonly string[],
+): Promise<Claims> {
+  const assets = new Set(provingAssets(network));
+  const served = unknown.filter((event) => event.type !== 'refused' && assets.has(takenBy(event).asset));
+  const paid = served.filter(({ type }) => type === 'paid');
+  const left = new Set(paid.filter((event) => hasLeft(takenBy(event), own)));
+  const refunds = new Set(
+    await refundsOf(
+      deps,
+      paid.filter((event) => !left.has(event)),
+    ),
+  );
+  const rest = served.filter((event) => !left.has(event) && !refunds.has(event) && hasPossibleId(deps, event));
+  // A network that is frozen needs no further proof.
+  if (rest.length === 0 || (await isRestoring(deps.db.sql, network))) return { left, refunds, sealed: new Set() };
+  // Anybody can sweep an address again. An operator who has lifted the freeze has decided about it.
+  const commitments = [...new Set(rest.map(({ commitment }) => commitment))];
+  const decided = await findDecidedCommitments(deps.db.sql, { network, commitments });
+  return { left, refunds, sealed: new Set(rest.filter(({ commitment }) => !decided.has(commitment))) };
+}
+
+/** Payments and their refunds are not older than this when they are carried out, as far as a proof needs them. */
+const MAX_AGE_MS = 2 * 365 * 86_400_000;
+
+/**
+ * True if the first half of the seal may be an id of ours: an id contains its time. Of the items of other gateways, which use
+ * the same contracts, one in some hundreds passes, so that the others cost no question to the chain.
+ */
+function hasPossibleId(deps: WatchDeps, { fields: { subject = '', amount = '0' } }: StoredEvent): boolean {
+  const nowMs = deps.world.clock.nowMs();
+  const isPossible = (id: string) => timeOfId(id) <= nowMs && timeOfId(id) > nowMs - MAX_AGE_MS;
+  return BigInt(amount) > 0n && hintedIds(deps, subject).some(isPossible);
 }
 
 function takenBy({ fields: { payer = '', asset = '', amount = '0' } }: StoredEvent): TakenMoney {
@@ -93,16 +134,63 @@ async function refundsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promi
   return [...new Set(named.flatMap(({ event, paymentId }) => (known.has(paymentId) ? [event] : [])))];
 }
 
-/** The sender and the transfers of a transaction, by the word of two endpoints. */
-async function originOf({ chain, network }: Watcher, transactionHash: string) {
+/** A transaction, by the word of two endpoints. */
+interface Origin {
+  /** The sender. */
+  readonly from: string;
+  readonly transfers: readonly Incoming[];
+  /** Its events with a seal of ours. */
+  readonly sealed: readonly SubjectEvent[];
+}
+
+async function originOf(deps: WatchDeps, { chain, network }: Watcher, transactionHash: string): Promise<Origin> {
+  const ownIn = ({ from, events }: Receipt) => {
+    const sealed = events.filter(isSubjectEvent).filter((event) => {
+      return event.terms !== undefined && subjectOfEvent(deps, chain, event) !== undefined;
+    });
+    return { from, sealed };
+  };
   const [{ transfers }, { finding }] = await Promise.all([
     hearTransfers(chain, transactionHash),
-    hear(chain, async (witness) => (await witness.receipt(transactionHash))?.from),
+    hear(
+      chain,
+      async (witness) => {
+        const receipt = await witness.receipt(transactionHash);
+        return receipt && ownIn(receipt);
+      },
+      ({ from, sealed }) => [from, ...sealed.map(({ logIndex, subject }) => `${logIndex} ${subject}`)].join(),
+    ),
   ]);
   if (finding.is !== 'agreed' && finding.is !== 'alone') {
     throw new ChainUnavailableError(network, `too few endpoints name the sender of ${transactionHash}`);
   }
-  return { transfers, from: finding.value };
+  return { transfers, ...finding.value };
+}
+
+function isSubjectEvent(event: ChainEvent): event is SubjectEvent {
+  return event.type !== 'refused';
+}
+
+/**
+ * True if the event has a seal of ours, and its item cannot be missing for another reason than a restore. A payer gets sealed
+ * items to sign that are stored at `confirm` alone, and may carry them out without it. So a signed item proves a restore only
+ * if one of our relayers sent it. Addresses and coin actions are stored before anybody gets them.
+ */
+function isForgotten(
+  { chain, network }: Watcher,
+  { logIndex, fields: { asset = '' } }: StoredEvent,
+  { origin, own }: { readonly origin: Origin; readonly own: readonly string[] },
+): boolean {
+  const event = origin.sealed.find((each) => each.logIndex === logIndex);
+  const terms = event && termsOfEvent(network, event);
+  if (event === undefined || terms === undefined) return false;
+  // Coin has no log of its own: the Collector reports what it was sent.
+  if (event.type === 'paid') {
+    return terms.method === 'native' || (isAmong(own, origin.from) && isMoved(event, origin.transfers));
+  }
+  const address = chain.depositAddressOf({ ...terms, subject: '', seal: event.subject });
+  const swept = origin.transfers.filter((each) => each.asset === asset && isAmong([address], each.from));
+  return swept.reduce((sum, { amount }) => sum + amount, 0n) >= event.amount;
 }
 
 const isAmong = (own: readonly string[], account: string) =>
@@ -117,7 +205,7 @@ async function forgetForged(deps: WatchDeps, { network, lease }: Watcher, event:
 
 async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
   const { transactionHash, blockNumber } = event;
-  const reason = `transaction ${transactionHash} in block ${blockNumber} was sent with a key of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
+  const reason = `transaction ${transactionHash} in block ${blockNumber} was made with a key of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
   await commandOfLeader(deps, lease, async (tx, since) => {
     await lockFreezes(tx);
     await putFreeze(tx, deps, { scope: 'restored', subject: network, reason, actor: 'watcher', since });

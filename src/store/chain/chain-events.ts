@@ -60,6 +60,14 @@ export async function findUndecidedEvents(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
+/** The first block with a payment or sweep that is not decided yet. */
+export async function findFirstUndecided(db: Reader, network: string): Promise<number | undefined> {
+  const [row] = await db<{ number: string | null }[]>`
+    select min(block_number) as number from chain_events
+    where network = ${network} and decided_at is null and type in ('paid', 'swept')`;
+  return row === undefined || row.number === null ? undefined : Number(row.number);
+}
+
 /** Events of coin, at any depth, for payments without a known payer. */
 export async function findArrivingCoin(
   db: Reader,
@@ -83,6 +91,17 @@ export async function findPaidCommitments(
   const rows = await db<{ commitment: string }[]>`
     select distinct commitment from chain_events
     where network = ${network} and commitment = any(${commitments as string[]}::text[]) and type = 'paid'`;
+  return new Set(rows.map(({ commitment }) => commitment));
+}
+
+/** Those of these commitments that have an event which was decided. */
+export async function findDecidedCommitments(
+  db: Reader,
+  { network, commitments }: { network: string; commitments: readonly string[] },
+): Promise<Set<string>> {
+  const rows = await db<{ commitment: string }[]>`
+    select distinct commitment from chain_events
+    where network = ${network} and commitment = any(${commitments as string[]}::text[]) and decided_at is not null`;
   return new Set(rows.map(({ commitment }) => commitment));
 }
 

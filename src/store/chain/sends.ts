@@ -76,6 +76,13 @@ export async function lastNonce(
   return row === undefined || row.nonce === null ? undefined : Number(row.nonce);
 }
 
+/** The lowest nonce that was ever taken. */
+export async function firstNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
+  const [row] = await db<{ nonce: string }[]>`
+    select nonce from sends where network = ${network} and signer = ${signer} order by nonce limit 1`;
+  return row && Number(row.nonce);
+}
+
 /** The highest nonce that is mined at final depth. */
 export async function lastFinalNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
   const [row] = await db<{ nonce: string }[]>`

@@ -220,6 +220,13 @@ export async function findStrayCursor(db: Reader, network: string): Promise<Stra
   return row;
 }
 
+/** Locks the cursor, and returns the last block that was searched. */
+export async function lockStrayCursor(tx: Tx, network: string): Promise<number | undefined> {
+  const [row] = await tx<{ searchedTo: number }[]>`
+    select block_number::int as "searchedTo" from stray_cursors where network = ${network} for update`;
+  return row?.searchedTo;
+}
+
 /** Two nodes may search the same blocks; the cursor never goes back. */
 export async function putStrayCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
   await tx`

@@ -97,6 +97,7 @@ export async function rebuild(
     }
     const sweeps = told.agreed.filter((event) => event.type === 'swept');
     swept.push(...nameEvents(deps, chain, sweeps));
+    for (const { transactionHash, block } of sweeps) carriers.set(transactionHash, block.number);
     const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
     for (const event of payments) {
       await attempt(event, () => restorePayment(deps, connected, event, input.merchantId));

@@ -2,7 +2,14 @@ import { ChainUnavailableError, type SentTransaction } from '../../../chains/cha
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
-import { findNonceGaps, findSentNonces, listSendsToFinish } from '../../../store/chain/sends.ts';
+import {
+  findNonceGaps,
+  findSentNonces,
+  firstNonce,
+  listSendsToFinish,
+  type NonceGap,
+  type SenderId,
+} from '../../../store/chain/sends.ts';
 import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { hearNonce } from '../../evidence.ts';
@@ -13,7 +20,7 @@ import { recordGas } from '../record-gas.ts';
 export interface GasSearch {
   readonly from: number;
   readonly to: number;
-  /** Transactions that carried items of ours, with their blocks. */
+  /** Transactions that may have carried items of ours, with their blocks. Those of strangers are left out by their senders. */
   readonly carriers: ReadonlyMap<string, number>;
 }
 
@@ -111,20 +118,42 @@ async function fillGaps(
   ].toSorted((a, b) => a.nonce - b.nonce);
   const found: SentTransaction[] = [];
   let missing = 0;
+  /** Those of the account in some blocks, with nonces between these two, until all are found. */
+  const search = async (low: number, high: number, { after, before }: NonceGap) => {
+    const lost: SentTransaction[] = [];
+    for (let block = low; block <= high && lost.length < before - after - 1 && budget.blocks > 0; block += 1) {
+      budget.blocks -= 1;
+      const sent = await chain.sentTransactions([account], block);
+      lost.push(...sent.filter(({ nonce }) => nonce > after && nonce < before));
+    }
+    found.push(...lost);
+    return lost;
+  };
   for (const { after, before } of gaps) {
     const low = Math.max(from, places.findLast(({ nonce }) => nonce <= after)?.block ?? from);
     const high = Math.min(to, places.find(({ nonce }) => nonce >= before)?.block ?? to);
-    let left = before - after - 1;
-    for (let block = low; block <= high && left > 0 && budget.blocks > 0; block += 1) {
-      budget.blocks -= 1;
-      const sent = await chain.sentTransactions([account], block);
-      const lost = sent.filter(({ nonce }) => nonce > after && nonce < before);
-      found.push(...lost);
-      left -= lost.length;
-    }
-    missing += left;
+    missing += before - after - 1 - (await search(low, high, { after, before })).length;
+  }
+  // The rows may have lost even the first transaction. Those from before the first block of the search are none of its business.
+  const first = await firstAccounted(db, sender, own, end);
+  const place = first === end ? { block: to } : places.find(({ nonce }) => nonce === first);
+  if (first > 0 && place !== undefined) {
+    const lost = await search(from, Math.min(to, place.block), { after: -1, before: first });
+    const [oldest = first] = lost.map(({ nonce }) => nonce).toSorted((a, b) => a - b);
+    missing += first - oldest - lost.length;
   }
   return { found, missing };
+}
+
+/** The lowest nonce that a send or a found transaction accounts for; that of the next transaction if there is none. */
+async function firstAccounted(
+  db: CommandDeps['db'],
+  sender: SenderId,
+  own: readonly SentTransaction[],
+  end: number,
+): Promise<number> {
+  const stored = await firstNonce(db.sql, sender);
+  return Math.min(end, stored ?? end, ...own.map(({ nonce }) => nonce));
 }
 
 /** Books the gas and returns the hashes. A rebuild at the same time waits, and then finds it booked. */

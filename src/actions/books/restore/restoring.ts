@@ -80,10 +80,10 @@ export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment;
 }
 
 /** Takes from floats the part they have not paid yet. */
-export async function takeUnpaid(tx: Tx, { parts, ...taking }: Taking, at: Date): Promise<void> {
+export async function takeUnpaid(tx: Tx, { parts, ...taking }: Omit<Taking, 'payer'>, at: Date): Promise<void> {
   const given = await takenFor(tx, taking.subject);
   const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
-  const taken = await takeFromFloats(tx, { ...taking, parts: rest }, at);
+  const taken = await takeFromFloats(tx, { ...taking, parts: rest, payer: null }, at);
   if (taken.ok) return;
   throw new Unplaced(`was paid from floats, and here ${lackText(taking.asset, taken.missing)}: see till float add`);
 }

@@ -6,7 +6,7 @@ import type { Network } from '../../../chains/networks.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
-import { changeFloats } from '../../../store/money/floats.ts';
+import { changeFloats, lockFloats } from '../../../store/money/floats.ts';
 import { findStrayCursor, insertStrays, moveStray, type NewStray } from '../../../store/money/strays.ts';
 import { findMerchantOfAnyPartner } from '../../../store/parties/merchants.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
@@ -22,6 +22,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { strayOf, unownedOf } from '../stray/record-strays.ts';
 import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReceivedEntries } from '../stray/stray-entries.ts';
+import { isElsewhere } from './take-from-floats.ts';
 
 export interface AddFloatInput {
   /** A merchant's id, or the operator. */
@@ -122,10 +123,23 @@ async function claim(
   const proof = { transaction: stray.transactionHash ?? '', block: stray.blockNumber };
   const about = { ...aboutStray(stray), merchantId: owner === OPERATOR_FLOAT ? null : owner };
   const moved = place === 'nowhere' ? [] : strayReceivedEntries(stray, -units, proof);
-  await changeFloats(tx, [{ owner, network, asset, units, kind: 'added', subject: id }], at);
+  await refuseElsewhere(tx, { owner, asset, account: stray.account });
+  await changeFloats(tx, [{ owner, network, asset, units, kind: 'added', subject: id, account: stray.account }], at);
   await recordEntries(tx, [...moved, floatAddedEntry(about, owner, units, proof)], at);
   await deleteAlert(tx, { name: 'stray_money', subject: id });
   return true;
+}
+
+/** All of a float is on one account. */
+async function refuseElsewhere(
+  tx: Tx,
+  { owner, asset, account }: { readonly owner: string; readonly asset: string; readonly account: string },
+): Promise<void> {
+  const [float] = await lockFloats(tx, asset, [owner]);
+  if (float === undefined || !isElsewhere(float, account)) return;
+  throw refused(
+    `The float of ${owner} is on the account ${float.account}. Move its money to ${account} by a transfer: the float follows.`,
+  );
 }
 
 function unitsOf(strays: readonly NewStray[]): bigint {

@@ -34,8 +34,12 @@ export function returnFloat(
   return command(deps, async (tx, now) => {
     const id = markedId('flot_', idBytes(newId('flot_', now.getTime(), deps.world.random.bytes(10))));
     const parts = [{ owner, units }];
-    const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'returned', parts }, now);
-    if (!taken.ok) throw new ApiError('invalid_state', `There is less than that in the float of ${owner}.`);
+    const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'returned', parts, payer }, now);
+    if (!taken.ok) {
+      const [lack] = taken.missing;
+      const problem = lack?.elsewhere === undefined ? 'There is less than that in' : `${lack.elsewhere} has`;
+      throw new ApiError('invalid_state', `${problem} the float of ${owner}.`);
+    }
     const merchantId = owner === OPERATOR_FLOAT ? null : owner;
     const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount: units } as const;
     await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: owner }], now);

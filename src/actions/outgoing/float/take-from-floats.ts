@@ -1,24 +1,28 @@
 import { tokenText } from '../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
-import { changeFloats, type FloatChange, lockFloats } from '../../../store/money/floats.ts';
+import { changeFloats, type Float, type FloatChange, lockFloats } from '../../../store/money/floats.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 export interface Taking extends Pick<FloatChange, 'network' | 'asset' | 'subject' | 'kind'> {
   readonly parts: readonly { readonly owner: string; readonly units: bigint }[];
+  /** The account that pays. A float on another one counts for nothing: its money is not there. Null if it has left already. */
+  readonly payer: string | null;
 }
 
 /** The units that a float lacks. */
 export interface Lack {
   readonly owner: string;
   readonly units: bigint;
+  /** The account that the float is on, if that is another one than the account that pays. */
+  readonly elsewhere?: string;
 }
 
 export type Taken = { readonly ok: true } | { readonly ok: false; readonly missing: readonly Lack[] };
 
 /** Takes all parts or none. Names the floats that have too little, with the missing units. */
-export async function takeFromFloats(tx: Tx, { parts, ...rest }: Taking, at: Date): Promise<Taken> {
+export async function takeFromFloats(tx: Tx, { parts, payer, ...rest }: Taking, at: Date): Promise<Taken> {
   const wanted = parts.filter(({ units }) => units > 0n);
-  const missing = await lackOfFloats(tx, rest.asset, wanted);
+  const missing = await lackOfFloats(tx, { asset: rest.asset, payer, parts: wanted });
   if (missing.length > 0) return { ok: false, missing };
   const changes = wanted.map(({ owner, units }) => ({ ...rest, owner, units: -units }));
   await changeFloats(tx, changes, at);
@@ -26,7 +30,10 @@ export async function takeFromFloats(tx: Tx, { parts, ...rest }: Taking, at: Dat
 }
 
 /** Locks the floats, takes nothing, and names those that have too little. */
-export async function lackOfFloats(tx: Tx, asset: string, parts: Taking['parts']): Promise<readonly Lack[]> {
+export async function lackOfFloats(
+  tx: Tx,
+  { asset, payer, parts }: Pick<Taking, 'asset' | 'payer' | 'parts'>,
+): Promise<readonly Lack[]> {
   const wanted = parts.filter(({ units }) => units > 0n);
   if (wanted.length === 0) return [];
   const floats = await lockFloats(
@@ -34,17 +41,27 @@ export async function lackOfFloats(tx: Tx, asset: string, parts: Taking['parts']
     asset,
     wanted.map(({ owner }) => owner),
   );
-  const has = new Map(floats.map(({ owner, units }) => [owner, BigInt(units)]));
-  return wanted
-    .map(({ owner, units }) => ({ owner, units: units - (has.get(owner) ?? 0n) }))
-    .filter(({ units }) => units > 0n);
+  const known = new Map(floats.map((float) => [float.owner, float]));
+  return wanted.flatMap(({ owner, units }) => {
+    const float = known.get(owner);
+    const elsewhere = float !== undefined && isElsewhere(float, payer) ? float.account : null;
+    const lack = units - (elsewhere === null ? BigInt(float?.units ?? '0') : 0n);
+    return lack > 0n ? [{ owner, units: lack, ...(elsewhere !== null && { elsewhere }) }] : [];
+  });
+}
+
+/** True if the money of a float is on another account than this one. */
+export function isElsewhere({ account, units }: Pick<Float, 'account' | 'units'>, payer: string | null): boolean {
+  if (payer === null || account === null || BigInt(units) === 0n) return false;
+  return account.toLowerCase() !== payer.toLowerCase();
 }
 
 /** `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
 export function lackText(asset: string, missing: readonly Lack[]): string {
-  const parts = missing.map(({ owner, units }) => {
+  const parts = missing.map(({ owner, units, elsewhere }) => {
     const float = owner === OPERATOR_FLOAT ? "the operator's float" : `the float of ${owner}`;
-    return `${float} lacks ${tokenText(asset, units)}`;
+    const place = elsewhere === undefined ? '' : ` here, because it is on the account ${elsewhere}`;
+    return `${float} lacks ${tokenText(asset, units)}${place}`;
   });
   return parts.join(', and ');
 }

@@ -18,6 +18,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { eachApart } from '../../each-apart.ts';
+import { intermediateInForce } from '../../own-accounts.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
@@ -79,13 +80,14 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
     await hold(tx, refund, held.for, at);
     return;
   }
-  const planned = await replan(tx, refund, held);
+  const planned = await replan(tx, deps, refund, held);
   const taken = await takeFromFloats(
     tx,
     {
       network: planned.network,
       asset: planned.asset,
       subject: planned.id,
+      payer: planned.account,
       kind: 'covered',
       parts: [
         { owner: planned.merchantId, units: BigInt(planned.fromMerchant) },
@@ -107,9 +109,19 @@ async function holdFor(tx: Tx, refund: Refund, payment: Payment): Promise<HeldCo
   return takeHeld(tx, { id, payment, item, paid, share: { amount: BigInt(amount), fee: BigInt(fee) } });
 }
 
-/** The refund with the part that lots pay now. The operator's float keeps the part that an operator gave it, as far as needed. */
-async function replan(tx: Tx, refund: Refund, held: Extract<HeldCover, { is: 'covered' }>): Promise<Refund> {
-  if (held.units === BigInt(refund.fromHeld) && refund.waitsFor === null) return refund;
+/**
+ * The refund with the part that lots pay now, and the account that pays: that of the lots, or else the intermediate account in
+ * force. The operator's float keeps the part that an operator gave it, as far as needed.
+ */
+async function replan(
+  tx: Tx,
+  deps: RowKeyDeps,
+  refund: Refund,
+  held: Extract<HeldCover, { is: 'covered' }>,
+): Promise<Refund> {
+  const account = held.spends[0]?.account ?? (await intermediateInForce(tx, deps, refund.network)) ?? refund.account;
+  const isSame = account === refund.account && held.units === BigInt(refund.fromHeld);
+  if (isSame && refund.waitsFor === null) return refund;
   const fee = BigInt(refund.fee);
   const rest = BigInt(refund.amount) - fee - held.units;
   const given = BigInt(refund.fromOperator) - fee;
@@ -119,7 +131,7 @@ async function replan(tx: Tx, refund: Refund, held: Extract<HeldCover, { is: 'co
     fromHeld: held.units.toString(),
     fromMerchant: (rest - byOperator).toString(),
     fromOperator: (fee + byOperator).toString(),
-    account: held.spends[0]?.account ?? refund.account,
+    account,
     waitsFor: null,
   };
   await replanRefund(tx, refund.id, planned);

@@ -64,7 +64,8 @@ async function begin(
   }
   const sent = await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
   // Another transaction may have used the floats since. Then nothing moves, and it is found again when they cover it.
-  if (!sent.ok && 'waitsFor' in sent) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+  const isPutOff = !sent.ok && ('waitsFor' in sent || sent.missing.some(({ elsewhere }) => elsewhere !== undefined));
+  if (isPutOff) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
 }
 
 async function refuseUnheld(tx: Tx, id: string, at: Date): Promise<void> {

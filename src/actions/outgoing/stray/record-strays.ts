@@ -8,13 +8,14 @@ import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
 import { strayId } from '../../../domain/stray.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
-import { type EventOfItem, listEventsOfItems } from '../../../store/chain/chain-events.ts';
+import { type EventOfItem, findFirstUndecided, listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
   findStrayCursor,
   followOutgoing,
   insertStrays,
+  lockStrayCursor,
   moveStray,
   type NewStray,
   putStrayCursor,
@@ -28,6 +29,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import { eachApart, isItsOwnFault } from '../../each-apart.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
+import { followFloats, movedByHand } from '../float/follow-floats.ts';
 import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
 
 const MAX_RANGE = 1_000;
@@ -46,8 +48,10 @@ export async function recordStrays(
   const { chain } = connected;
   const network = chain.network.chainId;
   const cursors = await findCursors(deps.db.sql);
-  const final = cursors.find((cursor) => cursor.network === network)?.finalNumber;
-  if (final === undefined) return false;
+  const read = cursors.find((cursor) => cursor.network === network)?.finalNumber;
+  if (read === undefined) return false;
+  // An event that is not decided yet may show that the database was restored.
+  const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
   const cursor = await findStrayCursor(deps.db.sql, network);
   if (cursor === undefined) {
     await command(deps, (tx) => putStrayCursor(tx, network, final));
@@ -61,8 +65,11 @@ export async function recordStrays(
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
     await storeApart(tx, deps, strays, now);
+    // Of two nodes that searched the same blocks, one moves the floats.
+    if (moved.length > 0 && (await lockStrayCursor(tx, network)) === searched) await followFloats(tx, moved, now);
     await putStrayCursor(tx, network, to);
   });
   await tellUnreadable(deps, network, unreadable);

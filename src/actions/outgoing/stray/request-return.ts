@@ -105,7 +105,9 @@ async function refuseUncovered(tx: Tx, stray: Stray): Promise<void> {
   const covered = await findReturnCover(tx, stray);
   // It is still to be swept. Its return waits for that, and the floats are looked at then.
   if (covered.is === 'waiting') return;
-  const missing = await lackOfFloats(tx, stray.asset, partsOf(covered.cover));
+  // The accounts of floats are compared when it is sent.
+  const ask = { asset: stray.asset, payer: null, parts: partsOf(covered.cover) };
+  const missing = await lackOfFloats(tx, ask);
   if (missing.length === 0) return;
   const message = `There is too little to return it: ${lackText(stray.asset, missing)}. Nothing was moved.`;
   throw new ApiError('invalid_state', message);

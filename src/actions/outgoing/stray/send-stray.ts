@@ -11,7 +11,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf } from '../float/add-float.ts';
 import { type Taken, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
-import { bookedCover, findReturnCover, partsOf } from './cover-stray.ts';
+import { bookedCover, findReturnCover, partsOf, type StrayCover } from './cover-stray.ts';
 import { noteReturn } from './note-return.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
@@ -40,14 +40,13 @@ export async function sendStray(
   const covered = await findReturnCover(tx, stray);
   if (covered.is === 'waiting') return { ok: false, waitsFor: covered.for };
   const { cover, spends } = covered;
-  const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts: partsOf(cover) }, at);
+  const payer = payerOfReturn(deps, stray, cover);
+  const parts = partsOf(cover);
+  const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts, payer }, at);
   if (!taken.ok) return taken;
   if (!(await moveStray(tx, { id, from: state, to: 'returning', at }))) throw new Error('A locked stray was moved.');
   const amount = BigInt(stray.amount);
   await insertSpends(tx, spends);
-  // A merchant's float is on the intermediate account, wherever the late payment went.
-  const isThere = cover.held > 0n || (stray.lotId === null && stray.isHeld);
-  const payer = isThere ? stray.account : connectedOf(deps.chains, asset).intermediateAccount;
   const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
   const begun = await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: null }], at);
   if (begun.length !== 1) throw new Error('The stray is on its way already.');
@@ -63,4 +62,14 @@ export async function sendStray(
   );
   await noteReturn(tx, stray, { status: 'returning', recipient, actor }, at);
   return taken;
+}
+
+/** A merchant's float is on the intermediate account, wherever the late payment went. */
+function payerOfReturn(
+  { chains }: { readonly chains: Chains },
+  { account, asset, lotId, isHeld }: Stray,
+  { held }: Pick<StrayCover, 'held'>,
+): string {
+  const isThere = held > 0n || (lotId === null && isHeld);
+  return isThere ? account : connectedOf(chains, asset).intermediateAccount;
 }

@@ -15,7 +15,7 @@ import { recordEntries } from '../../../books/record.ts';
 import { type CommandDeps, command } from '../../../command.ts';
 import { eachApart } from '../../../each-apart.ts';
 import { aboutOutgoing } from '../../about-outgoing.ts';
-import { takeFromFloats } from '../../float/take-from-floats.ts';
+import { isElsewhere, takeFromFloats } from '../../float/take-from-floats.ts';
 
 const MAX_RETURNED = 200;
 const LOOK_AGAIN_MS = 60_000;
@@ -44,9 +44,14 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   const reference = feeReference(id);
   const change = { network, asset, subject: reference } as const;
   const parts = [{ owner: OPERATOR_FLOAT, units }];
-  const taken = await takeFromFloats(tx, { ...change, kind: 'covered', parts }, at);
+  const floats = await lockFloats(tx, asset, [merchantId, OPERATOR_FLOAT]);
+  const account = floats.find(({ owner }) => owner === OPERATOR_FLOAT)?.account ?? null;
+  // All of a float is on one account.
+  if (floats.some((float) => float.owner === merchantId && isElsewhere(float, account))) return;
+  const taken = await takeFromFloats(tx, { ...change, kind: 'covered', parts, payer: account }, at);
   if (!taken.ok) return;
-  await changeFloats(tx, [{ ...change, kind: 'added', owner: merchantId, units }], at);
+  const added = { ...change, kind: 'added', owner: merchantId, units } as const;
+  await changeFloats(tx, [{ ...added, ...(account !== null && { account }) }], at);
   await recordEntries(tx, [signedFeeEntry({ ...aboutOutgoing(outgoing), reference }, units)], at);
   await setFeeReturn(tx, { id, units: 0n });
   await deleteAlert(tx, { name: 'outgoing_refused', subject: reference });

@@ -1,0 +1,43 @@
+import type { Incoming } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { lockFloatsOn, moveFloats } from '../../../store/money/floats.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Reader, Tx } from '../../../store/plumbing/database.ts';
+import { intermediateAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+
+/** The transfers from an earlier intermediate account to the present one. Only the holder of its key can have made them. */
+export async function movedByHand(
+  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
+  connected: ConnectedChain,
+  found: readonly Incoming[],
+): Promise<Incoming[]> {
+  const { intermediateAccount: present } = connected;
+  const arrived = found.filter(({ to }) => to === present);
+  if (arrived.length === 0) return [];
+  const earlier = new Set(await intermediateAccounts(deps, connected));
+  earlier.delete(present);
+  return arrived.filter(({ from }) => earlier.has(from));
+}
+
+/**
+ * Floats follow their money to the account that it was moved to, each as a whole, as far as the transfers reach. A float whose
+ * money was not moved stays where it is, and pays nothing from the present account: the money there is of others.
+ */
+export async function followFloats(tx: Tx, transfers: readonly Incoming[], at: Date): Promise<void> {
+  for (const { asset, from, to, amount, transactionHash } of transfers) {
+    let left = amount;
+    const owners: string[] = [];
+    for (const { owner, units } of await lockFloatsOn(tx, { asset, account: from })) {
+      if (BigInt(units) > left) continue;
+      left -= BigInt(units);
+      owners.push(owner);
+    }
+    if (owners.length === 0) continue;
+    await moveFloats(tx, { asset, owners, account: to });
+    for (const owner of owners) {
+      const detail = { asset, before: from, after: to, transactionHash };
+      await appendAudit(tx, { at, actor: 'watcher', action: 'float.moved', subject: owner, detail });
+    }
+  }
+}

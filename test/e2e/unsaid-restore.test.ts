@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { unfreeze } from '../../src/actions/parties/freeze.ts';
+import { createExpiry } from '../../src/actions/paying/expire-payments.ts';
+import { newId } from '../../src/domain/ids.ts';
+import { listStrays } from '../../src/store/money/strays.ts';
+import { listFreezes } from '../../src/store/parties/freezes.ts';
+import { copyDatabase, type DatabaseCopy } from '../database-copy.ts';
+import { openRefundScene, type RefundScene } from './refund-scene.ts';
+import type { TestNode } from './relay-scene.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('a gateway that was started after a restore without the word of the operator', () => {
+  let scene: RefundScene;
+  let node: TestNode;
+  let copy: DatabaseCopy;
+  let from: number;
+  beforeEach(async () => {
+    scene = await openRefundScene({ witnesses: 2 });
+    node = await scene.newNode();
+    await scene.live(node, 2);
+  });
+  afterEach(() => scene.close());
+
+  const newPaymentId = () => newId('pay_', scene.nowMs(), scene.world.random.bytes(10));
+  const freezes = async () => (await listFreezes(scene.db.sql)).map(({ scope, subject }) => `${scope} ${subject}`);
+  const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+  const restoredHere = () => [`restored ${scene.network}`];
+  async function backUp() {
+    copy = await copyDatabase(scene.db);
+    from = (await scene.chain.head()).number;
+  }
+  /** The database is the backup, and a node starts. It has done nothing yet. */
+  async function restore() {
+    await copy.restore();
+    node = await scene.newNode();
+    return createExpiry(scene);
+  }
+  const rebuildAll = () => rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
+
+  it('ends no payment by the clock before it has read how it was paid, nor before the rebuild', async () => {
+    const [paidId, unpaidId] = [newPaymentId(), newPaymentId()];
+    for (const id of [paidId, unpaidId]) await scene.newPayment(id);
+    await backUp();
+    await scene.accept({ told: { subject: paidId } });
+    await node.turn(2);
+    assert.equal(await scene.status(paidId), 'succeeded');
+    scene.pass(DAY_MS);
+    const expire = await restore();
+    await expire();
+    assert.equal(await scene.status(paidId), 'requires_action', 'the chain was not read yet');
+    await node.turn(2);
+    assert.deepEqual(await freezes(), restoredHere());
+    assert.match((await scene.alertText('frozen')) ?? '', /the database does not know it. Run till rebuild from/);
+    await expire();
+    assert.equal(await scene.status(paidId), 'requires_action', 'the network is frozen');
+    assert.deepEqual((await rebuildAll())?.unplaced, []);
+    assert.deepEqual(await freezes(), []);
+    await expire();
+    assert.deepEqual([await scene.status(paidId), await scene.status(unpaidId)], ['succeeded', 'expired']);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('ends no payment by the chain either: another item of it may have been paid', async () => {
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    await scene.offer(60_000, { subject: id });
+    await backUp();
+    await scene.accept({ told: { subject: id } });
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'succeeded');
+    await restore();
+    await node.turn(2);
+    scene.pass(DAY_MS);
+    scene.control.mine(1, { timestampS: Math.floor(scene.nowMs() / 1_000) });
+    await node.turn(3);
+    assert.equal(await scene.status(id), 'requires_action');
+    await rebuildAll();
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('does not count held money that it has forgotten twice', async () => {
+    await backUp();
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.live(node, 4);
+    assert.equal(await scene.status(id), 'succeeded');
+    await restore();
+    // The blocks are read, and their events are not decided yet.
+    while ((await node.follow()).isBehind);
+    await scene.payOut();
+    assert.deepEqual(await strays(), []);
+    await scene.live(node, 4);
+    assert.deepEqual(await freezes(), restoredHere());
+    await rebuildAll();
+    await scene.live(node, 4);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('notices an address that it has forgotten, whoever sweeps it, and once', async () => {
+    await backUp();
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    const { item, send } = await scene.deposit({ subject: id });
+    const sweep = () => scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    send(10n);
+    sweep();
+    scene.control.mine();
+    await restore();
+    await node.turn(2);
+    assert.deepEqual(await freezes(), restoredHere());
+    await unfreeze(scene, { scope: 'restored', subject: scene.network, reason: 'decided', actor: 'test' });
+    send(10n);
+    sweep();
+    await node.turn(2);
+    assert.deepEqual(await freezes(), [], 'the operator has decided about it');
+  });
+
+  it('notices coin that was paid by an action that it has forgotten', async () => {
+    await backUp();
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    const { pay } = await scene.offer(60_000, { subject: id });
+    pay();
+    scene.control.mine();
+    await restore();
+    await node.turn(2);
+    assert.deepEqual(await freezes(), restoredHere());
+  });
+
+  it('is not what a payer makes it believe who carries out a signed item without a confirmation', async () => {
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    const { signed } = await scene.payers.payable('eip3009-vrs', { subject: id });
+    scene.control.relayAsStranger([signed]);
+    await node.turn(3);
+    assert.equal(Number(scene.counts.get('event unknown')), 1);
+    assert.deepEqual(await freezes(), []);
+  });
+
+  it('is not what a stranger makes it believe with a copied seal', async () => {
+    const id = newPaymentId();
+    await scene.newPayment(id);
+    const { item, send } = await scene.deposit({ subject: id });
+    const copied = { ...item, recipient: scene.payers.newAccount() };
+    const address = scene.chain.depositAddressOf(copied);
+    scene.transfer({ from: scene.payers.newAccount(), to: address, units: 5n });
+    send(1n);
+    scene.control.relayAsStranger([{ item: copied, commitment: '', signature: '0x', hasCode: false }]);
+    await node.turn(3);
+    assert.equal(Number(scene.counts.get('event unknown')), 1);
+    assert.deepEqual(await freezes(), []);
+  });
+});
