@@ -53,6 +53,8 @@ export async function noticeRestore(
   const show = showings(chain, proved);
   const origins = new Map<string, ReturnType<typeof originOf>>();
   const isOurs = (event: StoredEvent, from: string) => left.includes(event) || isAmong(own, from);
+  const forged: StoredEvent[] = [];
+  let isFrozen = false;
   for (const event of proved) {
     const { transactionHash } = event;
     const { finding, statements } = await hear(chain, (witness) => show(witness, event));
@@ -64,7 +66,7 @@ export async function noticeRestore(
       continue;
     }
     if (finding.value !== SHOWN) {
-      await forgetForged(deps, watcher, event);
+      forged.push(event);
       continue;
     }
     const asked = origins.get(transactionHash) ?? originOf(watcher, transactionHash);
@@ -72,8 +74,13 @@ export async function noticeRestore(
     const origin = await orUnknown(asked);
     if (origin === undefined) open.add(event);
     else if (!isMoved(takenBy(event), origin.transfers)) unproved.add(event);
-    else if (isOurs(event, origin.from)) await freezeRestored(deps, watcher, event);
+    else if (isOurs(event, origin.from) && !isFrozen) {
+      // One freeze is enough for all of them.
+      await freezeRestored(deps, watcher, event);
+      isFrozen = true;
+    }
   }
+  await forgetForged(deps, watcher, forged);
   return { open, unproved };
 }
 
@@ -108,11 +115,17 @@ async function originOf({ chain, network }: Watcher, transactionHash: string) {
 const isAmong = (own: readonly string[], account: string) =>
   own.some((each) => each.toLowerCase() === account.toLowerCase());
 
-/** It is not kept: a stored event would count as a transfer that the database has forgotten. */
-async function forgetForged(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
-  const { transactionHash: transaction, blockNumber: block } = event;
-  await commandOfLeader(deps, lease, (tx) => deleteEvents(tx, network, [event]));
-  deps.log.error({ network, transaction, block }, 'a forged event: the endpoints do not show it');
+/** They are not kept: a stored event would count as a transfer that the database has forgotten. */
+async function forgetForged(
+  deps: WatchDeps,
+  { network, lease }: Watcher,
+  forged: readonly StoredEvent[],
+): Promise<void> {
+  if (forged.length === 0) return;
+  await commandOfLeader(deps, lease, (tx) => deleteEvents(tx, network, forged));
+  for (const { transactionHash: transaction, blockNumber: block } of forged) {
+    deps.log.error({ network, transaction, block }, 'a forged event: the endpoints do not show it');
+  }
 }
 
 async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
