@@ -104,11 +104,14 @@ export async function rebuild(
     left.push(...outgoing);
     named.push(...refunds);
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
-    rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
   }
   for (const events of await lostSweeps(deps, connected, swept)) {
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
+  }
+  // Deposit addresses are known now, so that the money of their sweeps has its owner.
+  for (let start = input.from; start <= to; start += RANGE) {
+    rebuilt.push(...(await restoreStrays(deps, connected, start, Math.min(start + RANGE - 1, to))));
   }
   await restoreMovements(deps, connected, {
     from: input.from,
