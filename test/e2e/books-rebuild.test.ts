@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { freeze } from '../../src/actions/parties/freeze.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
@@ -172,8 +173,10 @@ describe('till rebuild', () => {
     }
     const isStillOpen = async (id: string, node: TestNode) => {
       await node.turn(2);
+      await freeze(scene, { scope: 'restored', subject: scene.network, reason: 'restored', actor: 'operator' });
       const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
       assert.deepEqual(report?.rebuilt, []);
+      assert.equal(report?.isLifted, true, 'it keeps no payout frozen');
       await node.turn(3);
       assert.equal(await scene.status(id), 'requires_action');
     };
