@@ -231,9 +231,9 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'endpoints are asked for each event of a stranger',
-    file: 'src/actions/watch/prove-events.ts',
-    from: '? [...new Set(events.map(({ transactionHash }) => transactionHash))] : [];',
-    to: '? events.map(({ transactionHash }) => transactionHash) : [];',
+    file: 'src/actions/watch/notice-restore.ts',
+    from: "const paid = unknown.filter((event) => event.type === 'paid' && assets.has(takenBy(event).asset));",
+    to: "const paid = unknown.filter(({ type }) => type === 'paid');\n  for (const { transactionHash } of paid) await orUnknown(originOf(watcher, transactionHash));",
     test: 'test/attacks/strange-events.test.ts',
     title: 'makes endpoints be asked no more often by 700 events',
   },
