@@ -40,3 +40,9 @@ export function wayOf(scan: PlanNode): string {
 export function pagesOf(node: PlanNode): number {
   return node['Shared Hit Blocks'] + node['Shared Read Blocks'];
 }
+
+/** The plan of a statement that is not carried out. */
+export async function planOf(sql: Reader, statement: ReturnType<Reader>): Promise<PlanNode> {
+  const rows = await sql<PlanRow[]>`explain (format json) ${statement}`;
+  return planIn(rows);
+}

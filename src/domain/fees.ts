@@ -46,9 +46,14 @@ export function fixedFeeOf(terms: FeeTerms, unit: string, amount: bigint): bigin
   return fixed < total ? fixed : total;
 }
 
+/** True if the amount covers its own fee. The terms may be newer than the payment, and then too much for it. */
+export function coversFee(terms: FeeTerms, unit: string, amount: bigint): boolean {
+  return fixedPart(terms, unit) + percentagePart(terms, amount) <= amount;
+}
+
 /** The smallest amount that covers its own fee. */
 export function feeFloor(terms: FeeTerms, unit: string): bigint {
-  const covers = (amount: bigint) => fixedPart(terms, unit) + percentagePart(terms, amount) <= amount;
+  const covers = (amount: bigint) => coversFee(terms, unit, amount);
   let low = 1n;
   let high = fixedPart(terms, unit) + 1n;
   // With a percentage below 100 the uncovered amounts are all smaller than the covered ones: double, then halve.

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
+import { freeze } from '../../src/actions/parties/freeze.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
+import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
+import type { TestNode } from './relay-scene.ts';
 
 const MERCHANT = 'mrch_test';
 const USDC = SANDBOX_ASSETS['eip3009-vrs'];
@@ -158,5 +161,59 @@ describe('till rebuild', () => {
     assert.deepEqual(await scene.differences(), []);
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
     assert.deepEqual([report?.rebuilt, report?.unplaced], [[], []]);
+  });
+
+  describe('lets no stranger pay an open payment that a call names', () => {
+    /** An open payment, and the terms of a stranger who pays one unit to our account in its name. */
+    async function openOffer() {
+      const { node } = await openPaid();
+      const { id } = await scene.offer();
+      const told = { subject: id, recipient: scene.intermediate, amount: 1n, fee: 0n } as const;
+      return { node, id, told };
+    }
+    const isStillOpen = async (id: string, node: TestNode) => {
+      await node.turn(2);
+      await freeze(scene, { scope: 'restored', subject: scene.network, reason: 'restored', actor: 'operator' });
+      const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });
+      assert.deepEqual(report?.rebuilt, []);
+      assert.equal(report?.isLifted, true, 'it keeps no payout frozen');
+      await node.turn(3);
+      assert.equal(await scene.status(id), 'requires_action');
+    };
+
+    it('by the first release of the Collector, which shows no seal', async () => {
+      const { node, id, told } = await openOffer();
+      const collector = COLLECTORS[0]?.address ?? '';
+      const { signed } = await scene.payers.payable('eip3009-vrs', { ...told, collector });
+      assert.equal(signed.item.seal, undefined);
+      scene.control.relayAsStranger([signed]);
+      await isStillOpen(id, node);
+    });
+
+    it('by the newest release, with a seal that belongs to other terms', async () => {
+      const { node, id, told } = await openOffer();
+      const { seal } = await scene.payers.newItem(scene.payers.newPayer(), 'eip3009-vrs', { ...told, amount: 1_000n });
+      const { payer } = await scene.payers.payable('eip3009-vrs', told);
+      const spliced = {
+        ...(await scene.payers.newItem(payer, 'eip3009-vrs', told)),
+        ...(seal !== undefined && { seal }),
+      };
+      scene.control.emitLookAlike(spliced);
+      await isStillOpen(id, node);
+    });
+
+    it('by a deposit address with terms of its own', async () => {
+      const { node, id, told } = await openOffer();
+      const contract = DEPOSIT_CONTRACTS[0]?.address ?? '';
+      const terms = { ...told, method: 'deposit', collector: contract, payer: contract } as const;
+      const item = await scene.payers.newItem(scene.payers.newPayer(), 'eip3009-vrs', terms);
+      assert.equal(item.seal, undefined);
+      const address = scene.chain.depositAddressOf(item);
+      scene.control.setBalance(address, USDC, 1n);
+      scene.control.relayAsStranger([
+        { item: { ...item, payer: address }, commitment: '', signature: '0x', hasCode: false },
+      ]);
+      await isStillOpen(id, node);
+    });
   });
 });

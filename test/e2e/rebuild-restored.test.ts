@@ -183,24 +183,48 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('does not take held money that it has forgotten for money of nobody', async () => {
-    scene = await openRefundScene();
-    node = await scene.newNode();
-    await scene.live(node, 2);
-    const copy = await copyDatabase(scene.db);
-    const { number: from } = await scene.chain.head();
-    const { id } = await scene.paid(node, { isHeld: true });
-    await scene.live(node, 3);
-    await copy.restore();
-    await freeze(scene, { scope: 'restored', subject: scene.network, reason: 'a restore', actor: 'operator' });
-    node = await scene.newNode();
-    await scene.live(node, 4);
-    await rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
-    await scene.live(node, 4);
-    assert.equal(await scene.status(id), 'succeeded');
-    assert.deepEqual(await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
-    assert.deepEqual(await scene.differences(), []);
-  });
+  /** The ways in which held money comes to our account. */
+  const HELD = {
+    'held money': async () => (await scene.paid(node, { isHeld: true })).id,
+    'held money of a deposit address, swept by us,': async () => {
+      const { id, send } = await scene.deposit({ isHeld: true });
+      send(1_000n);
+      await scene.live(node, 2);
+      return id;
+    },
+    'held money of a deposit address, swept by a stranger,': async () => {
+      const { id, item, send } = await scene.deposit({ isHeld: true });
+      send(1_000n);
+      scene.control.mine();
+      scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+      return id;
+    },
+  };
+  for (const [way, hold] of Object.entries(HELD)) {
+    it(`does not take ${way} that it has forgotten for money of nobody`, async () => {
+      scene = await openRefundScene({ watching: { sweepFrom: () => 0n } });
+      node = await scene.newNode();
+      await scene.live(node, 2);
+      const copy = await copyDatabase(scene.db);
+      const { number: from } = await scene.chain.head();
+      const id = await hold();
+      await scene.live(node, 3);
+      const books = await scene.books();
+      assert.equal(books[ACCOUNTS.payable(scene.merchantId)], 990n);
+      await copy.restore();
+      await freeze(scene, { scope: 'restored', subject: scene.network, reason: 'a restore', actor: 'operator' });
+      node = await scene.newNode();
+      await scene.live(node, 4);
+      for (const _ of ['once', 'again']) {
+        await rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
+        await scene.live(node, 4);
+      }
+      assert.equal(await scene.status(id), 'succeeded');
+      assert.deepEqual(await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
+      assert.deepEqual(await scene.books(), books);
+      assert.deepEqual(await scene.differences(), []);
+    });
+  }
 
   for (const isAuditedFirst of [false, true]) {
     const order = isAuditedFirst ? 'after' : 'before';

@@ -169,10 +169,11 @@ async function tryMutants(): Promise<number> {
           once(child, 'message'),
           ended.then(() => Promise.reject(new Error('A process of the hunt has died.'))),
         ]);
-        const { name, invariant, seeds, steps, unused: open } = told as MutantReport;
+        const { name, invariant, ownViolation, seeds, steps, unused: open } = told as MutantReport;
         left = open;
         if (invariant === undefined) missed += 1;
-        say(`| ${name} | ${invariant ?? '**missed**'} | ${seeds} | ${steps.toLocaleString('en')} |`);
+        const outcome = ownViolation === undefined ? '**missed**' : `**without it, too: ${ownViolation}**`;
+        say(`| ${name} | ${invariant ?? outcome} | ${seeds} | ${steps.toLocaleString('en')} |`);
       }
     } finally {
       unused.push(new Set(left));

@@ -50,6 +50,8 @@ export interface MutantReport {
   readonly name: string;
   /** The promise that noticed it. */
   readonly invariant: string | undefined;
+  /** The violation of the gateway itself, without the mutant. Then nothing was noticed. */
+  readonly ownViolation: string | undefined;
   readonly seeds: number;
   readonly steps: number;
   /** The edits of all mutants that this process has not made yet. */
@@ -63,12 +65,17 @@ async function tryMutant({ mutant: name, isShort, most }: MutantOrder): Promise<
   const newPlanOf = isShort ? shortPlanOf : planOf;
   let steps = 0;
   for (let seeds = 1; seeds <= most; seeds += 1) {
-    const result = await runPlan({ ...newPlanOf(seeds), ...mutant.plan }, mutant);
+    const plan = { ...newPlanOf(seeds), ...mutant.plan };
+    const result = await runPlan(plan, mutant);
     steps += result.steps;
     const invariant = result.violation?.invariant;
-    if (invariant !== undefined) return { name, invariant, seeds, steps, unused: unusedEdits() };
+    if (invariant === undefined) continue;
+    // A promise that the gateway itself breaks notices no mutant.
+    const ownViolation = (await runPlan(plan)).violation?.message;
+    const told = { name, seeds, steps, ownViolation, unused: unusedEdits() };
+    return { ...told, invariant: ownViolation === undefined ? invariant : undefined };
   }
-  return { name, invariant: undefined, seeds: most, steps, unused: unusedEdits() };
+  return { name, invariant: undefined, ownViolation: undefined, seeds: most, steps, unused: unusedEdits() };
 }
 
 /** A process that runs one order after the other, as it is told. */

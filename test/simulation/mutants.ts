@@ -296,7 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
         "set status = left('sent' || $1, 4), due_at = nullif($2::timestamptz, $2::timestamptz), is_claimed = false",
       ],
       ['ended_at = $5::timestamptz', 'ended_at = coalesce($5::timestamptz, now())'],
-      ['content = case when $6::boolean::boolean then null', 'content = case when true or $6::boolean then null'],
+      ['content = case when $6::boolean then null', 'content = case when true or $6::boolean then null'],
     ),
   },
   {

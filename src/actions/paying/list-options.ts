@@ -70,7 +70,7 @@ export async function listOptions(
     openNetworks(deps, payment.mode),
     findStockFor(deps.db.sql, payment),
   ]);
-  if (terms.isStopped || (stock !== undefined && isSoldOut(stock))) return [];
+  if (terms.isStopped || terms.isBelowFees || (stock !== undefined && isSoldOut(stock))) return [];
   const networks = open
     .map((connected) =>
       networkOffer(deps, { payment, accounts, terms, connected, script, takesCoin: stock === undefined }),

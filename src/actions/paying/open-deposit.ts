@@ -13,7 +13,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
 import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
 import { type DepositAssetDeps, hasStock, type Unsendable, whyUnsendable } from './deposit-assets.ts';
 import { depositMac, isOwnDeposit } from './deposit-rows.ts';
-import { isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
+import { belowFees, isOverdue, merchantStopped, noExecutor, notPayable, paymentExpired } from './option-refusals.ts';
 import { type PayableAsset, payableAssets } from './payable-assets.ts';
 import { openNetworks } from './served-networks.ts';
 import { promiseOf, readTerms } from './terms-in-force.ts';
@@ -47,6 +47,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   if (contract === undefined) throw noExecutor();
   const terms = await readTerms(deps, payment);
   if (terms.isStopped) throw merchantStopped();
+  if (terms.isBelowFees) throw belowFees();
   const deadlineS = Math.floor(payment.expiresAt.getTime() / 1000);
   const promised = promiseOf({ payment, terms, connected, payable, payer: contract, deadlineS });
   if (promised === undefined) throw noExecutor();

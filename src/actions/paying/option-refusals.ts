@@ -32,6 +32,13 @@ export function merchantStopped(): ApiError {
 
 export const MERCHANT_STOPPED = 'The merchant takes no payments at the moment.';
 
+/** The fees were raised after the payment was created, and its price does not cover them. */
+export function belowFees(): ApiError {
+  return new ApiError('invalid_state', BELOW_FEES);
+}
+
+export const BELOW_FEES = 'The fees have changed, and the price does not cover them any more. Ask for a new payment.';
+
 /** All pieces of the payment's link are paid or being paid. A piece may be free again later. */
 export function soldOut(): ApiError {
   return new ApiError('invalid_state', SOLD_OUT);

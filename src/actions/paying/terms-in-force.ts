@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chains, ConnectedChain } from '../../chains/chains.ts';
 import { parseAccount } from '../../domain/caip.ts';
-import { feeOf, fixedFeeOf, termsInForce } from '../../domain/fees.ts';
+import { coversFee, feeOf, fixedFeeOf, termsInForce } from '../../domain/fees.ts';
 import type { KeyRing } from '../../domain/key-ring.ts';
 import { areTimesPossible, isPast, type Option } from '../../domain/option.ts';
 import { feeInToken } from '../../domain/quote.ts';
@@ -13,7 +13,7 @@ import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { FreshCache } from '../../store/plumbing/fresh-cache.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
-import { merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
+import { belowFees, merchantStopped, noExecutor, quoteExpired } from './option-refusals.ts';
 import { type PayableAsset, type QuoteDeps, quoteAgain } from './payable-assets.ts';
 import type { Rehearsal } from './rehearsal.ts';
 import { servedNetworks } from './served-networks.ts';
@@ -22,6 +22,8 @@ import { servedNetworks } from './served-networks.ts';
 export interface Terms {
   /** True if the merchant is suspended or frozen: nothing is offered or accepted. */
   readonly isStopped: boolean;
+  /** True if the fee was raised above the price since the payment was created: nothing is offered or accepted. */
+  readonly isBelowFees: boolean;
   /** In the unit of the price. */
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the unit of the price. */
@@ -49,6 +51,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
   const fees = termsInForce(merchant?.fees ?? [], deps.world.clock.nowMs());
   return {
     isStopped: merchant?.isStopped ?? false,
+    isBelowFees: isBelowFees(deps, merchant, payment),
     pricedFee: feeOf(fees, amountUnit, amount),
     percentage: fees.percentage,
     pricedFixedFee: fixedFeeOf(fees, amountUnit, amount),
@@ -60,6 +63,15 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
       return account.value.address;
     },
   };
+}
+
+/** True if the price does not cover the fees that are in force now: a payment with it would not be created any more. */
+export function isBelowFees(
+  { world }: Pick<TermsDeps, 'world'>,
+  merchant: PayableMerchant | undefined,
+  { amountUnit, amountValue }: Payment,
+): boolean {
+  return !coversFee(termsInForce(merchant?.fees ?? [], world.clock.nowMs()), amountUnit, BigInt(amountValue));
 }
 
 /** The inputs for checking an option. */
@@ -119,6 +131,7 @@ export async function refuseOutdated(deps: OptionDeps, payment: Payment, option:
   if (connected === undefined) throw noExecutor();
   const [terms, network] = await Promise.all([readTerms(deps, payment), deps.networkStops.get(item.network)]);
   if (terms.isStopped) throw merchantStopped();
+  if (terms.isBelowFees) throw belowFees();
   if (network?.isFrozen) throw noExecutor();
   const nowMs = deps.world.clock.nowMs();
   if (isPast(option, nowMs)) throw quoteExpired();

@@ -47,6 +47,10 @@ export async function noticeRestore(
   for (const event of claims.slice(MAX_PROVED)) open.add(event);
   const show = showings(chain, proved);
   const origins = new Map<string, Promise<Origin>>();
+  const provesRestore = (event: StoredEvent, origin: Origin) =>
+    sealed.has(event) ? isForgotten(watcher, event, { origin, own }) : left.has(event) || isAmong(own, origin.from);
+  const forged: StoredEvent[] = [];
+  let isFrozen = false;
   for (const event of proved) {
     const { transactionHash } = event;
     const { finding, statements } = await hear(chain, (witness) => show(witness, event));
@@ -58,18 +62,21 @@ export async function noticeRestore(
       continue;
     }
     if (finding.value !== SHOWN) {
-      await forgetForged(deps, watcher, event);
+      forged.push(event);
       continue;
     }
     const asked = origins.get(transactionHash) ?? originOf(deps, watcher, transactionHash);
     origins.set(transactionHash, asked);
     const origin = await orUnknown(asked);
     if (origin === undefined) open.add(event);
-    else if (sealed.has(event)) {
-      if (isForgotten(watcher, event, { origin, own })) await freezeRestored(deps, watcher, event);
-    } else if (!isMoved(takenBy(event), origin.transfers)) unproved.add(event);
-    else if (left.has(event) || isAmong(own, origin.from)) await freezeRestored(deps, watcher, event);
+    else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);
+    else if (!isFrozen && provesRestore(event, origin)) {
+      // One freeze is enough for all of them.
+      await freezeRestored(deps, watcher, event);
+      isFrozen = true;
+    }
   }
+  await forgetForged(deps, watcher, forged);
   return { open, unproved };
 }
 
@@ -196,11 +203,17 @@ function isForgotten(
 const isAmong = (own: readonly string[], account: string) =>
   own.some((each) => each.toLowerCase() === account.toLowerCase());
 
-/** It is not kept: a stored event would count as a transfer that the database has forgotten. */
-async function forgetForged(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
-  const { transactionHash: transaction, blockNumber: block } = event;
-  await commandOfLeader(deps, lease, (tx) => deleteEvents(tx, network, [event]));
-  deps.log.error({ network, transaction, block }, 'a forged event: the endpoints do not show it');
+/** They are not kept: a stored event would count as a transfer that the database has forgotten. */
+async function forgetForged(
+  deps: WatchDeps,
+  { network, lease }: Watcher,
+  forged: readonly StoredEvent[],
+): Promise<void> {
+  if (forged.length === 0) return;
+  await commandOfLeader(deps, lease, (tx) => deleteEvents(tx, network, forged));
+  for (const { transactionHash: transaction, blockNumber: block } of forged) {
+    deps.log.error({ network, transaction, block }, 'a forged event: the endpoints do not show it');
+  }
 }
 
 async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {

@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { findStockFor } from '../../actions/paying/links/link-stock.ts';
-import { MERCHANT_STOPPED, SOLD_OUT } from '../../actions/paying/option-refusals.ts';
+import { BELOW_FEES, MERCHANT_STOPPED, SOLD_OUT } from '../../actions/paying/option-refusals.ts';
 import { acceptedTokens } from '../../actions/paying/payable-assets.ts';
 import { openNetworks, servedNetworks } from '../../actions/paying/served-networks.ts';
+import { isBelowFees } from '../../actions/paying/terms-in-force.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import { isSoldOut } from '../../domain/payment-link.ts';
 import { findRefusedAttempt } from '../../store/chain/due-items.ts';
 import { findCarryingTransaction } from '../../store/chain/sends.ts';
 import { findLateMoneyOf } from '../../store/money/late-money.ts';
+import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { transactionUrl } from '../checkout/transaction-link.ts';
 import type { HttpDeps } from '../deps.ts';
@@ -32,13 +34,14 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
       iconUrl: pageBrand(deps.config, merchant).logoUrl,
     },
     buyer: viewBuyer(payment) ?? null,
-    ...(status === 'requires_action' && (await viewPayable(deps, payment, merchant?.isStopped ?? false))),
+    ...(status === 'requires_action' && (await viewPayable(deps, payment, merchant))),
   };
 }
 
 /** The tokens that are offered for a payment now, or the reason why none is. */
-async function viewPayable(deps: HttpDeps, payment: Payment, isMerchantStopped: boolean) {
-  if (isMerchantStopped) return { accepted: [], stopped: STOPPED.merchant };
+async function viewPayable(deps: HttpDeps, payment: Payment, merchant: PayableMerchant | undefined) {
+  if (merchant?.isStopped) return { accepted: [], stopped: STOPPED.merchant };
+  if (isBelowFees(deps, merchant, payment)) return { accepted: [], stopped: STOPPED.fees };
   const [open, stock] = await Promise.all([openNetworks(deps, payment.mode), findStockFor(deps.db.sql, payment)]);
   if (stock !== undefined && isSoldOut(stock)) return { accepted: [], stopped: STOPPED.link };
   const isFrozen = open.length === 0 && servedNetworks(deps, payment.mode).length > 0;
@@ -50,6 +53,7 @@ async function viewPayable(deps: HttpDeps, payment: Payment, isMerchantStopped: 
 
 const STOPPED = {
   merchant: { reason: 'merchant_stopped', message: MERCHANT_STOPPED },
+  fees: { reason: 'below_fees', message: BELOW_FEES },
   link: { reason: 'sold_out', message: SOLD_OUT },
   network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
 } as const;
@@ -125,7 +129,7 @@ export const PayerInfoBody = Type.Object(
         { reason: enumOf(Object.values(STOPPED).map(({ reason }) => reason)), message: Type.String() },
         {
           description:
-            'Why nothing is offered: the operator has stopped the merchant or every network, or the payment link is sold out.',
+            'Why nothing is offered: the operator has stopped the merchant or every network, the fees were raised above the price, or the payment link is sold out.',
         },
       ),
     ),

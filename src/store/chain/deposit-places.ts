@@ -120,20 +120,30 @@ export async function findSweeps(
   return { ordered: rows.length, open };
 }
 
-/** Ends the sweeps of a payment's deposit address, and its authorizations, that this transaction has carried out. */
+/** A sweep of an asset from the deposit address of a payment, and the transaction that carried it out. */
+export interface CarriedOutSweep {
+  readonly transaction: string;
+  readonly asset: string;
+  readonly address: string;
+  readonly paymentId: string;
+}
+
+/** Ends the orders of sweeps, and the authorizations to deposit addresses, that these transactions have carried out. */
 export async function endSweepsBy(
   tx: Tx,
-  sweep: { network: string; asset: string; address: string; subject: string; transaction: string; at: Date },
+  network: string,
+  sweeps: readonly CarriedOutSweep[],
+  at: Date,
 ): Promise<void> {
-  const { network, asset, address, subject, transaction, at } = sweep;
   await tx`
-    update items set state = 'paid', ended_at = ${at}
-    where network = ${network} and subject = ${subject} and asset = ${asset} and state in ('due', 'sent')
-      and (purpose = 'sweep' and payer = ${address} or method in ('deposit-vrs', 'deposit-bytes'))
-      and commitment in (
+    update items i set state = 'paid', ended_at = ${at}
+    from jsonb_to_recordset(${tx.json(sweeps)}) as s(transaction text, asset text, address text, "paymentId" text)
+    where i.network = ${network} and i.subject = s."paymentId" and i.asset = s.asset and i.state in ('due', 'sent')
+      and (i.purpose = 'sweep' and i.payer = s.address or i.method in ('deposit-vrs', 'deposit-bytes'))
+      and i.commitment in (
         select si.commitment from send_versions v
         join send_items si on si.network = v.network and si.signer = v.signer and si.nonce = v.nonce
-        where v.hash = ${transaction})`;
+        where v.hash = s.transaction)`;
 }
 
 /** The sums of the sweeps of an address up to a block, by asset, and whether one of them is undecided. */

@@ -79,8 +79,8 @@ export function storeMailResult(result: MailResult, now: Date): SingleStatement<
       update mails
       set status = ${status}, due_at = ${dueAt}, is_claimed = false, tries = tries + 1, is_refused = ${isRefused},
         problem = ${problem}, ended_at = ${isOver ? now : null}::timestamptz,
-        content = case when ${isOver}::boolean then null else content end,
-        wrapped_link = case when ${isOver}::boolean then null else wrapped_link end
+        content = case when ${isOver} then null else content end,
+        wrapped_link = case when ${isOver} then null else wrapped_link end
       where id = ${id} and claim = ${claim} and is_claimed and status = 'pending'`,
     read: () => {},
     appendsEvents: false,

@@ -23,7 +23,7 @@ import { restoreMovements } from './restore-movements.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
 import { restorePayment } from './restore-payment.ts';
 import { restoreSweeps } from './restore-sweep.ts';
-import { type Outcome, Unplaced } from './restoring.ts';
+import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 
 export interface RebuildInput {
@@ -105,11 +105,14 @@ export async function rebuild(
     left.push(...outgoing);
     named.push(...refunds);
     for (const { transactionHash, block } of [...payments, ...outgoing]) carriers.set(transactionHash, block.number);
-    rebuilt.push(...(await restoreStrays(deps, connected, start, end)));
   }
   for (const events of await lostSweeps(deps, connected, swept)) {
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
+  }
+  // Deposit addresses are known now, so that the money of their sweeps has its owner.
+  for (let start = input.from; start <= to; start += RANGE) {
+    rebuilt.push(...(await restoreStrays(deps, connected, start, Math.min(start + RANGE - 1, to))));
   }
   await restoreMovements(deps, connected, {
     from: input.from,
@@ -139,12 +142,17 @@ export async function rebuild(
     payers: await ownAccounts(deps, connected),
     isUndecided: false,
   });
-  if (unexplained !== undefined && unplaced.length === 0) {
+  if (unexplained !== undefined && unplaced.every(isStrangers)) {
     const problem = `took money from an account of ours, and no row explains it. Rebuild from block ${unexplained.blockNumber} or an earlier one. If the transfer was not made by the gateway, lift the freeze by till unfreeze restored ${network}`;
     unplaced.push({ id: unexplained.transactionHash, problem });
   }
-  const isLifted = to === cursor.finalNumber && unplaced.length === 0 && (await liftRestored(deps, network));
+  const isLifted = to === cursor.finalNumber && unplaced.every(isStrangers) && (await liftRestored(deps, network));
   return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
+}
+
+/** Anybody can make such an event, and nothing has left our accounts by it. It must not keep payouts and refunds frozen. */
+function isStrangers({ problem }: RebuildReport['unplaced'][number]): boolean {
+  return problem === NOT_OURS;
 }
 
 /** Lets payouts and refunds go on after a restore. */

@@ -1,6 +1,7 @@
 import { findAsset } from '../../../chains/assets.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
 import { type Requirement, timeoutS } from '../../../domain/x402.ts';
+import { ApiError } from '../../../errors.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import { depositAssets } from '../deposit-assets.ts';
 import { type OpenDepositDeps, type OpenedDeposit, openDeposit } from '../open-deposit.ts';
@@ -12,18 +13,22 @@ export const AGENT = { name: 'x402', icon: null } as const;
 
 /**
  * The ways to pay a payment by x402: tokens at its price that take authorizations (EIP-3009), each with the deposit address as
- * payee. The first request opens the addresses.
+ * payee. The first request opens the addresses. A token whose address is refused takes only itself out of the answer.
  */
 export async function listRequirements(deps: OpenDepositDeps, payment: Payment): Promise<readonly Requirement[]> {
   if ((await readTerms(deps, payment)).isStopped) throw merchantStopped();
   const requirements: Requirement[] = [];
+  const refusals: ApiError[] = [];
   for (const { asset } of await depositAssets(deps, payment)) {
     if (domainOf(asset) === undefined) continue;
-    const opened = await openDeposit(deps, { payment, asset, buyer: AGENT });
-    const requirement = requirementOf(opened, payment, deps.world.clock.nowMs());
+    const opened = await openDeposit(deps, { payment, asset, buyer: AGENT }).catch((error: unknown) => {
+      if (!(error instanceof ApiError)) throw error;
+      refusals.push(error);
+    });
+    const requirement = opened && requirementOf(opened, payment, deps.world.clock.nowMs());
     if (requirement !== undefined) requirements.push(requirement);
   }
-  if (requirements.length === 0) throw noExecutor();
+  if (requirements.length === 0) throw refusals[0] ?? noExecutor();
   return requirements;
 }
 

@@ -1,5 +1,5 @@
 import { markDecided } from '../../../store/chain/chain-events.ts';
-import { endSweepsBy } from '../../../store/chain/deposit-places.ts';
+import { type CarriedOutSweep, endSweepsBy } from '../../../store/chain/deposit-places.ts';
 import { markPlacesStale } from '../../../store/chain/movements.ts';
 import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -9,8 +9,14 @@ import type { View, WatchDeps, Watcher } from '../watcher.ts';
 import { settleOrLeaveStale } from './settle-position.ts';
 
 /**
- * Applies proved sweeps, of ours or of strangers: each is marked as decided, which makes it a fact of its payment, and the
- * position is computed in the same transaction. So the books never lack a sweep that is decided.
+ * Payments of one transaction. Strangers can sweep any number of addresses in a block; a page keeps their payments locked for a
+ * moment only.
+ */
+const PAGE = 20;
+
+/**
+ * Applies proved sweeps, of ours or of strangers: they are marked as decided, which makes them facts of their payments, and the
+ * positions are computed in the same transaction. So the books never lack a sweep that is decided.
  */
 export async function settleSwept(
   deps: WatchDeps,
@@ -20,21 +26,26 @@ export async function settleSwept(
 ): Promise<void> {
   const finalTimes = new Map([[network, Math.floor(view.finalAtMs / 1000)]]);
   const swept = proved.filter(({ event }) => event.type === 'swept');
-  // A stranger may sweep one address many times in a block: one transaction for all of them.
-  for (const [paymentId, events] of Map.groupBy(swept, ({ item }) => item.subject)) {
+  const byPayment = Map.groupBy(swept, ({ item }) => item.subject);
+  const payments = [...byPayment.keys()].toSorted();
+  for (let start = 0; start < payments.length; start += PAGE) {
+    const page = payments.slice(start, start + PAGE);
+    const sweeps = page.flatMap((paymentId) => byPayment.get(paymentId) ?? []);
     await commandOfLeader(deps, lease, async (tx, at) => {
-      await lockPayments(tx, [paymentId]);
-      for (const { event, item } of events) {
-        const sweep = { network, asset: event.fields.asset ?? '', address: item.payer, subject: paymentId };
-        await endSweepsBy(tx, { ...sweep, transaction: event.transactionHash, at });
-      }
-      const decided = events.map(({ event }) => ({ ...event, problem: null }));
+      await lockPayments(tx, page);
+      await endSweepsBy(tx, network, sweeps.map(carriedOut), at);
+      const decided = sweeps.map(({ event }) => ({ ...event, problem: null }));
       await markDecided(tx, network, decided, at);
-      // A served token may have been swept before its transfer was read: the place is looked at, too.
-      await markPlacesStale(tx, network, [...new Set(events.map(({ event }) => event.commitment))]);
-      await markPositionsStale(tx, [paymentId], at);
-      await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
+      // A served token may have been swept before its transfer was read: the places are looked at, too.
+      await markPlacesStale(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
+      await markPositionsStale(tx, page, at);
+      for (const paymentId of page) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
     });
     deps.world.crashPoint?.('deposit.swept');
   }
+}
+
+function carriedOut({ event, item }: KnownEvent): CarriedOutSweep {
+  const { transactionHash: transaction, fields } = event;
+  return { transaction, asset: fields.asset ?? '', address: item.payer, paymentId: item.subject };
 }

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { afterEach, describe, it } from 'node:test';
+import { command } from '../../src/actions/command.ts';
+import type { ChainEvent } from '../../src/chains/chain.ts';
+import { nodesOf, planOf } from '../query-plan.ts';
+import { headOf, spyOnStatements } from '../spied-statements.ts';
+import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+
+const DAY_MS = 86_400_000;
+const EVERYTHING = { watching: { sweepFrom: () => 0n } };
+/** Rows of others. A scan of a table of so many takes longer than an index, so that the planner avoids it. */
+const OTHERS = 5_000;
+
+/** Work that strangers and endpoints can cause. It must not grow by a transaction or a question for each of their acts. */
+describe('the work of a watcher', () => {
+  let scene: RefundScene;
+  afterEach(() => scene.close());
+
+  /** The beginnings of the statements that transactions send meanwhile. */
+  async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+    const heads: string[] = [];
+    const end = spyOnStatements(scene.db, (statement) => void heads.push(headOf(statement)));
+    await work();
+    end();
+    return heads;
+  }
+  const countOf = (heads: readonly string[], part: string) => heads.filter((head) => head.includes(part)).length;
+
+  /** Reports of transfers out of our account that one endpoint makes up, each in a transaction of its own. */
+  async function forged(count: number): Promise<ChainEvent[]> {
+    const { number, hash } = await scene.chain.head();
+    const collector = scene.chain.collector();
+    assert.ok(collector);
+    return Array.from({ length: count }, (_, index) => ({
+      type: 'paid',
+      block: { number, hash },
+      transactionHash: `0x${(index + 1).toString(16).padStart(64, 'f')}`,
+      logIndex: 0,
+      collector,
+      commitment: `0x${(index + 1).toString(16).padStart(64, 'e')}`,
+      subject: '5a'.repeat(16),
+      payer: scene.intermediate,
+      asset: DOLLAR,
+      amount: 990n,
+      fee: 0n,
+      recipient: scene.payers.newAccount(),
+    }));
+  }
+
+  it('deletes forty forged events by one statement', async () => {
+    scene = await openRefundScene({ witnesses: 3 });
+    const node = await scene.newNode();
+    await node.turn();
+    const events = await forged(40);
+    scene.control.lie({ inventedEvents: events });
+    scene.control.testify(0, { invented: events });
+    scene.control.mine();
+    await node.follow();
+    const stored = () => scene.db.sql`select from chain_events where transaction_hash like '0xfff%'`;
+    assert.equal((await stored()).length, 40);
+    // From now on they are not read again, and are only judged.
+    scene.control.beHonest();
+    scene.control.mine();
+    const heads = await statementsOf(() => node.watch());
+    assert.equal((await stored()).length, 0);
+    assert.equal(countOf(heads, 'delete from chain_events'), 1, heads.join('\n'));
+  });
+
+  it('applies the sweeps of thirty addresses by a stranger in two transactions', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const deposits = await Promise.all(Array.from({ length: 30 }, () => scene.deposit()));
+    for (const { send } of deposits) send(100n);
+    await node.turn(2);
+    for (const { item } of deposits) {
+      scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    }
+    scene.control.mine();
+    const heads = await statementsOf(() => node.watch());
+    const [decided] = await scene.db.sql`
+      select count(*)::int as sweeps, count(distinct xmin::text)::int as transactions from chain_events
+      where type = 'swept' and decided_at is not null`;
+    assert.deepEqual(decided, { sweeps: 30, transactions: 2 });
+    assert.equal(countOf(heads, 'update chain_events e set decided_at'), 2);
+    assert.equal(countOf(heads, "update items i set state = 'paid'"), 2);
+    const [swept] = await scene.db.sql`select count(*)::int as lots from lots where waiting = 0 and net > 0`;
+    assert.deepEqual(swept, { lots: 30 }, 'the money of each payment is computed');
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('remembers no address for longer than it is watched', async () => {
+    scene = await openRefundScene();
+    const node = await scene.newNode();
+    const { byAddress } = node.watcher.memory.places;
+    for (let count = 0; count < 3; count += 1) await scene.deposit();
+    await node.turn();
+    assert.equal(byAddress.size, 3);
+    scene.pass(20 * DAY_MS);
+    const { address } = await scene.deposit();
+    await node.turn();
+    assert.equal(byAddress.size, 4);
+    scene.pass(11 * DAY_MS);
+    await node.turn();
+    assert.deepEqual([...byAddress.keys()], [address]);
+    scene.pass(20 * DAY_MS);
+    await node.turn();
+    assert.equal(byAddress.size, 0);
+  });
+
+  const GROWING = ['payments', 'items', 'deposits', 'deposit_places', 'movements', 'chain_events', 'positions', 'lots'];
+
+  it('reads no table from end to end when the chain reorganises', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit();
+    send(1_000n);
+    await scene.live(node, 4);
+    await multiply();
+    const { number } = await scene.chain.head();
+    scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
+    const scans: string[] = [];
+    let sent = 0;
+    const end = spyOnStatements(scene.db, async (statement, tx) => {
+      sent += 1;
+      for (const node of nodesOf(await planOf(tx, statement as ReturnType<typeof tx>))) {
+        const table = node['Relation Name'] ?? '';
+        if (node['Node Type'] === 'Seq Scan' && GROWING.includes(table)) scans.push(`${table}: ${headOf(statement)}`);
+      }
+    });
+    await node.follow();
+    end();
+    const [row] = await scene.db.sql`select count(*)::int as count from movements where payment_id = ${id}`;
+    assert.deepEqual(row, { count: 0 }, 'the reorganisation is applied');
+    assert.ok(sent > 20, `${sent} statements`);
+    assert.deepEqual(scans, []);
+  });
+
+  /** Copies every row of the growing tables, in blocks below those of the scene. */
+  async function multiply(): Promise<void> {
+    const { sql } = scene.db;
+    const KEYS = ['id', 'payment_id', 'commitment', 'item', 'transaction_hash', 'subject', 'address'];
+    await command(scene, async (tx) => {
+      await tx.unsafe('set local session_replication_role = replica');
+      for (const table of GROWING) {
+        const columns = await sql<{ name: string }[]>`
+          select column_name as name from information_schema.columns
+          where table_name = ${table} and table_schema = current_schema() and is_generated = 'NEVER'
+            and is_identity = 'NO'`;
+        const value = (name: string) => {
+          if (KEYS.includes(name)) return `t.${name} || '-' || n`;
+          return name === 'block_number' ? '0' : `t.${name}`;
+        };
+        const names = columns.map(({ name }) => name);
+        const { count } = await tx.unsafe(`
+          insert into ${table} (${names.join(', ')})
+          select ${names.map(value).join(', ')} from ${table} t, generate_series(1, ${OTHERS}) n`);
+        assert.ok(count >= OTHERS, table);
+      }
+    });
+    for (const table of GROWING) await command(scene, (tx) => tx.unsafe(`analyze ${table}`));
+  }
+});
