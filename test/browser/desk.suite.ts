@@ -46,7 +46,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     // Every scope that a key may have, with a sentence that explains it.
     const scopes = dialog.locator('label').filter({ has: page.locator('input[name=scope]') });
     assert.deepEqual(
-      await scopes.allInnerTexts(),
+      await scopes.allTextContents(),
       SCOPES.map((scope) => `${en[`scope ${scope}`]} ${scope}`),
     );
     await dialog.getByLabel(en.keyLabel).fill(HOSTILE);
