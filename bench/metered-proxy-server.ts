@@ -21,6 +21,9 @@ const UNITS: Readonly<Record<string, number>> = {
 const OTHER_UNITS = 20;
 
 const unitsPerS = Number(process.env.UNITS_PER_S);
+/** Answers a GET with the use of all endpoints since the start. */
+const use = { units: 0, requests: 0, refused: 0 };
+export type ProviderUse = typeof use;
 const targets = JSON.parse(process.env.TARGETS ?? '[]') as { targetUrl: string; port: number }[];
 
 for (const { targetUrl, port } of targets) {
@@ -31,15 +34,22 @@ for (const { targetUrl, port } of targets) {
   );
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.method === 'GET') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(use satisfies ProviderUse));
+      return;
+    }
     const body = Buffer.concat(await request.toArray()).toString();
     const calls = [JSON.parse(body) as { method: string } | { method: string }[]].flat();
     const price = calls.reduce((sum, { method }) => sum + (UNITS[method] ?? OTHER_UNITS), 0);
     refill(bucket, Date.now());
+    use.requests += 1;
     if (bucket.tokens < Math.min(price, unitsPerS)) {
+      use.refused += 1;
       response.writeHead(429, { 'content-type': 'application/json' }).end('{"error":"too many requests"}');
       return;
     }
     bucket.tokens -= price;
+    use.units += price;
     const told = await fetch(targetUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     response.writeHead(told.status, { 'content-type': 'application/json' }).end(await told.text());
   }

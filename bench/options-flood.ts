@@ -4,7 +4,8 @@ import { CHECKOUT_APPS } from '../src/actions/parties/open-checkout.ts';
 import { SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 import { call } from './calls.ts';
 import { describeOthers } from './contest.ts';
-import { compare, type Figure, type Measurement, round } from './figures.ts';
+import { type Figure, type Measurement, median, quantile, round } from './figures.ts';
+import type { ProviderUse } from './metered-proxy-server.ts';
 import type { NoiseOrder, NoiseReport } from './noise-client.ts';
 import { startPayingChain } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
@@ -19,13 +20,13 @@ const ASSET = `${NETWORK}/erc20:${USDC}`;
 const BLOCK_MS = 1_000;
 const ENDPOINTS = 2;
 const UNITS_PER_S = 660;
-const ROUNDS = 3;
+const ROUNDS = Number(process.env.FLOOD_ROUNDS ?? 7);
 const PAYERS = 6;
-const PAYMENTS_EACH = 6;
+const PAYMENTS_EACH = 4;
 const FLOOD_PER_S = 10;
 const FLOOD_ACCOUNTS = 100;
 /** The flood has used up its first allowance by then. */
-const FLOOD_WARM_UP_MS = 3_000;
+const WARM_UP_MS = 3_000;
 const HOLD_MS = 20_000;
 const RETRY_MS = 1_000;
 const MAX_TRIES = 60;
@@ -36,6 +37,20 @@ export const optionsFloodMeasurement: Measurement = {
   names: ['options_flood'],
   measure: async () => [await measureFlood()],
 };
+
+/** A turn: so many payments of each payer, with the time of each, and what the provider counted meanwhile. */
+interface FloodTurn {
+  readonly isFlooded: boolean;
+  readonly timesMs: readonly number[];
+  readonly perS: number;
+  /** Steps of honest payers that were refused and tried again. */
+  readonly repeated: number;
+  readonly unitsPerS: number;
+  /** Requests to the endpoints that the provider refused, of all. */
+  readonly refused: string;
+  /** Answers to the flood by status. */
+  readonly flood: string;
+}
 
 async function measureFlood(): Promise<Figure> {
   const chain = await startPayingChain({ blockMs: BLOCK_MS });
@@ -61,37 +76,17 @@ async function measureFlood(): Promise<Figure> {
   });
   try {
     const flood = await floodOf(gateway);
-    await paymentsPerS(gateway, payers);
-    const alone: number[] = [];
-    const beside: number[] = [];
-    const answers: string[] = [];
-    const { others } = await shareDuring(async () => {
+    const take = (order?: NoiseOrder) => takeTurn({ gateway, payers, provider }, order);
+    await take();
+    const { result: turns, others } = await shareDuring(async () => {
+      const taken: FloodTurn[] = [];
+      // A B, B A, A B: a machine that becomes slower affects both sides alike.
       for (let done = 0; done < ROUNDS; done += 1) {
-        alone.push(await paymentsPerS(gateway, payers));
-        const client = startClient(new URL('./noise-client.ts', import.meta.url));
-        client.send(flood);
-        await sleep(FLOOD_WARM_UP_MS);
-        beside.push(await paymentsPerS(gateway, payers));
-        client.send('report');
-        answers.push(JSON.stringify(await messageOf<NoiseReport>(client, { withinMs: 10_000 })));
-        await stopProcess(client);
+        for (const order of done % 2 === 0 ? [undefined, flood] : [flood, undefined]) taken.push(await take(order));
       }
+      return taken;
     });
-    const { ratio, byRound } = compare(beside, alone);
-    return {
-      name: 'options_flood',
-      value: ratio,
-      target: { atLeast: 0.95 },
-      unit: 'x',
-      detail: {
-        'payments a second, alone': alone.map((value) => round(value, 3)),
-        'payments a second, beside the flood': beside.map((value) => round(value, 3)),
-        'ratio by round': byRound,
-        'answers to the flood by status': answers.join('; '),
-        'units a second of each endpoint, endpoints': [UNITS_PER_S, ENDPOINTS],
-        ...describeOthers([others]),
-      },
-    };
+    return figureOf(turns, others);
   } finally {
     await gateway.stop();
     await provider.stop();
@@ -99,36 +94,112 @@ async function measureFlood(): Promise<Figure> {
   }
 }
 
-/** Each payer makes one payment after another. A refused step is tried again, as a person would. */
-async function paymentsPerS(gateway: PayingGateway, payers: readonly Payer[]): Promise<number> {
-  const begun = performance.now();
-  await Promise.all(
-    payers.map(async (payer) => {
-      for (let paid = 0; paid < PAYMENTS_EACH; paid += 1) await pay(gateway, payer);
-    }),
-  );
-  return (payers.length * PAYMENTS_EACH * 1000) / (performance.now() - begun);
+/**
+ * The speed of a payer is one payment over its time. The median of all payments does not depend on single moments in which the
+ * machine was busy, as the time of the slowest payer of a turn does.
+ */
+function figureOf(turns: readonly FloodTurn[], others: number): Figure {
+  const [alone, beside] = [false, true].map((isFlooded) => turns.filter((turn) => turn.isFlooded === isFlooded));
+  const timesOf = (of: readonly FloodTurn[] = []) => of.flatMap(({ timesMs }) => timesMs);
+  const medians = (of: readonly FloodTurn[] = []) => of.map(({ timesMs }) => round(median(timesMs)));
+  const told = (of: readonly FloodTurn[] = []) => ({
+    payments: timesOf(of).length,
+    'median ms by round': medians(of).join(' '),
+    'payments/s by round': of.map(({ perS }) => round(perS, 2)).join(' '),
+    'steps tried again by round': of.map(({ repeated }) => repeated).join(' '),
+    'units/s by round': of.map(({ unitsPerS }) => round(unitsPerS)).join(' '),
+    'requests refused by the provider': of.map(({ refused }) => refused).join(' '),
+  });
+  const named = (side: string, facts: object) =>
+    Object.fromEntries(Object.entries(facts).map(([name, value]) => [`${side}: ${name}`, value]));
+  return {
+    name: 'options_flood',
+    value: round(median(timesOf(alone)) / median(timesOf(beside)), 3),
+    target: { atLeast: 0.95 },
+    unit: 'x',
+    detail: {
+      'ms of a payment, median and 95th percentile, alone': spreadOf(timesOf(alone)),
+      'ms of a payment, median and 95th percentile, beside the flood': spreadOf(timesOf(beside)),
+      'ratio by round': medians(alone).map((ms, index) => round(ms / (medians(beside)[index] ?? Number.NaN), 3)),
+      ...named('alone', told(alone)),
+      ...named('beside', told(beside)),
+      'answers to the flood by status': (beside ?? []).map(({ flood }) => flood).join('; '),
+      'units a second of each endpoint, endpoints': [UNITS_PER_S, ENDPOINTS],
+      ...describeOthers([others]),
+    },
+  };
 }
 
-async function pay(gateway: PayingGateway, payer: Payer): Promise<void> {
+function spreadOf(timesMs: readonly number[]): number[] {
+  return [round(median(timesMs)), round(quantile(timesMs, 0.95))];
+}
+
+interface FloodScene {
+  readonly gateway: PayingGateway;
+  readonly payers: readonly Payer[];
+  readonly provider: Provider;
+}
+
+/** Each payer makes one payment after another, beside the flood if there is one. */
+async function takeTurn({ gateway, payers, provider }: FloodScene, flood?: NoiseOrder): Promise<FloodTurn> {
+  const client = flood === undefined ? undefined : startClient(new URL('./noise-client.ts', import.meta.url));
+  client?.send(flood as NoiseOrder);
+  // Also without a flood: both sides begin after a pause.
+  await sleep(WARM_UP_MS);
+  const before = await provider.use();
+  const begun = performance.now();
+  const paid = await Promise.all(
+    payers.map(async (payer) => {
+      const payments: Paid[] = [];
+      for (let done = 0; done < PAYMENTS_EACH; done += 1) payments.push(await pay(gateway, payer));
+      return payments;
+    }),
+  );
+  const tookS = (performance.now() - begun) / 1000;
+  const after = await provider.use();
+  const payments = paid.flat();
+  client?.send('report');
+  const answers = client === undefined ? {} : await messageOf<NoiseReport>(client, { withinMs: 10_000 });
+  if (client !== undefined) await stopProcess(client);
+  return {
+    isFlooded: flood !== undefined,
+    timesMs: payments.map(({ ms }) => ms),
+    perS: payments.length / tookS,
+    repeated: payments.reduce((sum, { repeated }) => sum + repeated, 0),
+    unitsPerS: (after.units - before.units) / tookS,
+    refused: `${after.refused - before.refused}/${after.requests - before.requests}`,
+    flood: JSON.stringify(answers),
+  };
+}
+
+interface Paid {
+  readonly ms: number;
+  readonly repeated: number;
+}
+
+/** A refused step is tried again, as a person would. */
+async function pay(gateway: PayingGateway, payer: Payer): Promise<Paid> {
   const merchant = gateway.merchants[0] ?? '';
+  const begun = performance.now();
+  let repeated = 0;
+  const patiently = async <T>(step: () => Promise<T>): Promise<T> => {
+    for (let tries = 1; tries < MAX_TRIES; tries += 1) {
+      try {
+        return await step();
+      } catch {
+        repeated += 1;
+        await sleep(RETRY_MS);
+      }
+    }
+    return step();
+  };
   const payment = await patiently(() => signPayment(gateway, { payer, merchant, asset: ASSET, price: '100' }));
   let { status, isFinal } = await patiently(() => confirm(gateway, payment, HOLD_MS));
   for (let asked = 0; !isFinal && asked < MAX_TRIES; asked += 1) {
     ({ status, isFinal } = await patiently(() => statusOf(gateway, payment, HOLD_MS)));
   }
   if (status !== 'succeeded') throw new Error(`The payment ended ${status}.`);
-}
-
-async function patiently<T>(step: () => Promise<T>): Promise<T> {
-  for (let tries = 1; tries < MAX_TRIES; tries += 1) {
-    try {
-      return await step();
-    } catch {
-      await sleep(RETRY_MS);
-    }
-  }
-  return step();
+  return { ms: performance.now() - begun, repeated };
 }
 
 /** A stranger at one address, with the public App-Id of the checkout and a payment whose id it knows. */
@@ -165,7 +236,13 @@ async function floodOf({ port, apiKey, merchants }: PayingGateway): Promise<Nois
   };
 }
 
-async function startProvider(targetUrl: string) {
+interface Provider {
+  readonly urls: readonly string[];
+  use(): Promise<ProviderUse>;
+  stop(): Promise<void>;
+}
+
+async function startProvider(targetUrl: string): Promise<Provider> {
   const ports = await Promise.all(Array.from({ length: ENDPOINTS }, freePort));
   const targets = ports.map((port) => ({ targetUrl, port }));
   const child = startProcess([PROXY], { UNITS_PER_S: String(UNITS_PER_S), TARGETS: JSON.stringify(targets) });
@@ -179,5 +256,6 @@ async function startProvider(targetUrl: string) {
       );
     await until('the provider is up', isUp, { withinMs: 20_000 });
   }
-  return { urls, stop: () => stopProcess(child) };
+  const use = async () => (await (await fetch(urls[0] ?? '')).json()) as ProviderUse;
+  return { urls, use, stop: () => stopProcess(child) };
 }

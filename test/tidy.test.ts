@@ -443,6 +443,20 @@ describe('the house', () => {
     assert.deepEqual(places, ['src/domain/money/fee-share.ts']);
   });
 
+  it('reads amounts that people type in one place', () => {
+    const readers: Readonly<Record<string, string>> = {
+      'web/src/dashboard/pages/team.tsx': 'web/src/dashboard/refund-limits.ts',
+      'web/src/dashboard/ui/new-link.tsx': 'web/src/dashboard/ui/new-link.tsx',
+      'web/src/dashboard/ui/refund-dialog.tsx': 'web/src/dashboard/ui/refund-dialog.tsx',
+      // The gateway reads the form of this page.
+      'web/src/links/link-page.tsx': 'src/domain/payment-link.ts',
+    };
+    const pages = tracked.filter((name) => /^web\/src\/.*\.tsx$/.test(name) && /inputMode="decimal"/.test(read(name)));
+    assert.deepEqual(pages, Object.keys(readers));
+    const others = Object.values(readers).filter((name) => !neighboursOf(name).includes('src/domain/typed-amount.ts'));
+    assert.deepEqual(others, []);
+  });
+
   it('never lets money near a float', () => {
     const wrong = sources.filter((name) =>
       /\bparseFloat\(|\.toFixed\(|double precision|\breal not null/.test(read(name)),

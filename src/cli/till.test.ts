@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -365,7 +365,7 @@ describe('the database', () => {
     assert.ok(!stderr.includes('geheim') && !stderr.includes('    at '));
   });
 
-  test('with none configured, the embedded one is started for the command, or that of a running gateway used', async () => {
+  test('with none configured, the embedded one is started for the command, or that of a running gateway used, and links lead to that gateway', async () => {
     const home = await mkdtemp(join(tmpdir(), 'till-cli-'));
     try {
       const env = { TILL_HOME: home };
@@ -380,6 +380,7 @@ describe('the database', () => {
           JSON.parse(stdout).map((partner: Json) => partner.name),
           ['Kept'],
         );
+        await inviteWithoutPort(home);
       } finally {
         await server.stop();
         await release();
@@ -389,6 +390,25 @@ describe('the database', () => {
     }
   });
 });
+
+/** The gateway of the home folder listens where its own file says, and links of people lead there. */
+async function inviteWithoutPort(home: string): Promise<void> {
+  const originOf = async (argv: readonly string[], env: Record<string, string>) => {
+    const { exitCode, stdout, stderr } = await run([...argv, '--json'], env);
+    assert.equal(exitCode, 0, stderr);
+    const { id, link } = JSON.parse(stdout);
+    return { id, origin: new URL(link.url).origin };
+  };
+  const baseUrl = 'http://localhost:18123';
+  await writeFile(join(home, 'sandbox.json'), JSON.stringify({ baseUrl, apiKey: 'till_test_x' }));
+  const person = ['--operator', '--name', 'Ada', '--email', 'ada@till.example', '--role', 'owner'];
+  const invited = await originOf(['people', 'invite', ...person], { TILL_HOME: home });
+  assert.equal(invited.origin, baseUrl, 'people invite');
+  const link = ['people', 'link', invited.id];
+  assert.equal((await originOf(link, { TILL_HOME: home })).origin, baseUrl, 'people link');
+  const PUBLIC_URL = 'https://pay.example';
+  assert.equal((await originOf(link, { TILL_HOME: home, PUBLIC_URL })).origin, PUBLIC_URL, 'a setting comes first');
+}
 
 interface Result {
   readonly exitCode: number;

@@ -24,12 +24,27 @@ describe('the press', () => {
   after(() => press.close());
 
   it('prints in turn, refuses more than can wait, and goes on after a job that fails', async () => {
-    const broken = press.print({ ...JOB, size: 'a0' as never });
-    const waiting = Array.from({ length: 20 }, () => press.print(JOB));
-    await assert.rejects(press.print(JOB), PressError);
+    const broken = press.print('broken', { ...JOB, size: 'a0' as never });
+    const waiting = Array.from({ length: 20 }, (_, index) => press.print(`file ${index}`, JOB));
+    await assert.rejects(press.print('one more', JOB), PressError);
     await assert.rejects(broken, /^Error: The receipt cannot be printed\./);
     const files = await Promise.all(waiting);
     assert.ok(files.every((file) => Buffer.from(file).subarray(0, 5).toString() === '%PDF-'));
+  });
+
+  it('prints a file once, however many ask for it and how often, and one that failed again', async () => {
+    assert.equal(press.find('receipt'), undefined);
+    const first = press.print('receipt', JOB);
+    const beside = press.find('receipt');
+    assert.ok(beside, 'while it is printed');
+    const [file, same] = await Promise.all([first, beside, press.print('receipt', JOB)]);
+    assert.equal(same, file);
+    // More than can wait.
+    const later = await Promise.all(Array.from({ length: 50 }, () => press.print('receipt', JOB)));
+    assert.ok(later.every((each) => each === file));
+    assert.equal(await press.find('receipt'), file);
+    await assert.rejects(press.print('mended', { ...JOB, size: 'a0' as never }), PressError);
+    assert.ok((await press.print('mended', JOB)).length > 0);
   });
 
   it('breaks a job off that takes too long, and prints the next one', async () => {
@@ -42,12 +57,12 @@ describe('the press', () => {
     };
     const slow = openPress(timers);
     try {
-      const first = slow.print(JOB);
-      const second = slow.print(JOB);
+      const first = slow.print('first', JOB);
+      const second = slow.print('second', JOB);
       late[0]?.();
       await assert.rejects(first, /took too long/);
       assert.ok((await second).length > 0);
-      const last = slow.print(JOB);
+      const last = slow.print('last', JOB);
       slow.close();
       await assert.rejects(last, /The node stops/);
     } finally {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { PaperSize, Sheet } from '../../web/src/receipts/page-state.ts';
+import { createKeptBytes } from '../runtime/kept-bytes.ts';
 import type { Timers } from '../runtime/world.ts';
 
 export interface PrintJob {
@@ -15,7 +16,10 @@ export type Printed = { readonly bytes: Uint8Array } | { readonly problem: strin
 
 /** Prints receipts as PDF, in a thread of its own: a long receipt takes half a second, which payments must not wait for. */
 export interface Press {
-  print(job: PrintJob): Promise<Uint8Array>;
+  /** The file of this name, if it was printed a while ago or is being printed. It costs nothing. */
+  find(name: string): Promise<Uint8Array> | undefined;
+  /** Prints a file. Its name stands for its whole content. */
+  print(name: string, job: PrintJob): Promise<Uint8Array>;
   close(): void;
 }
 
@@ -27,6 +31,8 @@ const PRINT_WITHIN_MS = 15_000;
 /** The fonts take some 50 MB, which a quiet node does not need. */
 const IDLE_MS = 60_000;
 const MAX_HEAP_MB = 256;
+/** Files that were printed last. Payers and shops open the same receipt more than once, and strangers any number of times. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 const WORKER = new URL('./press-worker.ts', import.meta.url);
 
 interface Waiting {
@@ -37,6 +43,8 @@ interface Waiting {
 
 export function openPress(timers: Pick<Timers, 'after'>): Press {
   const waiting: Waiting[] = [];
+  const kept = createKeptBytes(MAX_KEPT_BYTES);
+  const underWay = new Map<string, Promise<Uint8Array>>();
   let worker: Worker | undefined;
   let current: { readonly end: (printed: Printed) => void } | undefined;
   let stopIdling = () => {};
@@ -86,15 +94,34 @@ export function openPress(timers: Pick<Timers, 'after'>): Press {
     void thread?.terminate();
   }
 
+  function enqueue(job: PrintJob): Promise<Uint8Array> {
+    if (waiting.length >= MAX_WAITING) {
+      return Promise.reject(new PressError('Too many receipts are being printed. Try again in some seconds.'));
+    }
+    return new Promise((resolve, reject) => {
+      waiting.push({ job, resolve, reject });
+      if (current === undefined) next();
+    });
+  }
+
+  function find(name: string): Promise<Uint8Array> | undefined {
+    const bytes = kept.get(name);
+    return bytes === undefined ? underWay.get(name) : Promise.resolve(bytes);
+  }
+
   return {
-    print(job) {
-      if (waiting.length >= MAX_WAITING) {
-        return Promise.reject(new PressError('Too many receipts are being printed. Try again in some seconds.'));
-      }
-      return new Promise((resolve, reject) => {
-        waiting.push({ job, resolve, reject });
-        if (current === undefined) next();
-      });
+    find,
+    print(name, job) {
+      const known = find(name);
+      if (known !== undefined) return known;
+      const printing = enqueue(job)
+        .then((bytes) => {
+          kept.keep(name, bytes);
+          return bytes;
+        })
+        .finally(() => underWay.delete(name));
+      underWay.set(name, printing);
+      return printing;
     },
     close() {
       for (const { reject } of waiting.splice(0)) reject(new PressError('The node stops.'));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { SCOPES } from '../../src/domain/scope.ts';
 import { en } from '../../web/src/dashboard/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { ONLY_LONG } from '../long.ts';
@@ -42,6 +43,12 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.getByRole('link', { name: en.developers }).click();
     await at(page, en.developers);
     await page.getByRole('button', { name: en.addKey }).click();
+    // Every scope that a key may have, with a sentence that explains it.
+    const scopes = dialog.locator('label').filter({ has: page.locator('input[name=scope]') });
+    assert.deepEqual(
+      await scopes.allTextContents(),
+      SCOPES.map((scope) => `${en[`scope ${scope}`]} ${scope}`),
+    );
     await dialog.getByLabel(en.keyLabel).fill(HOSTILE);
     await dialog.getByLabel(en.keyAddresses).fill('not an address');
     await dialog.getByRole('button', { name: en.addKey }).click();

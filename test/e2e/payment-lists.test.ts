@@ -270,18 +270,42 @@ describe('lists of payments', () => {
 
     it('by a part of the reference, in any case', async () => {
       const other = await openShop(t.gateway);
-      for (const name of ['Order 10%_a', 'order-10', 'ORDER/10:2.5,+x', 'täst']) await t.add(other, name);
-      const of = async (referenceId: string) => {
-        const { data, stats } = await t.listed(other, { referenceId });
+      const names = ['Order 10%_a', 'order-10', 'ORDER/10:2.5,+x', 'täst'];
+      const found = async (query: Query) => {
+        const { data, stats } = await t.listed(other, query);
         assert.equal(stats.totalTransactions, data.length);
         return references({ data });
       };
-      assert.deepEqual(await of('rder'), ['ORDER/10:2.5,+x', 'order-10', 'Order 10%_a']);
-      assert.deepEqual(await of('oRDeR/1'), ['ORDER/10:2.5,+x']);
-      assert.deepEqual(await of('10:2.5,+x'), ['ORDER/10:2.5,+x']);
-      assert.deepEqual(await of('r-10'), ['order-10']);
-      assert.deepEqual(await of('r 10'), ['Order 10%_a']);
-      assert.deepEqual(await of('nothing'), []);
+      // Each state of a payment has a way of its own to the reference.
+      const states: Record<string, (name: string) => Promise<unknown>> = {
+        open: (name) => t.add(other, name),
+        paid: async (name) => t.pay(await t.add(other, name)),
+        cancelled: async (name) => other.cancel(await t.add(other, name)),
+        'open for a week': (name) =>
+          t.add(other, name, '100', 'iso4217/USD', { expiresAt: Math.floor(t.time.clock.nowMs() / 1000) + 604_800 }),
+      };
+      for (const [state, bring] of Object.entries(states)) {
+        const startTs = new Date(t.time.clock.nowMs() + 500).toISOString();
+        for (const name of names) await bring(name);
+        const expected: [text: string, found: string[]][] = [
+          ['rder', ['ORDER/10:2.5,+x', 'order-10', 'Order 10%_a']],
+          ['RDER', ['ORDER/10:2.5,+x', 'order-10', 'Order 10%_a']],
+          ['oRDeR/1', ['ORDER/10:2.5,+x']],
+          ['order/10:2.5,+X', ['ORDER/10:2.5,+x']],
+          ['10:2.5,+x', ['ORDER/10:2.5,+x']],
+          ['r-10', ['order-10']],
+          ['R-10', ['order-10']],
+          ['R 10', ['Order 10%_a']],
+          ['nothing', []],
+        ];
+        for (const [text, names] of expected) {
+          assert.deepEqual(await found({ startTs, referenceId: text }), names, `${state}: ${text}`);
+          assert.deepEqual(await found({ startTs, search: text }), names, `${state}, a search: ${text}`);
+        }
+        // A search takes any text.
+        assert.deepEqual(await found({ startTs, search: 'R 10%_A' }), ['Order 10%_a'], state);
+        assert.deepEqual(await found({ startTs, search: 'TÄST' }), ['täst'], state);
+      }
     });
 
     it('by everything at once', async () => {

@@ -235,7 +235,9 @@ describe('receipts for payers', () => {
     assert.equal((await get('.pdf?size=a5')).json().code, 'params_validation');
     const remoteAddress = '203.0.113.77';
     for (let count = 0; count < PRINTS.max; count += 1) paying.gateway.prints.note([addressGroup(remoteAddress)]);
-    const refused = await get('.pdf', { remoteAddress });
+    const [known, other] = [await get('.pdf?size=a4&lang=en', { remoteAddress }), await paidPayment(paying, ORDER)];
+    assert.deepEqual([known.statusCode, known.rawPayload.length > 0], [200, true], 'a finished file costs nothing');
+    const refused = await get('.pdf', { of: other, remoteAddress });
     assert.deepEqual([refused.statusCode, Number(refused.headers['retry-after']) > 0], [429, true]);
     assert.equal((await get('', { remoteAddress })).statusCode, 200, 'the page is still there');
   });

@@ -66,6 +66,9 @@ describe('a field that a request does not have', () => {
       ['statuss', 'status', { url: '/v1/payments?statuss=failed' }],
       ['statuses', 'status', { url: '/v1/merchants/payments?statuses=succeeded' }],
       ['status[eq]', 'status', { url: '/v1/merchants/payments?status[eq]=succeeded' }],
+      ['stauts[eq]', 'status', { url: '/v1/merchants/payments?stauts[eq]=succeeded' }],
+      ['statuss', 'status', { url: '/v1/merchants/payments?statuss[]=succeeded' }],
+      ['netwrok[in]', 'network', { url: '/v1/payments?netwrok[in]=eip155:1' }],
       ['symbol', 'token_symbol', { url: '/v1/merchants/payments?symbol=USDC' }],
       ['reference', 'referenceId', { url: '/v1/payments?reference=ORDER' }],
       ['type', 'types', { url: '/v1/events?type=payment.succeeded' }],
@@ -110,10 +113,24 @@ describe('a field that a request does not have', () => {
           name.slice(0, at) + letter + name.slice(at),
           `${name.slice(0, at)}x${name.slice(at + 1)}`,
         ]);
-        for (const slip of [`${name}s`, `${name}es`, name.toUpperCase(), `${name}[x]`, ...slips]) {
-          if (!parameters.includes(slip)) assert.ok(nearMiss(slip, parameters, true), `${method} ${path}?${slip}=`);
+        for (const slip of [`${name}s`, `${name}es`, name.toUpperCase(), ...slips]) {
+          for (const written of [slip, `${slip}[x]`, `${slip}[$in][0]`]) {
+            if (parameters.includes(written)) continue;
+            assert.ok(nearMiss(written, parameters, true), `${method} ${path}?${written}=`);
+          }
         }
       }
+    }
+  });
+
+  it('is refused by name in a body, also in the singular or plural of a short name', () => {
+    for (const [written, meant] of [
+      ['address', 'addresses'],
+      ['addresses', 'address'],
+      ['amount[value]', 'amount'],
+      ['asset-es', 'asset'],
+    ] as const) {
+      assert.equal(nearMiss(written, ['lineItems', meant], false), meant, written);
     }
   });
 

@@ -1,4 +1,5 @@
 import type { Version } from '../../domain/version.ts';
+import { createKeptBytes } from '../../runtime/kept-bytes.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
 import type { Database } from '../../store/plumbing/database.ts';
@@ -26,19 +27,7 @@ const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** Makes the body of an event once for each version, and keeps it for a while. */
 export function createBodyReader(deps: BodyReaderDeps): BodyReader {
-  const kept = new Map<string, Uint8Array>();
-  let keptBytes = 0;
-
-  function keep(key: string, body: Uint8Array): void {
-    if (kept.has(key)) return;
-    kept.set(key, body);
-    keptBytes += body.length;
-    for (const [oldest, { length }] of kept) {
-      if (keptBytes <= MAX_KEPT_BYTES) return;
-      kept.delete(oldest);
-      keptBytes -= length;
-    }
-  }
+  const kept = createKeptBytes(MAX_KEPT_BYTES);
 
   return async (wishes) => {
     const made = new Map<string, Uint8Array>();
@@ -52,7 +41,7 @@ export function createBodyReader(deps: BodyReaderDeps): BodyReader {
     for (const [version, ids] of missing) {
       for (const [eventId, body] of await render(deps, [...ids], version)) {
         made.set(keyOf(eventId, version), body);
-        keep(keyOf(eventId, version), body);
+        kept.keep(keyOf(eventId, version), body);
       }
     }
     return wishes.map(({ eventId, version }) => made.get(keyOf(eventId, version)));

@@ -119,13 +119,17 @@ async function sendPdf(
     merchant?.logoHash ? findLogo(deps.db.sql, merchant.logoHash) : undefined,
   ]);
   const sheet = bundle.renderer.receiptSheet(state);
-  const etag = `"${hash('sha256', JSON.stringify([sheet, size, logo?.hash]), 'base64url').slice(0, 22)}"`;
+  const etag = `"${hash('sha256', JSON.stringify([sheet, size, logo?.hash, state.paidAt]), 'base64url').slice(0, 22)}"`;
   reply.headers({ ETag: etag, 'Cache-Control': ASK_AGAIN, Vary: 'Accept-Language' });
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  const counted = [addressGroup(request.ip)];
-  deps.prints.check(counted);
-  deps.prints.note(counted);
-  const bytes = await deps.press.print({ sheet, size, logo: logo?.bytes, paidAt: state.paidAt }).catch(asApiError);
+  const known = deps.press.find(etag);
+  if (known === undefined) {
+    const counted = [addressGroup(request.ip)];
+    deps.prints.check(counted);
+    deps.prints.note(counted);
+  }
+  const job = { sheet, size, logo: logo?.bytes, paidAt: state.paidAt };
+  const bytes = await (known ?? deps.press.print(etag, job)).catch(asApiError);
   return reply
     .header('Content-Disposition', `inline; filename="receipt-${state.number}-${size}.pdf"`)
     .type('application/pdf')
