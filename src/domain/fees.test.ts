@@ -34,15 +34,25 @@ describe('fees', () => {
       fc.property(percentage, fc.bigInt({ min: 0n, max: 10n ** 12n }), (percent, fixed) => {
         const some = terms(percent, fixed.toString());
         const floor = feeFloor(some, USD);
-        assert.ok(feeOf(some, USD, floor) <= floor);
+        // Not `feeOf`, which is never more than the amount.
         const total = (amount: bigint) => fixed + (amount * BigInt(percent.replace('.', ''))) / 100_000n;
+        assert.ok(total(floor) <= floor);
         assert.ok(floor === 1n || total(floor - 1n) > floor - 1n);
       }),
     );
   });
 
+  it('have no floor that an amount could reach, if they take everything and a fixed part', () => {
+    assert.equal(feeFloor(terms('100', '0'), USD), 1n);
+    assert.ok(feeFloor(terms('100', '1'), USD) > 2n ** 256n);
+  });
+
+  it('take no percentage by a text that is none', () => {
+    assert.equal(feeOf({ percentage: 'none', fixed: [] }, USD, 10_000n), 0n);
+  });
+
   it('are percentages from 0 to 100, written plainly', () => {
-    for (const right of ['0', '0.4', '2.50', '99.999999999999999999', '100', '100.000'])
+    for (const right of ['0', '0.4', '2.50', '99.999999999999999999', '100', '100.0', `100.${'0'.repeat(18)}`])
       assert.ok(isPercentage(right), right);
     const wrong = [
       '',
@@ -60,11 +70,12 @@ describe('fees', () => {
       '٣',
       'NaN',
       `0.${'1'.repeat(19)}`,
+      `100.${'0'.repeat(19)}`,
     ];
     for (const text of wrong) assert.ok(!isPercentage(text), text);
   });
 
-  it('and the merchant’s share add up to the paid amount, to the unit, in tokens of any decimals', () => {
+  it('are rounded down in the token and the price up, so the merchant never gets less than the price less the fee', () => {
     const decimals = fc.integer({ min: 0, max: 18 });
     const percentage = fc
       .tuple(fc.integer({ min: 0, max: 99 }), fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }))
@@ -77,9 +88,13 @@ describe('fees', () => {
         const asset = { id: 'a', symbol: 'A', decimals: ofToken, peg: 'USD' };
         const quote = quoteFor({ price, asset, rate: undefined });
         assert.ok(quote);
-        const fee = feeInToken(quote, feeOf(some, USD, price.value));
-        const net = quote.amount - fee;
-        assert.ok(fee >= 0n && net >= 0n && net + fee === quote.amount);
+        const pricedFee = feeOf(some, USD, price.value);
+        const fee = feeInToken(quote, pricedFee);
+        const [ofOnePrice, ofOneToken] = [10n ** BigInt(ofToken), 10n ** BigInt(ofPrice)];
+        const [asked, exactFee] = [price.value * ofOnePrice, pricedFee * ofOnePrice];
+        assert.ok(fee * ofOneToken <= exactFee && exactFee < (fee + 1n) * ofOneToken);
+        assert.ok(quote.amount * ofOneToken >= asked && asked > (quote.amount - 1n) * ofOneToken);
+        assert.ok((quote.amount - fee) * ofOneToken >= asked - exactFee);
         // The part that is told apart is never more than the whole.
         assert.ok(feeInToken(quote, fixedFeeOf(some, USD, price.value)) <= fee);
       }),
@@ -98,5 +113,10 @@ describe('fees', () => {
       ['1', '2', '3', '4'],
     );
     assert.equal(termsInForce([], 5), NO_FEES);
+    assert.equal(termsInForce(all, -1), NO_FEES);
+    assert.equal(termsInForce(all, 30).percentage, '4', 'from the very moment');
+    assert.equal(termsInForce([at(0, true, '1'), at(10, false, '2')], 15).percentage, '1', 'also before newer ones');
+    assert.equal(termsInForce([at(10, true, '1'), at(0, true, '2')], 15).percentage, '1', 'in any order');
+    assert.equal(termsInForce([at(0, true, '1'), at(0, true, '2')], 15).percentage, '2', 'the last of one moment');
   });
 });

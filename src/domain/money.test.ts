@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { fiatCodeOf, findCurrency, parseFiatUnit } from './currency.ts';
-import { addDecimals, formatDecimal, parseDecimal, parseUnits, scaledTo } from './money.ts';
+import { addDecimals, formatDecimal, formatForPeople, parseDecimal, parseUnits, scaledTo } from './money.ts';
 
 describe('amounts', () => {
   it('are whole numbers of minor units, spelled one way', () => {
@@ -25,6 +25,13 @@ describe('amounts', () => {
     assert.equal(formatDecimal({ units: 1000n, decimals: 0 }), '1000');
     assert.equal(formatDecimal({ units: 0n, decimals: 2 }), '0');
     assert.equal(formatDecimal({ units: -105n, decimals: 2 }), '-1.05');
+  });
+
+  it('are shown to people with two decimals at least, where the unit has them', () => {
+    const shown = (units: bigint, decimals: number) => formatForPeople({ units, decimals });
+    assert.deepEqual([shown(1_250n, 2), shown(1_200n, 2), shown(1_205n, 2)], ['12.50', '12.00', '12.05']);
+    assert.deepEqual([shown(12_500_000n, 6), shown(12_345_600n, 6), shown(4n, 3)], ['12.50', '12.3456', '0.004']);
+    assert.deepEqual([shown(125n, 1), shown(7n, 0), shown(-1_250n, 2)], ['12.5', '7', '-12.50']);
   });
 
   it('are read in major units without rounding, spelled plainly', () => {

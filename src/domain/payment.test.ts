@@ -25,6 +25,9 @@ const EVENTS = {
   failed: { type: 'failed', failureCode: null },
   lapsed: { type: 'lapsed', proof: { finalBlockAtMs: DEADLINE + 1 } },
   'lapsed by an early block': { type: 'lapsed', proof: { finalBlockAtMs: DEADLINE } },
+  'lapsed by an early block with open addresses': {
+    ...{ type: 'lapsed', proof: { finalBlockAtMs: DEADLINE }, keepsAddresses: true },
+  },
   'expired by the clock': { type: 'expired', proof: 'clock' },
   'expired by the chain': { type: 'expired', proof: { finalBlockAtMs: DEADLINE + 1 } },
   'expired by an early block': { type: 'expired', proof: { finalBlockAtMs: DEADLINE } },
@@ -44,6 +47,7 @@ const TABLE: Record<
     failed: ['failed', 'failed', 'failed'],
     lapsed: ['not_from_this_status!', 'expired!', 'expired!'],
     'lapsed by an early block': ['not_from_this_status!', 'expired!', 'may_still_be_paid!'],
+    'lapsed by an early block with open addresses': ['not_from_this_status!', 'expired!', 'expired!'],
     'expired by the clock': ['not_expired!', 'expired', 'may_still_be_paid!'],
     'expired by the chain': ['not_expired!', 'expired', 'expired'],
     'expired by an early block': ['not_expired!', 'expired', 'may_still_be_paid!'],
@@ -56,6 +60,7 @@ const TABLE: Record<
     failed: ['failed', 'failed', 'failed'],
     lapsed: ['requires_action', 'expired!', 'expired!'],
     'lapsed by an early block': ['requires_action', 'expired!', 'may_still_be_paid!'],
+    'lapsed by an early block with open addresses': ['requires_action', 'expired!', 'expired!'],
     'expired by the clock': ['may_still_be_paid!', 'may_still_be_paid!', 'may_still_be_paid!'],
     'expired by the chain': ['not_expired!', 'expired', 'expired'],
     'expired by an early block': ['not_expired!', 'expired', 'may_still_be_paid!'],
@@ -81,6 +86,14 @@ describe('the life of a payment', () => {
       });
     }
   }
+
+  it('begins again before the expiry, while a deposit address may still be paid, only if its addresses stay open', () => {
+    const open = { status: 'processing', expiresAtMs: EXPIRY, nativeDeadlineMs: DEADLINE } as const;
+    const without = decide(open, EVENTS['lapsed by an early block'], BEFORE);
+    assert.deepEqual(without, { ok: false, refusal: 'may_still_be_paid' });
+    const again = decide(open, EVENTS['lapsed by an early block with open addresses'], BEFORE);
+    assert.deepEqual(again, { ok: true, to: 'requires_action' });
+  });
 
   for (const status of ['succeeded', 'failed', 'expired', 'cancelled'] as const) {
     it(`${status} is final, whatever happens`, () => {

@@ -91,6 +91,9 @@ describe('a quote', () => {
     assert.equal(amountOf(1n), 9_100n, 'one cent is 0.0091 euros, not 0.01');
     assert.equal(amountOf(50n), 455_000n);
     assert.equal(amountOf(120n), 1_100_000n);
+    const cents = (amount: bigint) => roundUpToQuoteDecimals(amount, { decimals: 6, quoteDecimals: 2 });
+    assert.equal(cents(1_000_001n), 1_010_000n, 'a hundred steps and more are rounded to a step');
+    assert.equal(cents(998_001n), 999_000n, 'less to a tenth of a step');
   });
 
   it('carries its rate, which is recorded with its sources and times as JSON', () => {
@@ -106,7 +109,9 @@ describe('a quote', () => {
   it('leaves a price in the token as it is, to its smallest unit, and offers no other token for it', () => {
     const price = { unit: `caip19/${USDC.id}`, value: 7n, decimals: 6 };
     assert.equal(ratePairOf(price, USDC), undefined);
-    assert.equal(quoteFor({ price, asset: USDC, rate: undefined })?.amount, 7n);
+    const quote = quoted({ price, asset: USDC, rate: undefined });
+    assert.equal(quote.amount, 7n);
+    assert.equal(feeInToken(quote, 3n), 3n);
     assert.equal(quoteFor({ price, asset: EURC, rate: undefined }), undefined);
     assert.equal(quoteFor({ price, asset: ETH, rate: rateOf('ETH', 'USD', '1') }), undefined);
   });
@@ -120,6 +125,11 @@ describe('a quote', () => {
   it('is none when the amount is more than a token can count', () => {
     const rate = rateOf('ETH', 'USD', `0.${'0'.repeat(19)}1`);
     assert.equal(quoteFor({ price: usd(10n ** 60n), asset: ETH, rate }), undefined);
+    const most = 2n ** 256n - 1n;
+    const priced = (value: bigint) =>
+      quoteFor({ price: { unit: `caip19/${ETH.id}`, value, decimals: 18 }, asset: ETH, rate: undefined });
+    assert.equal(priced(most)?.amount, most);
+    assert.equal(priced(most + 1n), undefined);
   });
 });
 

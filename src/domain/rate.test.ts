@@ -2,7 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { formatDecimal } from './money.ts';
-import { compare, decimalOf, inverse, median, multiply, parsePrice, ratio } from './rate.ts';
+import {
+  compare,
+  decimalOf,
+  inverse,
+  median,
+  multiply,
+  parsePrice,
+  type Rate,
+  ratio,
+  readRateRecord,
+  recordRate,
+} from './rate.ts';
 
 describe('prices', () => {
   it('are plain positive decimals, read exactly', () => {
@@ -59,6 +70,7 @@ describe('rates', () => {
     assert.equal(written(1n, 147n), '0.0068027211');
     assert.equal(written(999_999_999n, 1_000_000_000n), '1');
     assert.equal(written(123_456_789_012n, 1n), '123456789012');
+    assert.equal(written(1_234_567_890_126n, 10n), '123456789013', 'without a decimal, however many digits');
   });
 
   it('lose nothing when they are crossed and turned round', () => {
@@ -81,6 +93,29 @@ describe('rates', () => {
         assert.ok(below * 2 <= values.length && above * 2 <= values.length);
       }),
     );
+  });
+
+  it('are read from their record as they were', () => {
+    const symbols = fc.stringMatching(/^[A-Z]{2,6}$/);
+    fc.assert(
+      fc.property(symbols, symbols, ratios, (base, quote, value) => {
+        const rate: Rate = { base, quote, value, readings: [] };
+        assert.deepEqual(readRateRecord(recordRate(rate)), { base, quote, value });
+      }),
+    );
+    const [one, most] = ['1/1', `${'9'.repeat(200)}/${'9'.repeat(200)}`];
+    for (const exact of [one, most]) assert.ok(readRateRecord({ pair: 'A/B', ratio: exact }));
+  });
+
+  it('are not read from anything else', () => {
+    const wrong = [
+      ...['A', 'A/', '/B', 'A/B/C', '', undefined].map((pair) => ({ pair, ratio: '1/2' })),
+      ...['1', '1/', '/2', '0/1', '1/0', '01/2', '1/02', '-1/2', '1.5/2', ' 1/2', '1/2 ', '1/2/3', undefined].map(
+        (text) => ({ pair: 'A/B', ratio: text }),
+      ),
+      ...[`1${'0'.repeat(200)}/1`, `1/1${'0'.repeat(200)}`].map((text) => ({ pair: 'A/B', ratio: text })),
+    ];
+    for (const record of [null, {}, ...wrong]) assert.equal(readRateRecord(record), undefined, JSON.stringify(record));
   });
 
   it('have no median where there are none', () => {

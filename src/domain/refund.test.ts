@@ -6,12 +6,20 @@ import {
   coverOf,
   decideRefund,
   leftOf,
+  NOT_LEFT,
   planShare,
+  problemOf,
+  REFUND_PROBLEMS,
   REFUND_STATES,
   type RefundEvent,
   type RefundState,
+  type RefundWait,
   retryOf,
   type Share,
+  takesPart,
+  VETOED,
+  type WaitingRefund,
+  waitOf,
 } from './refund.ts';
 
 const EVENTS: readonly RefundEvent[] = [
@@ -83,6 +91,64 @@ describe('the life of a refund', () => {
       }),
     );
   });
+});
+
+describe('a refund that failed', () => {
+  it('takes its part of the payment, unless it is unfit or vetoed: it can be retried', () => {
+    for (const problem of [null, 'not_received', 'recipient_screened', NOT_LEFT, VETOED]) {
+      for (const state of REFUND_STATES) {
+        const isGivenUp = state === 'failed' && (problem === NOT_LEFT || problem === VETOED);
+        assert.equal(takesPart({ state, problem }), !isGivenUp, `${state} ${problem}`);
+      }
+    }
+  });
+
+  it('has a problem that partners can read, and others have none', () => {
+    for (const problem of REFUND_PROBLEMS) {
+      assert.equal(problemOf({ state: 'failed', problem }), problem);
+      assert.equal(problemOf({ state: 'sending', problem }), null);
+    }
+    for (const problem of [null, 'out_of_gas']) assert.equal(problemOf({ state: 'failed', problem }), 'not_received');
+  });
+});
+
+describe('a refund that waits', () => {
+  const LACKING: WaitingRefund = {
+    ...{ state: 'awaiting_funds', amount: '100', lack: '30', waitsFor: null, merchantAccount: null },
+    ...{ isStopped: false, isSigned: false, isCooling: false, isOffered: false },
+  };
+  const SHOP = { merchantAccount: '0xshop' };
+  const WAITS: readonly [what: string, change: Partial<WaitingRefund>, wait?: readonly [RefundWait, string]][] = [
+    ['lacks money of a float', {}, ['float', '30']],
+    ['lacks nothing any more', { lack: '0' }],
+    ['can be signed for by the merchant', SHOP, ['merchant_signature', '100']],
+    [
+      'lacks nothing, with a signature asked for',
+      { ...SHOP, lack: '0', isOffered: true },
+      ['merchant_signature', '100'],
+    ],
+    ['lacks nothing, with no signature asked for', { ...SHOP, lack: '0' }],
+    ['was just asked for', { state: 'requested' }],
+    ['is sent', { state: 'sending' }, ['network', '100']],
+    ['is sent, whatever it waited for', { state: 'sending', isCooling: true, waitsFor: 'debt' }, ['network', '100']],
+    ['is frozen', { isStopped: true, isCooling: true }, ['unfreeze', '100']],
+    ['is frozen while it is sent', { isStopped: true, state: 'sending' }, ['unfreeze', '100']],
+    ['is frozen after it was signed', { isStopped: true, isSigned: true, state: 'sending' }, ['network', '100']],
+    ['cools off', { state: 'requested', isCooling: true, waitsFor: 'sweep' }, ['cooling_off', '100']],
+    ['has its money at an address', { waitsFor: 'sweep' }, ['sweep', '100']],
+    ['has debts', { state: 'requested', waitsFor: 'debt' }, ['debt', '100']],
+    ['lost its money to a reorg', { waitsFor: 'arrival' }, ['arrival', '100']],
+    ['is being computed, which is over at once', { waitsFor: 'position' }, ['float', '30']],
+    ['is over', { state: 'refunded', isStopped: true, isCooling: true, waitsFor: 'sweep' }],
+    ['has failed', { state: 'failed', isStopped: true, isCooling: true, waitsFor: 'sweep' }],
+  ];
+
+  for (const [what, change, wait] of WAITS) {
+    it(`and ${what} waits for ${wait?.join(', ') ?? 'nothing'}`, () => {
+      const [name, units] = wait ?? [];
+      assert.deepEqual(waitOf({ ...LACKING, ...change }), wait && { what: name, units });
+    });
+  }
 });
 
 describe('the cover of a refund', () => {

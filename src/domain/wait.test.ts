@@ -111,7 +111,15 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ['a payer that failed', by({ payerRetryAtMs: NOW + 9_000 }), 'payer_paused', /before 2026-02-18T14:00:09Z/],
   ['a pause of the payer that is over', by({ payerRetryAtMs: NOW }), 'due'],
   ['too many failures', by({ isExhausted: true, refusal: 'unknown' }), 'exhausted'],
-  ['a near deadline', by({ deadlineMs: NOW + 19_000 }), 'late'],
+  ['a near deadline', by({ deadlineMs: NOW + 19_999 }), 'late'],
+  ['a deadline that is twenty seconds away', by({ deadlineMs: NOW + 20_000 }), 'due'],
+  [
+    'a signature that is tried again',
+    by({ retryAtMs: NOW + 8_000 }),
+    'due',
+    /next transaction\. The next try is at 2026-02-18T14:00:08Z\.$/,
+  ],
+  ['a signature whose pause is over', by({ retryAtMs: NOW }), 'due', /in its next transaction\.$/],
   ['no relayer', by({ network: { ...BASE, hasRelayer: false } }), 'no_relayer', /No relayer is configured for Base/],
   ['a relayer on no node', by({ network: { ...BASE, isRelayed: false } }), 'no_relayer', /lease of a relayer of Base/],
   [
@@ -195,10 +203,38 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     /Two endpoints of Base must show its receipt\. At the moment endpoint 1 says it is in that block, endpoint 2 says nothing\./,
   ],
   ['a block that is deep enough', seen({ block: 90 }), 'proof', /which is deep enough/],
-  ['a deadline that has passed', by({ deadlineMs: NOW }), 'ran_out', /it can be paid again/],
+  ['a block that has just become deep enough', seen({ block: 96 }), 'proof', /which is deep enough/],
+  [
+    'a deadline that has passed',
+    by({ deadlineMs: NOW }),
+    'ran_out',
+    /it can be paid again\. The last final block is of 2026-02-18T13:59:50Z\.$/,
+  ],
+  [
+    'a deadline that has passed, before a final block was read',
+    by({ deadlineMs: NOW, network: { ...BASE, finalAtMs: undefined } }),
+    'ran_out',
+    /it can be paid again\.$/,
+  ],
   ['a deadline after the expiry', { ...by({ deadlineMs: NOW }), expiresAtMs: NOW }, 'ran_out', /it expires/],
   ['coin that may come', by({ state: 'offered' }), 'coin', /until 2026-02-18T14:03:02Z/],
   ['the attempt that has come furthest', { attempts: [DUE, { ...SENT, seen: SEEN }, SENT] }, 'confirmations'],
+  [
+    'a block before newer attempts',
+    {
+      attempts: [
+        { ...SENT, acceptedAtMs: NOW },
+        { ...DUE, seen: SEEN, acceptedAtMs: NOW - 9_000 },
+      ],
+    },
+    'confirmations',
+  ],
+  ['a sent attempt before a newer signature', { attempts: [{ ...DUE, acceptedAtMs: NOW }, SENT] }, 'unmined'],
+  [
+    'a signature before coin that was offered later',
+    { attempts: [{ ...DUE, state: 'offered', acceptedAtMs: NOW }, DUE] },
+    'due',
+  ],
   [
     'the newest of equal attempts',
     { attempts: [by({ refusal: 'paused' }).attempts?.[0] ?? DUE, { ...DUE, acceptedAtMs: NOW }] },
@@ -212,13 +248,32 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ['an expired one', { status: 'expired', attempts: [] }, undefined],
   ['a failed one', { status: 'failed', attempts: [DUE] }, undefined],
   ['a refund on its way', money(REFUND), 'refund'],
+  ['a refund on its way after it cooled off', money({ ...REFUND, coolsUntilMs: NOW + 9_000 }), 'refund'],
+  ['a refund that has just cooled off', money({ ...REFUND, state: 'requested', coolsUntilMs: NOW }), 'refund'],
+  ['a refund that was just asked for', money({ ...REFUND, state: 'requested' }), 'refund'],
   [
     'a refund to another account that cools off',
     money({ ...REFUND, state: 'requested', coolsUntilMs: Date.UTC(2030, 0, 1) }),
     'refund_cooling',
     /till refunds veto/,
   ],
-  ['a refund without funds', money({ ...REFUND, state: 'awaiting_funds' }), 'refund_awaiting_funds', /till float add/],
+  [
+    'a refund without funds',
+    money({ ...REFUND, state: 'awaiting_funds' }),
+    'refund_awaiting_funds',
+    /waits for funds: the floats hold too little\. `till float add/,
+  ],
+  [
+    'a refund without funds, whose lack is known',
+    money({ ...REFUND, state: 'awaiting_funds', problem: '3 USDC are missing' }),
+    'refund_awaiting_funds',
+    /waits for funds: 3 USDC are missing\./,
+  ],
+  [
+    'a refund without funds that cools off',
+    money({ ...REFUND, state: 'awaiting_funds', coolsUntilMs: NOW + 1 }),
+    'refund_cooling',
+  ],
   [
     'a refund whose money is still at its address',
     money({ ...REFUND, state: 'awaiting_funds', isHold: true, problem: 'the money is still at its deposit address' }),
@@ -231,7 +286,18 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     'refund_awaiting_signature',
     /a signature of 0xshop: `till refunds show/,
   ],
-  ['a refund that failed', money({ ...REFUND, state: 'failed' }), 'refund_failed', /till refunds retry rfnd_1/],
+  [
+    'a refund that failed',
+    money({ ...REFUND, state: 'failed' }),
+    'refund_failed',
+    /failed: no reason is stored\. `till refunds retry rfnd_1/,
+  ],
+  [
+    'a refund that failed for a reason',
+    money({ ...REFUND, state: 'failed', problem: 'blocked' }),
+    'refund_failed',
+    /failed: blocked\./,
+  ],
   ['a frozen refund', money({ ...REFUND, stop: 'Every refund is frozen' }), 'refund_stopped', /Every refund is frozen/],
   ['a held amount without destination', money(PAYOUT), 'no_destination'],
   [
@@ -247,6 +313,24 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
     'payout',
     /failed: blocked/,
   ],
+  [
+    'held money that is swept first',
+    money({ ...PAYOUT, destination: { heldFromMs: NOW }, problem: 'sweep' }),
+    'payout',
+    /is not paid out yet: a part of the money that paid is still at its deposit address/,
+  ],
+  [
+    'a payout that is sent after it was held',
+    money({ ...PAYOUT, state: 'sending', problem: 'sweep' }),
+    'payout',
+    /is being paid out to the merchant\. The last try failed: sweep\.$/,
+  ],
+  [
+    'held money without a problem',
+    money({ ...PAYOUT, destination: { heldFromMs: NOW } }),
+    'payout',
+    /is being paid out to the merchant\.$/,
+  ],
   ['a frozen payout', money({ ...PAYOUT, stop: 'Every payout is frozen' }), 'payout_stopped'],
 ];
 
@@ -258,6 +342,16 @@ describe('the reason of a wait', () => {
       if (text !== undefined) assert.match(wait?.text ?? '', text);
     });
   }
+
+  it('has the time since when it is so', () => {
+    const since = (facts: Partial<WaitFacts>) => waitOf({ ...PROCESSING, ...facts })?.sinceMs;
+    assert.equal(since(seen({})), NOW - 1_000, 'the block was read');
+    assert.equal(since(seen({ readAtMs: undefined })), NOW - 5_000, 'the signature was accepted');
+    assert.equal(since({ attempts: [SENT] }), NOW - 3_000, 'the transaction was broadcast');
+    assert.equal(since(by({ ...SENT, transaction: undefined })), NOW - 5_000, 'the signature was accepted');
+    assert.equal(since({ stops: [FREEZE] }), NOW - 60_000, 'the freeze began');
+    assert.equal(since({ stops: [{ ...FREEZE, sinceMs: undefined }] }), NOW - 5_000, 'the signature was accepted');
+  });
 
   it('tells partners nothing of commands, leases, endpoints and relayers', () => {
     for (const [what, facts] of WAITS) {

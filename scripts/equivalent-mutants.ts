@@ -1,0 +1,76 @@
+const SAME_IF_EQUAL = 'Both branches give the same for equal values.';
+const ABOVE_EVERY_AMOUNT = 'The steps only end a search without a result. Either bound is above every amount.';
+
+const COMPILED = 'The type of the table refuses it without this row. A missing one would read as `records`.';
+const BOTH_GROUPS = 'A pattern gives both of its groups or none. The conditions are for the compiler.';
+const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
+
+/**
+ * Mutants of `src/domain` that no test can notice, by file: the line as the mutant has it, and the reason. `mutate-domain.ts` reads
+ * them, and refuses a row whose mutant does not exist any more or is noticed by a test.
+ */
+export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'book-floors.ts': {
+    ...Object.fromEntries(
+      [
+        ...['rebuilt', 'payout_rebuilt', 'refund_rebuilt', 'return_rebuilt', 'payout_done', 'payout_failed'],
+        ...['refund_done', 'refund_failed', 'refund_uncovered', 'float_added', 'float_returned'],
+        ...['float_return_failed', 'stray_returned', 'stray_return_failed', 'relayer_funded', 'gas', 'coin_renamed'],
+      ].map((kind) => [`(without) ${kind}: 'records',`, COMPILED]),
+    ),
+    'const has = balances.findLast(isSame)?.units ?? 0n;': 'An account has one balance of an asset.',
+    'let excess = -taken.units - (has >= 0n ? has : 0n);': SAME_IF_EQUAL,
+    'const line = entry.lines.findLast(({ account, units }) => units < 0n && isSame({ account, asset: entry.asset }));':
+      'An entry has one line for each account.',
+    'const line = entry.lines.find(({ account, units }) => units <= 0n && isSame({ account, asset: entry.asset }));':
+      NO_LINE_OF_ZERO,
+    'const line = entry.lines.find(({ account, units }) => units < 1n && isSame({ account, asset: entry.asset }));':
+      NO_LINE_OF_ZERO,
+    'const part = excess <= -line.units ? excess : -line.units;': SAME_IF_EQUAL,
+  },
+  'books.ts': {
+    "if (kept.reduce((sum, { units }) => sum - units, 0n) !== 0n) throw new RangeError('An entry does not balance.');":
+      'The sum with the other sign is zero at the same time.',
+  },
+  'fees.ts': {
+    'return total <= amount ? total : amount;': SAME_IF_EQUAL,
+    'return fixed <= total ? fixed : total;': SAME_IF_EQUAL,
+    'for (let steps = 1; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 2n;': ABOVE_EVERY_AMOUNT,
+    'for (let steps = 0; !covers(high) && steps <= MAX_STEPS; steps += 1) high *= 2n;': ABOVE_EVERY_AMOUNT,
+    'for (let steps = 0; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 3n;': ABOVE_EVERY_AMOUNT,
+    'const MAX_STEPS = 301;': ABOVE_EVERY_AMOUNT,
+    'const listed = fixed.findLast((part) => part.unit.toLowerCase() === unit.toLowerCase());':
+      'A unit is listed once: the command that sets fees refuses a second one.',
+    'const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 1 };': 'Zero has any decimals.',
+  },
+  'quote.ts': {
+    'return converted <= quote.amount ? converted : quote.amount;': SAME_IF_EQUAL,
+    'while (step > 1n && step * MOST_ADDED >= amount) step /= 10n;':
+      'Exactly a hundred steps are a whole number of steps, and of their tenths.',
+  },
+  'rate.ts': {
+    'if (base === undefined && quote === undefined || numerator === undefined || denominator === undefined)':
+      BOTH_GROUPS,
+    'if (base === undefined || quote === undefined && numerator === undefined || denominator === undefined)':
+      BOTH_GROUPS,
+    'if (base === undefined || quote === undefined || numerator === undefined && denominator === undefined)':
+      BOTH_GROUPS,
+    "if (low === undefined && high === undefined) throw new Error('There is no median of nothing.');":
+      'Either there are both middle values or none. The condition is for the compiler.',
+    'numerator <= denominator ? 1 - digitsOf(denominator / numerator) : digitsOf(numerator / denominator);':
+      'One to one is shown as 1 with any number of decimals.',
+  },
+  'refund.ts': {
+    "return REFUND_PROBLEMS.findLast((each) => each === problem) ?? 'not_received';": 'The list has each problem once.',
+    'const proRata = feeShare({ fee: payment.fee, of: payment.amount }, 1n, given) - (payment.fee - left.fee);':
+      'One unit bears a fee only if the fee is the whole amount. Then nothing is left net, and the bound gives the same.',
+    'const netLeft = left.amount + left.fee;':
+      'A bound for safety. Shares pro rata, counted from the first refund, never exceed the net amount.',
+    'return a <= b ? a : b;': SAME_IF_EQUAL,
+    'return a >= b ? a : b;': SAME_IF_EQUAL,
+  },
+  'wait.ts': {
+    "seen !== undefined ? 4 : state === 'sent' ? 2 : state === 'due' ? 1 : 0;": 'The ranks have the same order.',
+    'return alerts.findLast((alert) => alert.name === name);': 'A network has one open alert of a name.',
+  },
+};
