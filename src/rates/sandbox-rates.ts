@@ -2,8 +2,8 @@ import { compare, inverse, multiply, parsePrice, type Rate, type Ratio, type Rea
 import type { Rates } from './rates.ts';
 
 /**
- * Fixed rates for play money, so that a sandbox works offline and its amounts are predictable. Every quote made with
- * them names its source.
+ * Fixed rates for play money, so that a sandbox works offline and its amounts are predictable. Quotes name this table as their
+ * source.
  */
 export function sandboxRates(): Rates {
   const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);
@@ -29,7 +29,7 @@ export function sandboxRates(): Rates {
 
 const SOURCE = 'sandbox table';
 
-/** The price of each in dollars. */
+/** Prices in dollars. */
 const DOLLARS: ReadonlyMap<string, string> = new Map([
   ['ETH', '2500'],
   ['BNB', '600'],

@@ -376,7 +376,7 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }> & {
-  /** The gateway's own origin: `PUBLIC_URL`, or localhost on the port. */
+  /** `PUBLIC_URL`, or localhost with the port. */
   readonly publicUrl: string;
 };
 

@@ -14,7 +14,7 @@ export class MasterSecretError extends Error {
   }
 }
 
-/** Opens the master secret: the configured one, or one of the gateway's own where all money is play money. */
+/** The configured master secret. A gateway with play money alone may create its own. */
 export async function openSecrets({ config, world }: { config: Config; world: World }): Promise<Secrets> {
   const { secret, secretFile, home } = config;
   if (secret !== undefined) return createSecrets(secret);
