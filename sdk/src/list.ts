@@ -1,10 +1,8 @@
 import { TillError } from './errors.ts';
 
-/** A list that is read page by page. `for await` goes through all of its items. */
+/** A list that is read page by page. `for await` iterates over all items. */
 export interface List<Page, Item> extends AsyncIterable<Item> {
-  /** The first page. */
   page(): Promise<Page>;
-  /** All pages. */
   pages(): AsyncIterable<Page>;
 }
 

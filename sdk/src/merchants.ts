@@ -58,7 +58,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Changes the fields that are named.
+     * Changes the given fields.
      *
      * @example
      * await till.merchants.update(merchantId, { merchantName: 'Corner Coffee Roasters' });
@@ -81,7 +81,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Changes the fields of the branding that are named. A colour with too little contrast is refused.
+     * Changes the given fields of the branding. A colour with too little contrast is refused.
      *
      * @example
      * await till.merchants.updateBranding(merchantId, { accentColor: '#635bff', poweredBy: false });
@@ -92,7 +92,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Deletes a merchant. Payments that were created before stay payable.
+     * Deletes a merchant. Its existing payments can still be paid.
      *
      * @example
      * const { id: formerId } = await till.merchants.create({

@@ -42,7 +42,7 @@ const deploy = command({
 
 export const collectorCommands: readonly Command[] = [deploy];
 
-/** Records the deployment in the configured database. Without one, it may be the first thing an operator does. */
+/** Records the deployment in the audit log, if there is a database: operators may deploy before they set one up. */
 function recorded<T extends object>(context: Context, network: string, signer: string, work: () => Promise<T>) {
   if (context.config.databaseUrl === undefined) return work();
   const about = { action: 'collector.deploy', subject: network, detail: { signer } };

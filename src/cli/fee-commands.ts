@@ -25,7 +25,7 @@ const percentage: Kind<string> = {
         ),
 };
 
-/** `iso4217/USD=14`: an amount in minor units, zero for none. */
+/** `iso4217/USD=14`: a unit and an amount in minor units, which may be zero. */
 const fixedPart: Kind<{ unit: string; value: string }> = {
   placeholder: 'unit=amount',
   parse: (raw) => {
@@ -109,14 +109,14 @@ const list = databaseCommand({
   },
 });
 
-/** The state of fees. They are over if the next row has the same payee and has begun. */
+/** Fees are over when the next fees of the same partner and merchant have begun. */
 function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number): 'scheduled' | 'over' | 'in force' {
   if (fees.startsAt.getTime() > nowMs) return 'scheduled';
   const isSamePayee = next?.partnerId === fees.partnerId && next.merchantId === fees.merchantId;
   return isSamePayee && next.startsAt.getTime() <= nowMs ? 'over' : 'in force';
 }
 
-/** Amounts as people write them: `0.14 USD`. */
+/** Amounts for people, such as `0.14 USD`. */
 function fixedText({ fixed }: StoredFees): string {
   const parts = fixed.map(({ unit, value }) => {
     const { symbol, decimals, token } = storedUnit(unit, 0);

@@ -10,7 +10,7 @@ import { openRowKeys } from './row-keys.ts';
 
 interface Freezable {
   readonly scope: FreezeScope;
-  /** The subject, as help describes it; without one the freeze concerns all. */
+  /** The frozen object, as described in help. Without it, the freeze concerns everything in its scope. */
   readonly subject?: { readonly doc: string; readonly example: string };
   readonly stops: string;
 }
@@ -121,7 +121,7 @@ function lifting(freezable: Freezable): Command {
   });
 }
 
-/** The arguments of a command, and an example with them. */
+/** The arguments of a freeze command, with an example. */
 function wordsOf({ scope, subject }: Freezable, verb: string, reason: string) {
   const words = [verb, scope, ...(subject === undefined ? [] : [subject.example]), `--reason "${reason}"`];
   return {

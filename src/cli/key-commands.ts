@@ -17,7 +17,7 @@ import { layoutFields } from './table.ts';
 const MAX_MERCHANTS = 100;
 const MAX_ADDRESSES = 100;
 const DAY_MS = 86_400_000;
-/** An end this near is worth a remark: the partner needs time to install a successor. */
+/** Keys that expire within this time are marked: the partner needs time to install a successor. */
 const ENDING_MS = 30 * DAY_MS;
 
 const create = databaseCommand({
@@ -170,7 +170,7 @@ const revoke = databaseCommand({
 
 export const keyCommands: readonly Command[] = [create, list, audit, rotate, revoke];
 
-/** The only place that prints a secret. */
+/** The only function that prints the secret of a key. */
 function describe({ key, secret }: IssuedKey): string {
   const fields = layoutFields({
     id: key.id,

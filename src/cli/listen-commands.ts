@@ -56,7 +56,7 @@ const listen = command({
 
 export const listenCommands: readonly Command[] = [listen];
 
-/** The key of the sandbox is for the sandbox alone, and never sent to another gateway. */
+/** The sandbox's key is used for the sandbox only, and never sent to another gateway. */
 async function gatewayOf(
   { config, environment }: Context,
   { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined },
@@ -84,11 +84,11 @@ async function secretOf({ config, environment, world }: Context): Promise<string
 interface Following {
   readonly types: readonly string[];
   readonly signal: AbortSignal;
-  /** Called when the place in the feed is known: no later event is missed. */
+  /** Called once the position in the feed is known: no later event is missed. */
   readonly announce: () => void;
 }
 
-/** The events from now on, until the command is interrupted. */
+/** Yields new events until the command is interrupted. */
 async function* followFeed(
   { print }: Context,
   till: Till,
@@ -100,7 +100,7 @@ async function* followFeed(
     if (!isAway) print({ away: reason }, `The gateway is out of reach (${reason}). Trying again until it is back.`);
     isAway = true;
   };
-  // Types that this version does not know are for the gateway to judge.
+  // Types are not checked here: the gateway may know newer ones.
   const query = { after: 'latest', ...(types.length > 0 && { types: types as readonly EventPattern[] }) };
   let isAnnounced = false;
   try {
@@ -125,7 +125,7 @@ function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | und
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
 }
 
-/** The deed of the receiver, in words: a bare status does not say whose it is. */
+/** Names the receiver, because a status alone could be the gateway's. */
 function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
   if (status === null) return `your receiver gave no answer: ${problem}`;
   if (isTaken) return `your receiver took it (${status})`;
@@ -149,7 +149,7 @@ function reasonOf(error: TillError): string {
   return error instanceof GatewayError ? `${error.status} ${error.code}` : problemOf(error);
 }
 
-/** The refusal of the gateway, as this command's own. */
+/** The gateway's refusal as an error of this command. */
 function ownError({ code, message, issues }: GatewayError): ApiError {
   const ownCode = Object.hasOwn(CATALOGUE, code) ? (code as ErrorCode) : 'internal_error';
   return new ApiError(ownCode, message, { issues });

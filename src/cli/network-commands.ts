@@ -7,11 +7,11 @@ import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
 import { layoutTable } from './table.ts';
 
-/** The answers of one endpoint about its network. */
+/** The result of checking one endpoint. */
 interface EndpointReport {
   readonly network: string;
   readonly name: string;
-  /** Its place in RPC_URLS, from 1: its address may hold a key, and is not shown. */
+  /** The position in RPC_URLS, from 1. The URL is not shown, because it may contain a key. */
   readonly endpoint: number;
   readonly state: 'up' | 'down';
   readonly head: number | null;
@@ -19,7 +19,6 @@ interface EndpointReport {
   readonly problems: readonly string[];
 }
 
-/** The timeout of an endpoint. */
 const ANSWER_WITHIN_MS = 15_000;
 
 const check = command({

@@ -22,7 +22,7 @@ const payer: Kind<Payer> = {
   },
 };
 
-/** Data that stays, each with its reason. `docs/payer-data.md` says the same. */
+/** Data that is kept, with the reasons, as listed in `docs/payer-data.md`. */
 const KEPT = {
   account: [
     'The account in payments, items, books and receipts: they prove who paid, and the chain shows it to everybody.',

@@ -175,13 +175,13 @@ async function belongingOf(
   return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
 }
 
-/** With a server for mail the nodes send the link. It is shown in any case. */
+/** If a mail server is configured, the nodes also mail the link. It is printed in any case. */
 async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
   if (deps.config.smtp === undefined) return undefined;
   return { publicUrl: await originFor(deps), language, secrets: await openSecrets(deps) };
 }
 
-/** A sandbox may listen on another port than the default one, which this command is not told. Its own file names it. */
+/** A sandbox may listen on another port than the default, which this command does not know. `sandbox.json` contains its URL. */
 async function originFor({ config }: OperatorDeps): Promise<string> {
   const isDefault = config.publicUrl === `http://localhost:${DEFAULT_PORT}` && config.databaseUrl === undefined;
   const sandbox = isDefault ? await readSandbox(config.home) : undefined;
@@ -208,7 +208,7 @@ function placeText({ belongsTo, partnerId, merchantId }: Person): string {
   return merchantId ?? partnerId ?? belongsTo;
 }
 
-/** Without the MAC of the row. */
+/** The person without the MAC of the row. */
 function shown(person: Person & { mac?: string }): object {
   const { mac: _, ...rest } = person;
   return rest;

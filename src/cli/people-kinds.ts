@@ -8,7 +8,7 @@ export const emailAddress: Kind<string> = {
     /^[^\s@\p{Cc}\p{Cs}]{1,64}@[^\s@\p{Cc}\p{Cs}]{1,189}$/u.test(raw) ? raw : new Problem('must be an e-mail address'),
 };
 
-/** `iso4217/USD=10000`: an amount in minor units. */
+/** `iso4217/USD=10000`: a unit and an amount in minor units. */
 export const amountIn: Kind<RefundLimit> = {
   placeholder: 'unit=amount',
   parse: (raw) => {

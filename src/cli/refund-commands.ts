@@ -80,7 +80,7 @@ const show = databaseCommand({
 });
 
 interface ShownHistory extends ShownRefund {
-  /** The page on which the merchant can sign for it now. */
+  /** The page on which the merchant can sign the refund now. */
   readonly signUrl: string | null;
   readonly events: readonly StoredEvent[];
 }

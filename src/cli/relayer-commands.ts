@@ -17,7 +17,7 @@ const list = databaseCommand({
       const relayers = await listRelayers({ chains, db: deps.db, clock: deps.world.clock });
       const rows = relayers.map(({ balance, nextNonce, ...rest }) => ({
         ...rest,
-        // Text, because programs read JSON numbers as floats.
+        // A string, because many programs read JSON numbers as floats.
         balance: balance === undefined ? null : formatDecimal({ units: balance, decimals: COIN_DECIMALS }),
         nextNonce: nextNonce ?? null,
       }));

@@ -87,7 +87,7 @@ const rotate = databaseCommand({
 
 /**
  * Writes the keys that would be lost with an older master secret to a file, before anything is rotated. If the process dies
- * afterwards, the same command with another file does it again: a head that exists is never overwritten.
+ * afterwards, run the same command with another file: an existing file is never overwritten.
  */
 async function exportHead(
   deps: SecretDeps,
@@ -95,7 +95,7 @@ async function exportHead(
 ): Promise<void> {
   if (!isLost) await refuseOtherSecret(deps);
   const retired = await retireSubjectKeys(deps, { isLost });
-  // The keys of a lost master secret are lost with it, and those at hand are stored: there is nothing to export.
+  // Nothing to export: the keys of a lost master secret are lost, and the others are stored in the database.
   if (isLost || (retired === 0 && file === undefined)) return;
   if (file === undefined) {
     const message =

@@ -8,24 +8,24 @@ import { findPort } from './free-port.ts';
 import { processEnding } from './postgres-account.ts';
 import { boundLog, readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** The sandbox's chain, running in a process of its own. */
+/** The sandbox's chain, running in its own process. */
 export interface SandboxChain {
-  /** The URL stays the same when the process is restarted, and from one start of the gateway to the next. */
+  /** The URL stays the same across restarts of the chain and of the gateway. */
   readonly rpcUrl: string;
-  /** The hash of its genesis block, unique to this chain. */
+  /** The hash of the genesis block, unique to this chain. */
   readonly genesisHash: string;
   readonly pid: number;
-  /** Ends the process; calling it again waits for the same end. */
+  /** Ends the process. Later calls wait for the same end. */
   stop(): Promise<void>;
 }
 
 export interface SandboxChainInput {
   readonly dir: string;
-  /** If undefined, the port of the last start, or any free one. */
+  /** If undefined, the port of the last start, or any free port. */
   readonly port?: number | undefined;
   readonly blockMs: number;
   readonly isScriptable?: boolean;
-  /** The origin of the gateway's pages, the only pages that the chain answers. */
+  /** The origin of the gateway's pages. The chain refuses other web pages. */
   readonly pageOrigin?: string;
 }
 
@@ -37,20 +37,19 @@ interface Deps {
 const PROGRAM = join(import.meta.dirname, 'chain-program.ts');
 /** A chain of a hundred thousand transactions is rebuilt in about two minutes. */
 const READY_WITHIN_MS = 180_000;
-/** The process of a gateway that was killed a moment ago still holds folder and port. */
+/** The chain process of a killed gateway keeps folder and port for a moment. */
 const OLD_PROCESS_ENDS_WITHIN_MS = 10_000;
 const RETRY_MS = 100;
-/** Five ports in a row that are taken at the wrong moment are no accident. */
+/** Five ports taken in a row are not a coincidence. */
 const MAX_PORTS = 5;
 const STOP_WITHIN_MS = 2_000;
 const PROBE_MS = 2_000;
 
 const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
-/** The failure of a process after this time is not a failed start. */
+/** A process that ran for this long and then failed counts as a crash, not as a failed start. */
 const STEADY_MS = 60_000;
 
-/** The reason why the chain did not start. */
 export class ChainStartError extends Error {
   readonly code: string;
   constructor(code: string, reason: string) {
@@ -60,7 +59,7 @@ export class ChainStartError extends Error {
   }
 }
 
-/** Starts the chain of a folder, making it at the first start, and starts it again on the same port when it dies. */
+/** Starts the chain of a folder, creating it at the first start. If the process dies, it is started again on the same port. */
 export async function startSandboxChain(deps: Deps, input: SandboxChainInput): Promise<SandboxChain> {
   await mkdir(input.dir, { recursive: true, mode: 0o700 });
   const { child, port } = await startFirst(deps, input);
@@ -70,7 +69,7 @@ export async function startSandboxChain(deps: Deps, input: SandboxChainInput): P
   return supervise(deps, running);
 }
 
-/** The chain of a running gateway in this folder, for commands and other nodes. */
+/** The chain of a gateway that is running in this folder, for commands and other nodes. */
 export async function runningSandboxChain(
   dir: string,
 ): Promise<Pick<SandboxChain, 'rpcUrl' | 'genesisHash'> | undefined> {
@@ -105,8 +104,8 @@ async function knownPort(dir: string): Promise<number | undefined> {
 }
 
 /**
- * The configured port, or the port of the last start. A port of the last start that is taken by another program is
- * given up.
+ * Starts on the configured port or the port of the last start. If another program has taken the port of the last start, another
+ * port is chosen.
  */
 async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child: ChainChild; port: number }> {
   const retryUntilMs = deps.world.clock.nowMs() + OLD_PROCESS_ENDS_WITHIN_MS;
@@ -135,18 +134,18 @@ function orderOf({ dir, blockMs, isScriptable = false, pageOrigin }: SandboxChai
 interface ChainChild {
   readonly pid: number;
   readonly genesisHash: string;
-  /** Resolves with the end of the process. */
+  /** Resolves with the reason when the process has ended. */
   readonly ended: Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts the process and waits until it serves. */
+/** Starts the process and waits until it answers requests. */
 async function startChild({ world }: Deps, order: ChainOrder, signal?: AbortSignal): Promise<ChainChild> {
   const logFile = join(order.dir, 'chain.log');
   await boundLog(logFile);
   const log = await open(logFile, 'a', 0o600);
-  // In a session of its own, so that a Ctrl-C in the terminal reaches the gateway alone, which ends the chain when its
-  // own work is done. The gateway's settings, which hold secrets, stay out of its environment.
+  // Its own session, so that Ctrl-C in the terminal reaches only the gateway, which ends the chain after its own work. An empty
+  // environment, so that the gateway's secrets are not passed on.
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
     cwd: '/',
     env: {},
@@ -211,7 +210,7 @@ function supervise(deps: Deps, running: Running): SandboxChain {
   };
 }
 
-/** Ends when the signal aborts, and never rejects: without its chain the gateway can still serve reads of payments. */
+/** Ends when the signal aborts. Never rejects: without the chain, the gateway can still answer reads of payments. */
 async function keepRunning(
   deps: Deps,
   running: Running,
@@ -235,7 +234,7 @@ async function keepRunning(
   }
 }
 
-/** Tries until it succeeds or the gateway stops, at most every five seconds in the long run. */
+/** Tries until the start succeeds or the gateway stops. The pause grows to five seconds. */
 async function restart(
   deps: Deps,
   order: ChainOrder,

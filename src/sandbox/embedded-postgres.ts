@@ -14,32 +14,30 @@ import {
   stopProcess,
 } from './postgres-server.ts';
 
-/** The gateway's own PostgreSQL server. */
 export interface EmbeddedPostgres {
-  /** The URL stays the same when the server is restarted. */
+  /** The URL stays the same across restarts of the server. */
   readonly url: string;
-  /** The server's process at this moment. */
+  /** The server's present process. */
   readonly pid: number;
-  /** Shuts the server down; calling it again waits for the same shutdown. */
+  /** Shuts the server down. Later calls wait for the same shutdown. */
   stop(): Promise<void>;
 }
 
-// Five ports in a row that are taken at the wrong moment are no accident.
+// Five ports taken in a row are not a coincidence.
 const MAX_PORTS = 5;
-// The processes of a killed server hold its shared memory until they notice. PostgreSQL does not start before they have
-// ended.
+// The processes of a killed server keep its shared memory until they notice, and PostgreSQL does not start before they have ended.
 const OLD_PROCESSES_END_WITHIN_MS = 15_000;
 const RETRY_MS = 250;
 
 const RESTART = { firstMs: 100, maxMs: 5_000 };
 const RESTARTS_BEFORE_FATAL = 10;
-// The failure of a server after this time is not a failed start.
+// A server that ran for this long and then failed counts as a crash, not as a failed start.
 const STEADY_MS = 60_000;
 const LOG_CHECK_MS = 60_000;
 
 /**
- * Runs PostgreSQL in a folder, creating the database at the first start, and starts the server again on the same url
- * when it dies. The caller holds the lock of the home folder.
+ * Runs PostgreSQL in a folder, creating the database at the first start. If the server dies, it is started again at the same URL.
+ * The caller must hold the lock of the home folder.
  */
 export async function startEmbeddedPostgres(
   deps: ServerDeps,
@@ -68,7 +66,7 @@ export async function startEmbeddedPostgres(
   return supervise(deps, { plan, port, url, server });
 }
 
-/** The url of a running gateway's server in this folder, for operator commands. */
+/** The URL of the server of a gateway that is running in this folder, for operator commands. */
 export async function runningEmbeddedPostgres(dir: string): Promise<string | undefined> {
   const folder = postgresFolder(await realpath(dir).catch(() => dir));
   const text = await readIfThere(folder.connection);
@@ -117,7 +115,7 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   const stopping = new AbortController();
   let server = running.server;
   let stopped: Promise<void> | undefined;
-  // On systems where the kernel does not stop the server with the gateway, this covers every exit except a kill.
+  // Where the kernel does not stop the server together with the gateway, this stops it at every exit except a kill.
   const stopWithGateway = () => {
     if (!server.hasEnded()) sendSignal(server.pid, 'SIGINT');
   };
@@ -147,7 +145,7 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   };
 }
 
-/** Ends when the signal aborts, and never rejects: a gateway without its database keeps trying. */
+/** Ends when the signal aborts. Never rejects: a gateway without its database keeps trying. */
 async function keepRunning(
   deps: ServerDeps,
   running: Running,
@@ -175,8 +173,8 @@ async function keepRunning(
 }
 
 /**
- * Tries until it succeeds or the gateway stops, at most every five seconds in the long run. After a full disk is freed,
- * the gateway recovers without a restart. Undefined when the gateway stops.
+ * Tries until the start succeeds or the gateway stops, with a pause that grows to five seconds. So the gateway recovers by itself
+ * when a full disk is freed. Undefined if the gateway stops.
  */
 async function restart(
   deps: ServerDeps,
