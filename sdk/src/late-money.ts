@@ -7,7 +7,7 @@ const PATH = '/v1/late-money';
 export function lateMoneyOf(connection: Connection) {
   return {
     /**
-     * Late money of the merchant, newest first: money that arrived and does not belong to a payment.
+     * Late money of the merchant, newest first: money that arrived and did not count for its payment.
      *
      * @example
      * for await (const { id, amount, reason } of till.lateMoney.list({ status: ['unclaimed'] })) {

@@ -15,7 +15,7 @@ export interface RateRequest extends Pair {
   readonly path: readonly string[];
 }
 
-/** Each source may take part in a quote, and option ids, which are bounded in length, contain the quote's sources. */
+/** A bound, because all sources may take part in a quote, and option ids contain the names of a quote's sources. */
 const MAX_SOURCES = 8;
 const MAX_PAIRS = 64;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);

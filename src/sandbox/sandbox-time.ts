@@ -11,7 +11,7 @@ export interface SandboxTime {
 }
 
 /** The shift is read this often, so that nodes agree on the time within a second. */
-const LOOK_EVERY_MS = 250;
+const READ_EVERY_MS = 250;
 
 /** Follows the stored shift. Resolves when the shift has been read. */
 export async function followSandboxTime(deps: CommandDeps & { readonly log: Log }): Promise<SandboxTime> {
@@ -22,21 +22,21 @@ export async function followSandboxTime(deps: CommandDeps & { readonly log: Log 
     // Answers may arrive out of order, and the shift never shrinks.
     aheadMs = Math.max(aheadMs, (await findClockShift(db.sql)).aheadMs);
   };
-  const lookForever = async () => {
+  const followForever = async () => {
     while (!stop.signal.aborted) {
-      await world.timers.sleep(LOOK_EVERY_MS, stop.signal);
+      await world.timers.sleep(READ_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
       await look().catch((error: unknown) => log.debug({ err: error }, 'the clock of the sandbox could not be read'));
     }
   };
   await look();
-  const looking = lookForever();
+  const following = followForever();
   return {
     clock: shiftClock(world.clock, () => aheadMs),
     look,
     async stop() {
       stop.abort();
-      await looking;
+      await following;
     },
   };
 }

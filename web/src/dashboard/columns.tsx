@@ -5,7 +5,7 @@ import type { ListedPayment } from './shapes.ts';
 import type { Strings } from './strings/en.ts';
 import { Time } from './ui/parts.tsx';
 
-/** A column that may be chosen. Amount and status are always there. */
+/** An optional column. Amount and status are always shown. */
 interface Column {
   readonly word: keyof Strings;
   readonly show: (row: ListedPayment, style: NumberStyle) => ReactNode;
@@ -40,7 +40,7 @@ export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly ColumnName[];
 const USUAL: readonly ColumnName[] = ['reference', 'merchant', 'payer', 'created'];
 const KEY = 'till.columns';
 
-/** The columns that were chosen in this browser. A browser that stores nothing has the usual ones. */
+/** The columns chosen in this browser. Without storage, the default ones. */
 export function readColumns(): readonly ColumnName[] {
   try {
     const names = (localStorage.getItem(KEY) ?? '').split(',');
@@ -55,6 +55,6 @@ export function keepColumns(names: readonly ColumnName[]): void {
   try {
     localStorage.setItem(KEY, names.join(','));
   } catch {
-    // A private window: the choice lasts as long as the page.
+    // Without storage, as in a private window, the choice lasts as long as the page.
   }
 }

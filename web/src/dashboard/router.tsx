@@ -44,7 +44,7 @@ const payments = createRoute({
   path: '/payments',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/payments.tsx'), 'PaymentsPage'),
-  // The rows of the first visit. The page asks for those of other filters itself, so the route stays the same match.
+  // Loads the rows of the first visit. The page itself loads those of other filters, so that the route stays the same match.
   loader: ({ context: { client }, location: { search } }) =>
     ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...search })))),
 });
@@ -158,8 +158,8 @@ const routeTree = root.addChildren([
 ]);
 
 /**
- * Asks for the data of a page while its code is loaded and before it is drawn. Only for a person who may read payments, and
- * has chosen a partner: others are led elsewhere.
+ * Loads a page's data while its code is loaded. Only for a person who may read payments and has chosen a partner: others are
+ * redirected.
  */
 function ahead(client: QueryClient, ask: () => void): void {
   const askIfAllowed = (session: CurrentSession) => {
@@ -181,7 +181,7 @@ export function makeRouter(context: RouterContext) {
     basepath: '/dashboard',
     defaultPreload: 'intent',
     scrollRestoration: true,
-    // Plain text, as people write addresses: no JSON in them.
+    // Plain text instead of the router's JSON, for readable URLs.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {
       const given = Object.entries(search).filter(([, value]) => typeof value === 'string' && value !== '');

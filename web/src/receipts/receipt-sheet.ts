@@ -7,7 +7,7 @@ const MAX_NAME_CHARS = 120;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_REFERENCE_CHARS = 80;
 
-/** The content of a receipt, in the order in which it is read. */
+/** The content of a receipt, in reading order. */
 export function sheetOf(state: ReceiptPage, words: ReceiptWords): Sheet {
   const total = formatAmount(state.price, state);
   return {
@@ -39,7 +39,7 @@ function factsOf({ number, paidAt, referenceId, locale }: ReceiptPage, words: Re
   ];
 }
 
-/** The tip of a point of sale is an item. */
+/** The tip of the point of sale is one of the items. */
 function orderOf(state: ReceiptPage, words: ReceiptWords, total: string): Section {
   const description = clamp(state.description ?? '', MAX_DESCRIPTION_CHARS);
   const items = state.lineItems.map(({ name, quantity, amount }) => ({
@@ -85,7 +85,7 @@ function refundsOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   return [{ title: words.refunds, rows: [...rows, last] }];
 }
 
-/** Money that did not count is no part of the total. */
+/** Late money is not part of the total. */
 function lateMoneyOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   const { lateMoney, merchant } = state;
   if (lateMoney.length === 0) return [];
@@ -111,7 +111,7 @@ function proofOf({ proof, url, paid }: ReceiptPage, words: ReceiptWords): Sectio
   };
 }
 
-/** A text of somebody else as a bidi isolate: it cannot reorder the text around it. */
+/** A text of a third party, as a bidi isolate that cannot reorder the text around it. */
 function isolated(text: string): string {
   return text === '' ? '' : `\u2068${text}\u2069`;
 }
@@ -120,7 +120,7 @@ function addressIn(account: string): string {
   return account.slice(account.lastIndexOf(':') + 1);
 }
 
-/** In UTC: the server does not know the payer's time zone, and paper has none. */
+/** In UTC, because the server does not know the payer's time zone. */
 function timeText(iso: string, locale: string): string {
   const format = new Intl.DateTimeFormat(latinDigits(locale), {
     dateStyle: 'long',

@@ -1,6 +1,9 @@
 import { eitherSignal } from './either-signal.ts';
 
-/** A held request does not notice a lost connection: the page would seem to wait normally. */
+/**
+ * Aborts a held request when the browser goes offline: the request itself would not notice, and the page would seem to wait
+ * normally.
+ */
 export async function untilOffline<T>(
   outside: EventTarget,
   signal: AbortSignal,

@@ -25,7 +25,7 @@ export interface RefundProps {
   readonly actions: Pick<SigningPage, 'sign' | 'back'>;
 }
 
-/** The whole page, as a function of its state. */
+/** The whole page, rendered from its state. */
 export function RefundApp(props: RefundProps) {
   const { page, state } = props;
   const { refund, step, isAway } = state;
@@ -53,7 +53,7 @@ export function RefundApp(props: RefundProps) {
   );
 }
 
-/** Everything that is signed: visible in every step. */
+/** Everything that the signature covers, visible in every step. */
 function Summary({ refund, words }: { readonly refund: RefundView; readonly words: RefundStrings }) {
   const { merchant, amount, fee, isFeeReturned, destination, account } = refund;
   const { strings } = useWords();
@@ -138,7 +138,7 @@ function closedText({ status, waitingFor }: RefundView, words: RefundStrings): s
   return waitingFor === 'float' ? words.heldText : words.preparingText;
 }
 
-/** The wallets of this browser. The page without a script says why there are none. */
+/** The wallets of this browser. Without a script, the page explains why it shows none. */
 function Ready({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const words = page.refundStrings;
@@ -163,7 +163,7 @@ function Ready({ page, state, actions }: RefundProps) {
   );
 }
 
-/** The wallet has been asked. */
+/** Waiting for the wallet. */
 function Underway({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const { refund, step } = state;
@@ -270,7 +270,7 @@ function noticeText({ strings, refundStrings }: RefundPage, { notice, refund }: 
   return fill(strings[notice.is], { account: wanted, network });
 }
 
-/** The text for screen readers where nothing takes the focus. */
+/** The text for screen readers in steps that do not move the focus. */
 function spoken({ page, state }: RefundProps): string {
   const { refund, step } = state;
   const words = page.refundStrings;

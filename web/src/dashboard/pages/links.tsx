@@ -131,7 +131,7 @@ function LinkRow({ link, merchantId, mayWrite, onShare }: RowProps) {
   );
 }
 
-/** The style is in the element, because the page of the shop has no sheet of ours. */
+/** Inline, because the shop's page does not have our stylesheet. */
 const BUTTON_STYLE =
   'display:inline-block;padding:14px 22px;border-radius:12px;background:#16181d;color:#fff;font:600 16px system-ui,sans-serif;text-decoration:none';
 

@@ -113,7 +113,7 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   const known = useAssets().find((each) => each.asset === asset);
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  /** Asking for the destination in force withdraws the change. */
+  /** Requesting the present destination withdraws a pending change. */
   const withdraw = () =>
     run(async () => {
       const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;

@@ -20,7 +20,7 @@ interface Page {
 export function MerchantsPage() {
   const words = useWords();
   const { merchant } = useSession();
-  // A person of one merchant cannot make others.
+  // A person of one merchant cannot create merchants.
   const mayAdd = useMay('merchants:write') && merchant === null;
   const [isAdding, setAdding] = useState(false);
   useTitle(words.merchants);
@@ -72,7 +72,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // One key for all tries of this dialog: a lost answer makes no second merchant.
+  // One key for all attempts of this dialog, so that a lost answer does not create a second merchant.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = (form: FormData) =>
     run(async () => {

@@ -34,7 +34,7 @@ export function PaymentPage() {
   const { data: timeline } = useQuery({
     queryKey: ['payments', 'timeline', paymentId],
     queryFn: ({ signal }) => call<Timeline>('GET', `${path}/timeline`, { merchantId, signal }),
-    // Blocks come without events.
+    // New blocks cause no events, so the timeline is polled.
     refetchInterval: ({ state }) => (state.data?.waiting == null ? false : 5_000),
   });
   const amount = payment === undefined ? '' : formatAmount(payment.amount, style);
@@ -201,7 +201,7 @@ function Facts({ payment, receipt }: FactsProps) {
   );
 }
 
-/** The receipt as a file: everybody can check it against the chain and the keys of the operator. */
+/** The receipt as a file. Anybody can verify it with the chain and the operator's public keys. */
 function saveReceipt(paymentId: string, receipt: Receipt): void {
   download(new Blob([JSON.stringify(receipt, null, 2)], { type: 'application/json' }), `receipt-${paymentId}.json`);
 }

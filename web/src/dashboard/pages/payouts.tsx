@@ -31,7 +31,7 @@ const WAIT_WORDS = {
   network: 'waitNetwork',
 } as const satisfies Record<string, keyof Strings>;
 
-/** Net amounts that were held, of all merchants that the person sees. */
+/** Payouts of held money, for all merchants that the person may see. */
 export function PayoutsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/payouts' });

@@ -21,13 +21,13 @@ const STATUS_WORDS = {
   failed: ['statusRefundFailed', 'badge-failed'],
 } as const satisfies Record<(typeof REFUND_STATUSES)[number], readonly [keyof Strings, string]>;
 
-/** The refunds of all merchants that the person sees. */
+/** Refunds of all merchants that the person may see. */
 export function RefundsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/refunds' });
   const navigate = useNavigate();
   useTitle(words.refunds);
-  // Events of refunds ask for everything about payments again.
+  // Refund events reload this list, because its query key begins with `payments`.
   useLivePayments();
   const list = usePages<RefundPage>(
     ['payments', 'refunds', status],
@@ -97,7 +97,7 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
   );
 }
 
-/** The reason why the refund is not sent, and the way to end it. */
+/** The reason why the refund is waiting, and how to continue it. */
 function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: ListedRefund }) {
   const words = useWords();
   const times = useTimes();

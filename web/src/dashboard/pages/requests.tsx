@@ -10,7 +10,7 @@ import { useWords } from '../words.ts';
 
 const REFRESH_MS = 10_000;
 
-/** The requests of the partner's programs within the last week. */
+/** The partner's API requests of the last week. */
 export function RequestsPage() {
   const words = useWords();
   const [isErrorsOnly, setErrorsOnly] = useState(false);

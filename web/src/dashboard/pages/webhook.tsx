@@ -14,7 +14,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Deliveries have no events of their own. */
+/** Deliveries cause no events, so they are polled. */
 const REFRESH_MS = 5_000;
 
 export function WebhookPage() {

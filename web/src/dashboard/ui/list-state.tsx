@@ -4,15 +4,15 @@ import { problemText } from './problem-text.ts';
 
 interface ListStateProps {
   readonly error: Error | null;
-  /** Undefined: the list is not loaded yet. */
+  /** Undefined until the list is loaded. */
   readonly count: number | undefined;
-  /** True if a later page may have rows: a page without rows is not the end. */
+  /** True if a later page may have rows: an empty page is not always the last. */
   readonly hasMore?: boolean;
-  /** The sentence for a list without rows. */
+  /** The text for an empty list. */
   readonly empty: string;
 }
 
-/** A list that is not there: it loads, it failed, or it has no rows. */
+/** Shown in place of a list that is loading, has failed or is empty. */
 export function ListState({ error, count, hasMore = false, empty }: ListStateProps) {
   const words = useWords();
   if (error !== null) return <Notice kind="bad">{problemText(words, error)}</Notice>;

@@ -2,13 +2,12 @@ import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
 interface Options {
-  /** For lists without events of their own. */
+  /** For lists without events. */
   readonly refreshMs?: number;
-  /** Tells the last page of a list whose pages always have a cursor, such as the feed of events. */
+  /** Recognises the last page of a list whose pages always have a cursor, such as the event feed. */
   readonly isLast?: (page: unknown) => boolean;
 }
 
-/** A list of the API, page by page. */
 export function usePages<Page extends { readonly nextCursor: string | null }>(
   queryKey: QueryKey,
   pathOf: (cursor: string | undefined) => string,
