@@ -1,4 +1,5 @@
 import { assetsOf, findAsset } from '../chains/assets.ts';
+import { parseUnit } from '../chains/units.ts';
 import { parseAccount, parseAsset } from '../domain/caip.ts';
 import { parseUnits } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
@@ -35,4 +36,18 @@ export const transactionHash: Kind<string> = {
 export const units: Kind<bigint> = {
   placeholder: 'units',
   parse: (raw) => parseUnits(raw) ?? new Problem('must be a whole number of the smallest unit, above zero'),
+};
+
+/** `iso4217/USD=14`: a unit and an amount in minor units, which may be zero. */
+export const amountIn: Kind<{ readonly unit: string; readonly value: string }> = {
+  placeholder: 'unit=amount',
+  parse: (raw) => {
+    const split = raw.lastIndexOf('=');
+    const unit = parseUnit(raw.slice(0, Math.max(split, 0)));
+    const value = raw.slice(split + 1);
+    if (split < 0 || (value !== '0' && parseUnits(value) === undefined)) {
+      return new Problem('must be a unit and an amount in its minor units, such as iso4217/USD=14 for 0.14 USD');
+    }
+    return unit.ok ? { unit: unit.value.id, value } : new Problem(`has a unit that ${unit.problem}`);
+  },
 };

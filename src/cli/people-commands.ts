@@ -12,8 +12,9 @@ import { type Command, databaseCommand, operatorOf } from './command.ts';
 import type { OperatorDeps } from './connect.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
+import { amountIn } from './money-kinds.ts';
 import { flag, optional, repeated, required } from './options.ts';
-import { amountIn, emailAddress } from './people-kinds.ts';
+import { emailAddress } from './people-kinds.ts';
 import { openRowKeys } from './row-keys.ts';
 import { layoutFields } from './table.ts';
 

@@ -26,8 +26,5 @@ export interface RateSource {
 
 /** A source could not be used. The message completes "kraken …" and contains neither the source's URL nor its answer. */
 export class RateSourceError extends Error {
-  constructor(reason: string) {
-    super(reason);
-    this.name = 'RateSourceError';
-  }
+  override readonly name = 'RateSourceError';
 }

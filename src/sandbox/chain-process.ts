@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { backoffMs } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
 import type { ChainOrder, ChainReport } from './chain-program.ts';
 import { findPort } from './free-port.ts';
+import { keepRunning } from './keep-running.ts';
 import { processEnding } from './postgres-account.ts';
 import { boundLog, readIfThere, writeWhole } from './postgres-folder.ts';
 
@@ -44,11 +44,6 @@ const RETRY_MS = 100;
 const MAX_PORTS = 5;
 const STOP_WITHIN_MS = 2_000;
 const PROBE_MS = 2_000;
-
-const RESTART = { firstMs: 100, maxMs: 5_000 };
-const RESTARTS_BEFORE_FATAL = 10;
-/** A process that ran for this long and then failed counts as a crash, not as a failed start. */
-const STEADY_MS = 60_000;
 
 export class ChainStartError extends Error {
   readonly code: string;
@@ -186,9 +181,19 @@ function supervise(deps: Deps, running: Running): SandboxChain {
   const stopping = new AbortController();
   let child = running.child;
   let stopped: Promise<void> | undefined;
-  const watching = keepRunning(deps, running, stopping.signal, (next) => {
-    child = next;
-  });
+  const { signal } = stopping;
+  const watching = keepRunning(
+    deps,
+    {
+      name: 'the sandbox chain',
+      first: child,
+      start: () => startChild(deps, running.order, signal),
+      onRestarted: (next) => {
+        child = next;
+      },
+    },
+    signal,
+  );
   const stop = async () => {
     stopping.abort();
     await watching;
@@ -208,47 +213,4 @@ function supervise(deps: Deps, running: Running): SandboxChain {
       return stopped;
     },
   };
-}
-
-/** Ends when the signal aborts. Never rejects: without the chain, the gateway can still answer reads of payments. */
-async function keepRunning(
-  deps: Deps,
-  running: Running,
-  signal: AbortSignal,
-  onRestart: (child: ChainChild) => void,
-): Promise<void> {
-  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  let child = running.child;
-  let failures = 0;
-  while (!signal.aborted) {
-    const startedMs = deps.world.clock.nowMs();
-    const ending = await Promise.race([child.ended, asked]);
-    if (signal.aborted) return;
-    failures = deps.world.clock.nowMs() - startedMs >= STEADY_MS ? 0 : failures + 1;
-    deps.log.error({ pid: child.pid, ending }, 'the sandbox chain ended by itself: starting it again');
-    const next = await restart(deps, running.order, signal, failures);
-    if (next === undefined) return;
-    child = next;
-    onRestart(child);
-    deps.log.info({ pid: child.pid }, 'the sandbox chain is ready again');
-  }
-}
-
-/** Tries until the start succeeds or the gateway stops. The pause grows to five seconds. */
-async function restart(
-  deps: Deps,
-  order: ChainOrder,
-  signal: AbortSignal,
-  failuresBefore: number,
-): Promise<ChainChild | undefined> {
-  for (let failures = failuresBefore; ; failures += 1) {
-    await deps.world.timers.sleep(backoffMs(RESTART, failures), signal);
-    if (signal.aborted) return undefined;
-    try {
-      return await startChild(deps, order, signal);
-    } catch (error) {
-      const level = failures >= RESTARTS_BEFORE_FATAL ? 'fatal' : 'warn';
-      deps.log[level]({ err: error, failures }, 'the sandbox chain did not start again');
-    }
-  }
 }

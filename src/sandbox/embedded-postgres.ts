@@ -1,6 +1,6 @@
 import { realpath, rm } from 'node:fs/promises';
-import { backoffMs } from '../runtime/backoff.ts';
 import { findPort, isPortFree } from './free-port.ts';
+import { keepRunning } from './keep-running.ts';
 import { chooseLauncher, postgresAccount } from './postgres-account.ts';
 import { boundLog, ensureData, openFolder, postgresFolder, readIfThere, writeWhole } from './postgres-folder.ts';
 import {
@@ -28,11 +28,6 @@ const MAX_PORTS = 5;
 // The processes of a killed server keep its shared memory until they notice, and PostgreSQL does not start before they have ended.
 const OLD_PROCESSES_END_WITHIN_MS = 15_000;
 const RETRY_MS = 250;
-
-const RESTART = { firstMs: 100, maxMs: 5_000 };
-const RESTARTS_BEFORE_FATAL = 10;
-// A server that ran for this long and then failed counts as a crash, not as a failed start.
-const STEADY_MS = 60_000;
 const LOG_CHECK_MS = 60_000;
 
 /**
@@ -121,20 +116,33 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   };
   process.on('exit', stopWithGateway);
 
-  const watching = keepRunning(deps, running, stopping.signal, (next) => {
-    server = next;
-  });
-  const tidying = keepLogBounded(deps, running.plan, stopping.signal);
+  const { plan, port, url } = running;
+  const { signal } = stopping;
+  const watching = keepRunning(
+    deps,
+    {
+      name: 'the embedded PostgreSQL',
+      first: server,
+      start: () => startServer(deps, { plan, port, signal }),
+      onEnded: () => rm(plan.folder.connection, { force: true }).catch(logFailure(deps)),
+      onRestarted: (next) => {
+        server = next;
+        return writeConnection(plan, url, server).catch(logFailure(deps));
+      },
+    },
+    signal,
+  );
+  const tidying = keepLogBounded(deps, plan, signal);
 
   const stop = async () => {
     stopping.abort();
     await Promise.all([watching, tidying]);
     await stopProcess(deps, server);
-    await rm(running.plan.folder.connection, { force: true });
+    await rm(plan.folder.connection, { force: true });
     process.off('exit', stopWithGateway);
   };
   return {
-    url: running.url,
+    url,
     get pid() {
       return server.pid;
     },
@@ -143,54 +151,6 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
       return stopped;
     },
   };
-}
-
-/** Ends when the signal aborts. Never rejects: a gateway without its database keeps trying. */
-async function keepRunning(
-  deps: ServerDeps,
-  running: Running,
-  signal: AbortSignal,
-  onRestart: (server: ServerProcess) => void,
-): Promise<void> {
-  const { plan, port, url } = running;
-  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  let server = running.server;
-  let failures = 0;
-  while (!signal.aborted) {
-    const startedMs = deps.world.clock.nowMs();
-    const ending = await Promise.race([server.ended, asked]);
-    if (signal.aborted) return;
-    failures = deps.world.clock.nowMs() - startedMs >= STEADY_MS ? 0 : failures + 1;
-    deps.log.error({ pid: server.pid, ending }, 'the embedded PostgreSQL ended by itself: starting it again');
-    await rm(plan.folder.connection, { force: true }).catch(logFailure(deps));
-    const next = await restart(deps, { plan, port, signal, failures });
-    if (!next) return;
-    server = next;
-    onRestart(server);
-    await writeConnection(plan, url, server).catch(logFailure(deps));
-    deps.log.info({ pid: server.pid, port }, 'the embedded PostgreSQL is ready again');
-  }
-}
-
-/**
- * Tries until the start succeeds or the gateway stops, with a pause that grows to five seconds. So the gateway recovers by itself
- * when a full disk is freed. Undefined if the gateway stops.
- */
-async function restart(
-  deps: ServerDeps,
-  input: { readonly plan: ServerPlan; readonly port: number; readonly signal: AbortSignal; readonly failures: number },
-): Promise<ServerProcess | undefined> {
-  for (let failures = input.failures; ; failures += 1) {
-    await deps.world.timers.sleep(backoffMs(RESTART, failures), input.signal);
-    if (input.signal.aborted) return undefined;
-    try {
-      return await startServer(deps, input);
-    } catch (error) {
-      if (input.signal.aborted) return undefined;
-      const level = failures >= RESTARTS_BEFORE_FATAL ? 'fatal' : 'warn';
-      deps.log[level]({ err: error, failures }, 'the embedded PostgreSQL did not start again');
-    }
-  }
 }
 
 async function keepLogBounded(deps: ServerDeps, plan: ServerPlan, signal: AbortSignal): Promise<void> {

@@ -26,10 +26,7 @@ type Answer = any;
 
 /** The sandbox cannot be used, or refused a request. The message is enough for the operator. */
 export class ShopperError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ShopperError';
-  }
+  override readonly name = 'ShopperError';
 }
 
 const REQUEST_MS = 40_000;

@@ -42,10 +42,7 @@ const DEFAULT_GAS_PER_ITEM = 1_500_000n;
 const DEFAULT_GAS_PER_PAYER_HOUR = 50_000_000n;
 
 export class ChainSettingsError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ChainSettingsError';
-  }
+  override readonly name = 'ChainSettingsError';
 }
 
 export interface NetworkInUse {

@@ -8,10 +8,7 @@ import { masterSecrets, Problem } from './kinds.ts';
 
 /** The master secret is missing or cannot be read. */
 export class MasterSecretError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MasterSecretError';
-  }
+  override readonly name = 'MasterSecretError';
 }
 
 /** The configured master secret. A gateway with play money alone may create its own. */

@@ -1,3 +1,5 @@
+import { readStored, store } from './stored.ts';
+
 /** Requests to the API of this origin, as the signed-in person. */
 
 export type Mode = 'test' | 'live';
@@ -27,44 +29,26 @@ export class ApiProblem extends Error {
 
 export interface Asking {
   readonly body?: object;
-  readonly merchantId?: string;
+  readonly merchantId?: string | undefined;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
 const MODE_KEY = 'till.mode';
+const PARTNER_KEY = 'till.partner';
 
 /** The mode is kept for the next visit. Without storage the page begins with test. */
 export function readMode(): Mode {
-  try {
-    return localStorage.getItem(MODE_KEY) === 'live' ? 'live' : 'test';
-  } catch {
-    return 'test';
-  }
+  return readStored(MODE_KEY) === 'live' ? 'live' : 'test';
 }
 
 let mode = readMode();
+let partnerId = readStored(PARTNER_KEY) ?? undefined;
 
 export function setMode(next: Mode): void {
   mode = next;
-  try {
-    localStorage.setItem(MODE_KEY, next);
-  } catch {
-    // Without storage, as in a private window, the mode lasts as long as the page.
-  }
+  store(MODE_KEY, next);
 }
-
-const PARTNER_KEY = 'till.partner';
-
-function storedPartner(): string | undefined {
-  try {
-    return localStorage.getItem(PARTNER_KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-let partnerId = storedPartner();
 
 /** The partner that an operator's person has chosen. */
 export function readPartner(): string | undefined {
@@ -73,12 +57,7 @@ export function readPartner(): string | undefined {
 
 export function setPartner(next: string | undefined): void {
   partnerId = next;
-  try {
-    if (next === undefined) localStorage.removeItem(PARTNER_KEY);
-    else localStorage.setItem(PARTNER_KEY, next);
-  } catch {
-    // Without storage, as in a private window, the choice lasts as long as the page.
-  }
+  store(PARTNER_KEY, next);
 }
 
 export async function call<T>(method: string, path: string, asking: Asking = {}): Promise<T> {

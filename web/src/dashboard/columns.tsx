@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { type Amount, formatAmount, type NumberStyle } from '../shared/money.ts';
 import { clamp, shortAccount } from '../shared/text.ts';
 import type { ListedPayment } from './shapes.ts';
+import { readStored, store } from './stored.ts';
 import type { Strings } from './strings/en.ts';
 import { Time } from './ui/parts.tsx';
 
@@ -42,19 +43,11 @@ const KEY = 'till.columns';
 
 /** The columns chosen in this browser. Without storage, the default ones. */
 export function readColumns(): readonly ColumnName[] {
-  try {
-    const names = (localStorage.getItem(KEY) ?? '').split(',');
-    const known = COLUMN_NAMES.filter((name) => names.includes(name));
-    return known.length === 0 ? USUAL : known;
-  } catch {
-    return USUAL;
-  }
+  const names = (readStored(KEY) ?? '').split(',');
+  const known = COLUMN_NAMES.filter((name) => names.includes(name));
+  return known.length === 0 ? USUAL : known;
 }
 
 export function keepColumns(names: readonly ColumnName[]): void {
-  try {
-    localStorage.setItem(KEY, names.join(','));
-  } catch {
-    // Without storage, as in a private window, the choice lasts as long as the page.
-  }
+  store(KEY, names.join(','));
 }

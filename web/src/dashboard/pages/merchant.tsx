@@ -6,9 +6,9 @@ import { call } from '../api.ts';
 import { useAssets, useMay } from '../queries.ts';
 import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import { BrandingSection } from '../ui/branding.tsx';
+import { ListState } from '../ui/list-state.tsx';
 import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
 import { Code, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -26,10 +26,7 @@ export function MerchantPage() {
   });
   const merchant = data?.merchant;
   useTitle(merchant === undefined ? words.merchants : clamp(merchant.name, 60));
-  if (merchant === undefined) {
-    const text = problemText(words, error);
-    return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
-  }
+  if (merchant === undefined) return <ListState error={error} />;
   return (
     <>
       <Link to="/merchants" className="back-link">

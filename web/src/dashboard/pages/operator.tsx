@@ -28,11 +28,7 @@ export function OperatorPage() {
       <PageHead title={words.operator}>
         <span className="soft">{words.operatorText}</span>
       </PageHead>
-      {status.data === undefined ? (
-        <ListState error={status.error} count={undefined} empty="" />
-      ) : (
-        <Attention status={status.data} />
-      )}
+      {status.data === undefined ? <ListState error={status.error} /> : <Attention status={status.data} />}
       <h2 className="section">{words.networks}</h2>
       <ListState error={networks.error} count={networks.data?.networks.length} empty={words.noNetworks} />
       <div className="cards">

@@ -13,10 +13,10 @@ import { useMay, useMerchants } from '../queries.ts';
 import { leftToRefund } from '../refunded.ts';
 import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
 import { LateMoneyList } from '../ui/late-money.tsx';
+import { ListState } from '../ui/list-state.tsx';
 import { MoneyFlow, useReceipt } from '../ui/money-flow.tsx';
 import { Code, Dialog, Notice, problemOf, RefundBadge, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
 import { PaymentDeliveries } from '../ui/payment-deliveries.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { RefundDialog } from '../ui/refund-dialog.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
@@ -39,10 +39,7 @@ export function PaymentPage() {
   });
   const amount = payment === undefined ? '' : formatAmount(payment.amount, style);
   useTitle(payment === undefined ? words.payments : amount);
-  if (payment === undefined) {
-    const text = problemText(words, error);
-    return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
-  }
+  if (payment === undefined) return <ListState error={error} />;
   return <Payment payment={payment} amount={amount} timeline={timeline} />;
 }
 

@@ -49,7 +49,7 @@ export function TeamPage() {
         )}
       </PageHead>
       <Tabs of="team" />
-      <ListState error={list.error} count={people?.length} empty="" />
+      <ListState error={list.error} count={people?.length} />
       <ul className="people" aria-label={words.people}>
         {people?.map((person) => (
           <PersonRow key={person.id} person={person} mayManage={mayManage} onLink={setShown} />

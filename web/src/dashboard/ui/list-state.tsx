@@ -4,20 +4,20 @@ import { problemText } from './problem-text.ts';
 
 interface ListStateProps {
   readonly error: Error | null;
-  /** Undefined until the list is loaded. */
-  readonly count: number | undefined;
+  /** The number of rows. Undefined until the list or object is loaded. */
+  readonly count?: number | undefined;
   /** True if a later page may have rows: an empty page is not always the last. */
   readonly hasMore?: boolean;
   /** The text for an empty list. */
-  readonly empty: string;
+  readonly empty?: string;
 }
 
-/** Shown in place of a list that is loading, has failed or is empty. */
+/** Shown in place of a list or object that is loading, has failed or is empty. */
 export function ListState({ error, count, hasMore = false, empty }: ListStateProps) {
   const words = useWords();
   if (error !== null) return <Notice kind="bad">{problemText(words, error)}</Notice>;
   if (count === undefined) return <p className="empty">{words.loading}</p>;
-  return count === 0 && !hasMore ? <p className="empty">{empty}</p> : null;
+  return count === 0 && !hasMore && empty !== undefined ? <p className="empty">{empty}</p> : null;
 }
 
 interface MoreProps {

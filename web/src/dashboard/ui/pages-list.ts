@@ -6,16 +6,19 @@ interface Options {
   readonly refreshMs?: number;
   /** Recognises the last page of a list whose pages always have a cursor, such as the event feed. */
   readonly isLast?: (page: unknown) => boolean;
+  /** For lists of one merchant. Without it, nothing is loaded yet. */
+  readonly merchant?: { readonly id: string | undefined };
 }
 
 export function usePages<Page extends { readonly nextCursor: string | null }>(
   queryKey: QueryKey,
   pathOf: (cursor: string | undefined) => string,
-  { refreshMs, isLast = () => false }: Options = {},
+  { refreshMs, isLast = () => false, merchant }: Options = {},
 ) {
   return useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => call<Page>('GET', pathOf(pageParam), { signal }),
+    queryFn: ({ pageParam, signal }) => call<Page>('GET', pathOf(pageParam), { signal, merchantId: merchant?.id }),
+    enabled: merchant === undefined || merchant.id !== undefined,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => (isLast(page) ? undefined : (page.nextCursor ?? undefined)),
     ...(refreshMs !== undefined && { refetchInterval: refreshMs }),
