@@ -1,5 +1,3 @@
-import { readStored, store } from './stored.ts';
-
 /** Requests to the API of this origin, as the signed-in person. */
 
 export type Mode = 'test' | 'live';
@@ -32,6 +30,24 @@ export interface Asking {
   readonly merchantId?: string | undefined;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
+}
+
+/** The browser may forbid storage, as in a private window. Choices then last as long as the page. */
+export function readStored(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function store(key: string, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // See above.
+  }
 }
 
 const MODE_KEY = 'till.mode';
