@@ -54,7 +54,7 @@ export async function afterRefusal(
   if (answer.status === 422) return dispatch({ type: 'stumbled', notice: 'wrongAccount' });
   const notice = answer.code === 'invalid_state' ? 'notAccepted' : 'quoteExpired';
   if (choice === null) return dispatch({ type: 'stumbled', notice });
-  // Balances, allowances and prices may have changed.
+  // Loads the options again, because balances, allowances and prices may have changed.
   dispatch({ type: 'options_asked', notice });
   await loadOptions(context, signal);
 }

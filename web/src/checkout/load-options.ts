@@ -20,7 +20,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
     }
     if (answer.is !== 'unavailable') {
       if (answer.is === 'refused' && answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
-      // The payment's status explains other refusals, and a payment that can no longer be paid.
+      // A payment that can no longer be paid has no options, and other requests are refused: its status explains both.
       if (!(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'walletError' });
       return;
     }

@@ -67,7 +67,7 @@ async function authorise(context: CheckoutContext, wallet: Wallet, choice: Choic
     },
     signal,
   }).catch((error: unknown) => {
-    // The wallet declined or failed, so no request for this payment is open in it.
+    // If the wallet declined or failed, no request for this payment is open in it. Otherwise the outcome is unknown.
     const isUnknown = error instanceof PayError && error.notice === 'maybePending';
     if (isSend && !isUnknown) memory.forgetPending(page.paymentId);
     throw error;
