@@ -15,12 +15,8 @@ export function lateMoneyOf(connection: Connection) {
      * }
      */
     list(query: LateMoneyQuery = {}, options?: CallOptions): List<LateMoneyPage, LateMoney> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<LateMoneyPage>(
-          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
-          options,
-        );
-      return listOf(query.cursor, readPage, ({ lateMoney }) => lateMoney);
+      const call = { path: PATH, query: { ...query }, isOfMerchant: true };
+      return listOf(connection, call, ({ lateMoney }) => lateMoney, options);
     },
 
     /**

@@ -1,3 +1,4 @@
+import type { CallOptions, Connection, Query } from './connection.ts';
 import { TillError } from './errors.ts';
 
 /** A list that is read page by page. `for await` iterates over all items. */
@@ -6,11 +7,21 @@ export interface List<Page, Item> extends AsyncIterable<Item> {
   pages(): AsyncIterable<Page>;
 }
 
+interface ListCall {
+  readonly path: string;
+  readonly query: Query & { readonly cursor?: string };
+  readonly isOfMerchant?: boolean;
+}
+
 export function listOf<Page extends { readonly nextCursor: string | null }, Item>(
-  start: string | undefined,
-  readPage: (cursor: string | undefined) => Promise<Page>,
+  connection: Connection,
+  { query, ...call }: ListCall,
   itemsOf: (page: Page) => readonly Item[],
+  options: CallOptions | undefined,
 ): List<Page, Item> {
+  const start = query.cursor;
+  const readPage = (cursor: string | undefined) =>
+    connection.ask<Page>({ method: 'GET', ...call, query: { ...query, cursor } }, options);
   async function* pages() {
     for (let cursor = start; ; ) {
       const page = await readPage(cursor);

@@ -52,9 +52,7 @@ export function merchantsOf(connection: Connection) {
      * for await (const merchant of till.merchants.list({ status: 'active' })) console.log(merchant.name);
      */
     list(query: MerchantQuery = {}, options?: CallOptions): List<MerchantPage, ListedMerchant> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<MerchantPage>({ method: 'GET', path: PATH, query: { ...query, cursor } }, options);
-      return listOf(query.cursor, readPage, ({ merchants }) => merchants);
+      return listOf(connection, { path: PATH, query: { ...query } }, ({ merchants }) => merchants, options);
     },
 
     /**

@@ -40,12 +40,8 @@ export function paymentLinksOf(connection: Connection) {
      * for await (const { url, status } of till.paymentLinks.list()) console.log(url, status);
      */
     list(query: PaymentLinkQuery = {}, options?: CallOptions): List<PaymentLinkPage, PaymentLink> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<PaymentLinkPage>(
-          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
-          options,
-        );
-      return listOf(query.cursor, readPage, ({ paymentLinks }) => paymentLinks);
+      const call = { path: PATH, query: { ...query }, isOfMerchant: true };
+      return listOf(connection, call, ({ paymentLinks }) => paymentLinks, options);
     },
 
     /**

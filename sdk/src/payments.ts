@@ -101,12 +101,7 @@ export function paymentsOf(connection: Connection) {
       query?: Query,
       options?: CallOptions,
     ): List<PaymentPageFor<Query>, ListedPayment> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<PaymentPageFor<Query>>(
-          { method: 'GET', path: '/v1/payments', query: { ...query, cursor } },
-          options,
-        );
-      return listOf(query?.cursor, readPage, ({ data }) => data);
+      return listOf(connection, { path: '/v1/payments', query: { ...query } }, ({ data }) => data, options);
     },
 
     /**

@@ -44,12 +44,8 @@ export function refundsOf(connection: Connection) {
      * }
      */
     list(query: RefundQuery = {}, options?: CallOptions): List<RefundPage, Refund> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<RefundPage>(
-          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
-          options,
-        );
-      return listOf(query.cursor, readPage, ({ refunds }) => refunds);
+      const call = { path: PATH, query: { ...query }, isOfMerchant: true };
+      return listOf(connection, call, ({ refunds }) => refunds, options);
     },
   };
 }

@@ -119,9 +119,7 @@ export function webhookEndpointsOf(connection: Connection) {
      */
     deliveries(id: string, query: DeliveryQuery = {}, options?: CallOptions): List<DeliveryPage, WebhookDelivery> {
       const path = `${pathOf(id)}/deliveries`;
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<DeliveryPage>({ method: 'GET', path, query: { ...query, cursor } }, options);
-      return listOf(query.cursor, readPage, ({ deliveries }) => deliveries);
+      return listOf(connection, { path, query: { ...query } }, ({ deliveries }) => deliveries, options);
     },
 
     /**

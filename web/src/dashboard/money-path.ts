@@ -1,3 +1,4 @@
+import { addressOf } from '../shared/text.ts';
 import type { PaymentDetails, Receipt } from './shapes.ts';
 
 /** An account that a payment's money passed, and the units that reached it. */
@@ -20,7 +21,7 @@ export function moneyPath(payment: Pick<PaymentDetails, 'info' | 'settlement'>, 
   const net = paid - share;
   const sender = transfers === undefined ? payer : transfers.at(-1)?.sender;
   const { destination, amount: settled } = payment.settlement?.successful ?? {};
-  const account = destination?.slice(destination.lastIndexOf(':') + 1);
+  const account = destination && addressOf(destination);
   const isDirect = account?.toLowerCase() === recipient.toLowerCase();
   return [
     ...(sender === undefined ? [] : [{ who: 'payer', account: sender } as const]),

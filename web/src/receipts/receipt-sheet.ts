@@ -1,5 +1,5 @@
 import { type Amount, formatAmount, latinDigits } from '../shared/money.ts';
-import { clamp, fill } from '../shared/text.ts';
+import { addressOf, clamp, fill } from '../shared/text.ts';
 import type { ReceiptPage, Row, Section, Sheet } from './page-state.ts';
 import type { ReceiptWords } from './receipt-words.ts';
 
@@ -61,7 +61,7 @@ function paymentOf(state: ReceiptPage, words: ReceiptWords): Section {
     rows: [
       { label: words.paidWith, value: formatAmount(paid, state) },
       ...(networkName == null ? [] : [{ label: words.network, value: networkName }]),
-      ...(account === null ? [] : [{ label: words.paidFrom, value: addressIn(account), isCode: true }]),
+      ...(account === null ? [] : [{ label: words.paidFrom, value: addressOf(account), isCode: true }]),
       ...state.transactions.map(({ txId, explorerUrl }) => ({
         label: words.transaction,
         value: txId,
@@ -114,10 +114,6 @@ function proofOf({ proof, url, paid }: ReceiptPage, words: ReceiptWords): Sectio
 /** A text of a third party, as a bidi isolate that cannot reorder the text around it. */
 function isolated(text: string): string {
   return text === '' ? '' : `\u2068${text}\u2069`;
-}
-
-function addressIn(account: string): string {
-  return account.slice(account.lastIndexOf(':') + 1);
 }
 
 /** In UTC, because the server does not know the payer's time zone. */

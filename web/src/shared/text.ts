@@ -13,9 +13,14 @@ export function partsOf(template: string): readonly { readonly text: string; rea
     .filter(({ text }) => text !== '');
 }
 
+/** The address of a CAIP-10 account or of a plain address. */
+export function addressOf(account: string): string {
+  return account.slice(account.lastIndexOf(':') + 1);
+}
+
 /** `0x1234…abcd`: enough for people to recognise their account. */
 export function shortAccount(account: string): string {
-  const address = account.slice(account.lastIndexOf(':') + 1);
+  const address = addressOf(account);
   return address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 

@@ -1,3 +1,5 @@
+import { addressOf } from '../../shared/text.ts';
+
 /** The part of a paired wallet's session that this payment can use. */
 export interface Session {
   readonly topic: string;
@@ -55,11 +57,6 @@ const ACCOUNT = /^eip155:\d+:0x[0-9a-f]{40}$/;
 
 function networkOf(account: string): string {
   return account.slice(0, account.lastIndexOf(':'));
-}
-
-/** The address of a CAIP-10 account or of a plain address. */
-function addressOf(account: string): string {
-  return account.slice(account.lastIndexOf(':') + 1);
 }
 
 function textsIn(value: unknown): readonly string[] {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
-import { fill, shortAccount } from '../../shared/text.ts';
+import { addressOf, fill, shortAccount } from '../../shared/text.ts';
 import type { RefundPage, RefundView } from '../page-state.ts';
 import { refusalText } from '../ui/confirming.tsx';
 import { Line } from '../ui/endings.tsx';
@@ -83,7 +83,7 @@ function Summary({ refund, words }: { readonly refund: RefundView; readonly word
 
 function Account({ account }: { readonly account: string }) {
   return (
-    <span dir="ltr" title={account.slice(account.lastIndexOf(':') + 1)}>
+    <span dir="ltr" title={addressOf(account)}>
       {shortAccount(account)}
     </span>
   );

@@ -1,6 +1,7 @@
 import { backoffMs, pause } from '../../shared/backoff.ts';
 import { eitherSignal } from '../../shared/either-signal.ts';
 import type { Sandbox } from '../../shared/networks.ts';
+import { addressOf } from '../../shared/text.ts';
 import type { Answer } from '../api.ts';
 import type { Ask, Notice } from '../flow-state.ts';
 import type { RefundView } from '../page-state.ts';
@@ -105,7 +106,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
 
   async function sign({ provider, ...wallet }: Wallet): Promise<void> {
     const signal = begin();
-    const wanted = addressOf(state.refund.account ?? '');
+    const wanted = addressOf(state.refund.account ?? '').toLowerCase();
     ask({ at: 'connecting', wallet, isSlow: false });
     try {
       const accounts = accountsIn(await askWallet(provider, 'eth_requestAccounts'));
@@ -204,10 +205,6 @@ export function createSigning(deps: SigningDeps): SigningPage {
 
 function isFinal({ status, waitingFor }: RefundView): boolean {
   return status === 'refunded' || (status === 'failed' && waitingFor === null);
-}
-
-function addressOf(account: string): string {
-  return account.slice(account.lastIndexOf(':') + 1).toLowerCase();
 }
 
 function refusalOf(answer: Exclude<Answer<unknown>, { is: 'ok' }>): SigningNotice {

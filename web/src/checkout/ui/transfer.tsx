@@ -2,7 +2,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, ChevronGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
 import { type Amount, decimalText, withSymbol } from '../../shared/money.ts';
 import { qrShape } from '../../shared/qr.ts';
-import { fill } from '../../shared/text.ts';
+import { addressOf, fill } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
 import type { Deposit } from '../api.ts';
 import type { Flow } from '../flow-state.ts';
@@ -123,8 +123,8 @@ export function Transfer({ deposit, nowMs, copied, actions }: TransferProps) {
       />
       <Copied
         label={`${strings.transferAddress} · ${networkName ?? ''}`}
-        shown={accountOf(deposit)}
-        text={accountOf(deposit)}
+        shown={addressOf(deposit.address)}
+        text={addressOf(deposit.address)}
         name={strings.copyAddress}
         copied={copied}
         actions={actions}
@@ -201,8 +201,4 @@ function exactText({ value, display }: Amount, words: Words): string {
 function plainText({ value, display }: Amount): string {
   const text = decimalText(value, display.decimals);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-}
-
-function accountOf({ address }: Deposit): string {
-  return address.slice(address.lastIndexOf(':') + 1);
 }
