@@ -93,9 +93,7 @@ interface CatalogueEntry {
   readonly when: string;
   /** The specification lists this code, but no route answers with it. */
   readonly reserved?: true;
-  /**
-   * A refusal caused by the state of a resource. It is stored under the request's Idempotency-Key, so a retry gets the same answer.
-   */
+  /** A refusal caused by the state of a resource. It is stored under the Idempotency-Key, so a retry gets the same answer. */
   readonly isReplayed?: true;
 }
 

@@ -84,9 +84,7 @@ export function openRates(base: Base, onStop: OnStop): Rates {
   return rates;
 }
 
-/**
- * HTTP clients for webhooks, by mode. They reach public addresses only; test data of a sandbox may also be sent to this machine.
- */
+/** HTTP clients for webhooks, by mode. They reach public addresses only, and for test data of a sandbox also this machine. */
 export function openReceivers({ config, world }: Pick<Base, 'config' | 'world'>): (mode: Mode) => Exchange {
   const exchanges = MODES.map((mode) => {
     const allowsLocal = allowsLocalReceivers(config, mode);

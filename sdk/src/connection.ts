@@ -20,9 +20,7 @@ export interface TillOptions {
 
 export interface CallOptions {
   readonly merchantId?: string;
-  /**
-   * The Idempotency-Key of a POST. Give your own, such as the id of the order, to be safe across restarts. Default: a random key.
-   */
+  /** The Idempotency-Key of a POST. Give your own, such as the order's id, to be safe across restarts. Default: a random key. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }

@@ -45,10 +45,7 @@ export class ApiError extends TillError {
   }
 }
 
-/**
- * There was no readable answer, so it is unknown whether the request was carried out. Send it again with the same `idempotencyKey`
- * to find out.
- */
+/** Without a readable answer it is unknown whether the request was carried out. Repeat it with the same `idempotencyKey`. */
 export class ConnectionError extends TillError {
   override name = 'ConnectionError';
   /** The Idempotency-Key of the request, if it was a POST. */

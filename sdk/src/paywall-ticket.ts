@@ -39,10 +39,7 @@ export function readTicket(signature: string): Ticket | undefined {
   }
 }
 
-/**
- * The hash of a ticket and of its request: method, URL and body. The URL's scheme is left out, because a server behind a proxy does
- * not know it.
- */
+/** The hash of a ticket and of its request. The URL's scheme is left out, because a server behind a proxy does not know it. */
 export async function hashOf({ method, url, body }: Visit, ticket: string): Promise<string> {
   const { host, pathname, search } = new URL(url);
   const bodyHash = await digestOf(body);

@@ -9,10 +9,7 @@ import { sleep } from './retry.ts';
 export interface PaywallOptions {
   /** The price of one request. */
   readonly amount: NewPayment['amount'];
-  /**
-   * `included`: the transfer is in a block that two RPC endpoints report, which takes seconds. `final`: the payment has succeeded.
-   * Default: `included`.
-   */
+  /** `included` (default): the transfer is in a block that two RPC endpoints report. `final`: the payment has succeeded. */
   readonly until?: 'included' | 'final';
   /** The `referenceId` of the payments. Default: `x402`. */
   readonly referenceId?: string;
@@ -98,9 +95,7 @@ export function paywallOf(connection: Connection) {
       return { is: 'paid', paid: { paymentId }, response };
     }
 
-    /**
-     * Many clients sign again when they repeat a request, which could pay twice. So the answer waits until the outcome is known.
-     */
+    /** Many clients sign again when they repeat a request, which could pay twice. So the answer waits for the outcome. */
     async function present(paymentId: string, signature: string): Promise<Presented> {
       for (const endMs = Date.now() + PATIENCE_MS; ; await sleep(RETRY_AFTER_S * 1_000)) {
         const answer = await connection.visit(`/x402/${paymentId}`, { 'payment-signature': signature }).then(
@@ -125,10 +120,7 @@ export function paywallOf(connection: Connection) {
       return answer.status === 402 ? required(visit, { paymentId, ticket }, text) : comeBack();
     }
 
-    /**
-     * The gateway's 402 answer with this resource and ticket. The ticket is not on the chain, so that only the payer can repeat the
-     * request.
-     */
+    /** The gateway's 402 answer with resource and ticket. The ticket is not on the chain, so only the payer can use it. */
     function required(visit: Visit, { ticket }: Ticket, text: string): Verdict {
       const { accepts, ...rest } = JSON.parse(text) as { accepts: { extra: object }[] };
       const body = JSON.stringify({

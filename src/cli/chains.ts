@@ -17,10 +17,7 @@ export async function configuredNetworks({ config }: Context): Promise<NetworkIn
   return networksInUse(config, sandbox);
 }
 
-/**
- * Runs the work with the networks and their accounts. The networks are not checked first: each command makes only the calls that it
- * needs.
- */
+/** Runs the work with the networks and their accounts. They are not checked first: a command makes only the calls it needs. */
 export async function withChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
   return withNetworks(context, await configuredNetworks(context), work);
 }

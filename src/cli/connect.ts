@@ -44,8 +44,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-// The home folder may be locked by a gateway that is starting, whose server will answer soon, or by another command, which ends
-// soon.
+// The home folder may be locked by a gateway that is starting, whose server answers soon, or by a command, which ends soon.
 const HOME_TRIES = 40;
 const HOME_PAUSE_MS = 250;
 
@@ -83,10 +82,7 @@ async function databaseClock(machine: Clock, db: Database): Promise<Clock> {
   return clock;
 }
 
-/**
- * The configured server. Without one, the embedded server of a running gateway, or else an embedded server that is started for the
- * command.
- */
+/** The configured server, or else the embedded server of a running gateway, or else one that is started for the command. */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
   if (config.databaseUrl !== undefined) {
     return shared(config.databaseDirectUrl ?? config.databaseUrl, config.databaseMigrateUrl);

@@ -13,9 +13,7 @@ export async function openEventKeys(deps: OperatorDeps): Promise<KeyRing> {
   return openSubjectKeys({ ...deps, secrets }, { needsAll: true });
 }
 
-/**
- * The keys for commands that write authenticated rows. Checked first, because nodes refuse rows made with another master secret.
- */
+/** The keys for commands that write authenticated rows. Nodes refuse rows made with another master secret, so it is checked. */
 export async function openRowKeys(deps: OperatorDeps): Promise<KeyRing> {
   const secrets = await openSecrets(deps);
   await refuseOtherSecret({ ...deps, secrets });

@@ -54,9 +54,7 @@ export interface ExchangeLimits {
 /** Shorter than the keep-alive timeout of most servers, so that the server rarely closes a connection while we use it again. */
 const IDLE_MS = 4_000;
 
-/**
- * The address is checked when a connection is made. A kept connection stays with its checked address, so reuse needs no new check.
- */
+/** The address is checked when a connection is made. A kept connection stays with its address, so reuse needs no new check. */
 export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exchange {
   const { timers, isAllowed = isPublicAddress, ca } = deps;
   const { timeoutMs, maxBytes, keptConnections = 0 } = limits;
@@ -115,8 +113,7 @@ export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exch
           response.on('end', () => finish(response.complete));
         });
         outgoing.on('error', (error: NodeJS.ErrnoException) => {
-          // The server closed the kept connection while we sent. It has not received the whole request, so sending it again is
-          // safe.
+          // The server closed the kept connection while we sent. It has not received the whole request, so we may send it again.
           const isStale = outgoing.reusedSocket && answered === undefined && !isOver && error.code === 'ECONNRESET';
           if (isStale) send(false);
           else fail(error);

@@ -3,9 +3,7 @@ import { createTransport } from 'nodemailer';
 import type { World } from '../runtime/world.ts';
 import type { Letter } from './letter.ts';
 
-/**
- * The outcome of one attempt. An attempt with an unknown outcome counts as failed: the mail is sent again with the same Message-ID.
- */
+/** The outcome of one attempt. An unknown outcome counts as failed: the mail is sent again with the same Message-ID. */
 export type MailOutcome =
   | { readonly is: 'sent' }
   /** The server refuses the recipient for good. */

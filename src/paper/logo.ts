@@ -5,10 +5,7 @@ import { imageType } from '../domain/image-type.ts';
 const MAX_PIXELS = 4_000_000;
 const PNG_HEADER_BYTES = 33;
 
-/**
- * The logo if it is a PNG or JPEG, the only types that PDFKit reads, and of bounded size when unpacked: a PNG of a few kilobytes
- * can unpack to gigabytes.
- */
+/** The logo if PDFKit can read it (PNG, JPEG) and it is not too large unpacked: a few kilobytes can unpack to gigabytes. */
 export function printableLogo(bytes: Uint8Array | undefined): Buffer | undefined {
   if (bytes === undefined) return undefined;
   const file = Buffer.from(bytes);

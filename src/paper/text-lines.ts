@@ -184,10 +184,7 @@ function leftToRight(clusters: readonly string[], font: PaperFont, size: number)
 
 const RIGHT_TO_LEFT_LETTER = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/**
- * Programs that extract text from a PDF reverse the letters of a ligature. So only the lam-alef ligature is used, which Arabic
- * always requires.
- */
+/** Text extracted from a PDF has ligatures reversed. So only the lam-alef ligature is used, which Arabic always requires. */
 const LAM_ALEF = /ل\p{M}*[اأإآٱ]/u;
 
 /**

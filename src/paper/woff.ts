@@ -7,9 +7,7 @@ const SFNT_HEADER_BYTES = 12;
 const SFNT_ENTRY_BYTES = 16;
 const MAX_TABLES = 64;
 
-/**
- * Unpacks a WOFF 1 file into TrueType or OpenType. The font library can read WOFF, but it unpacks a whole table for every letter.
- */
+/** Unpacks a WOFF 1 file into TrueType or OpenType. The font library reads WOFF, but unpacks a whole table for every letter. */
 export function toSfnt(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);
   if (woff.readUInt32BE(0) !== WOFF_SIGNATURE || count > MAX_TABLES) throw new TypeError('The file is no WOFF font.');

@@ -67,10 +67,7 @@ function endOfScan(file: Buffer, from: number): number {
   throw new PictureError();
 }
 
-/**
- * The Adobe segment says how colours are encoded: plain or inverted, for three or four channels. Without it a browser shows wrong
- * colours.
- */
+/** The Adobe segment says whether three or four channels are plain or inverted. Without it a browser shows wrong colours. */
 const isAdobe = (content: Buffer) => content.length >= ADOBE_BYTES && content.toString('latin1', 0, 5) === 'Adobe';
 
 function adobe(content: Buffer): Buffer {

@@ -37,9 +37,7 @@ interface Chunks {
   readonly data: Buffer;
 }
 
-/**
- * Unpacks and compresses the pixels again, in the threads of zlib. Palette and transparency are kept, all other chunks are dropped.
- */
+/** Compresses the pixels again, in the threads of zlib. Palette and transparency are kept, all other chunks are dropped. */
 export async function rewritePng(file: Buffer): Promise<Buffer> {
   const { header, palette, transparency, data } = chunksOf(file);
   const passes = passesOf(header);

@@ -15,9 +15,7 @@ export interface FollowDeps {
 /** A price may miss three readings before it is too old. Honest markets differ by less than 1 %, faulty sources by more. */
 const RULES: RateRules = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 const EVERY_MS = 15_000;
-/**
- * The first retries are quick, so that a new price arrives before the old one expires. A source that stays away is asked rarely.
- */
+/** The first retries are quick, so that a new price arrives before the old one expires. A source that stays away is asked less. */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
 /** Polls every pair of every source, and answers from the last readings. */

@@ -1,9 +1,6 @@
 import type { Timers } from './world.ts';
 
-/**
- * Runs many small pieces of work in few batches. Items that arrive while a batch runs form the next batch. Batches grow with the
- * load; without load no item waits.
- */
+/** Runs many small items in few batches. Items that arrive while a batch runs form the next one; without load no item waits. */
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
 
 export interface BatcherInput<Item, Result> {

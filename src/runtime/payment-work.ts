@@ -11,9 +11,7 @@ export interface PaymentWork {
   noteChanges(count: number): void;
   /** True if many requests were open at the same time since the last call. Then they waited for this node or the database. */
   hasWaited(): boolean;
-  /**
-   * True if there was more than a little work in the last second. Background work gives way only if the node is also short of time.
-   */
+  /** True if there was more than a little work in the last second. Background work gives way only on a node short of time. */
   isThere(): boolean;
 }
 
@@ -43,8 +41,7 @@ export function createPaymentWork(clock: Clock): PaymentWork {
     },
     hasWaited() {
       const most = mostUnderWay;
-      // The maximum counts, not the present number: requests are answered in batches, so even a full node has few open requests at
-      // most moments.
+      // The maximum counts: requests are answered in batches, so even a full node has few open requests at most moments.
       mostUnderWay = underWay;
       return most >= WAITING_FROM;
     },

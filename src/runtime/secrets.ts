@@ -1,10 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import type { KeyRing } from '../domain/key-ring.ts';
 
-/**
- * Keys derived from the operator's master secret, which is never in the database. Each purpose has its own key, so that a leaked
- * key is useless for other purposes.
- */
+/** Keys derived from the operator's master secret, which is never in the database. Each purpose has its own key. */
 export interface Secrets {
   /** The ids of the master secrets, the newest first. An id reveals nothing of its secret. */
   readonly ids: readonly string[];

@@ -13,10 +13,7 @@ export function shiftClock(unshifted: Clock, aheadMs: () => number): Clock {
   return clock;
 }
 
-/**
- * The clock for leases, rate limits, timeouts and measurements: a move of a sandbox's clock must not end them. Outside a sandbox
- * there is only one clock.
- */
+/** The real clock, for leases, rate limits, timeouts and measurements: a move of a sandbox's clock must not end them. */
 export function unshifted(clock: Clock): Clock {
   return 'unshifted' in clock ? (clock as ShiftedClock).unshifted : clock;
 }

@@ -1,9 +1,6 @@
 import type { Clock, Log } from './world.ts';
 
-/**
- * Logs a warning that may occur many times a second. The first one is logged at once, later ones from time to time with their
- * number.
- */
+/** Logs a warning that may occur many times a second: the first at once, later ones from time to time with their number. */
 export type SparseWarning = (subject: string, fields: Readonly<Record<string, unknown>>, text: string) => void;
 
 const REPEAT_MS = 30_000;

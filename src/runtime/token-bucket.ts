@@ -1,7 +1,4 @@
-/**
- * A token bucket that holds at most `capacity` tokens, by default those of one second. A plain record, because a node keeps one for
- * every caller.
- */
+/** Holds at most `capacity` tokens, by default those of one second. A plain record, because a node keeps one for every caller. */
 export interface TokenBucket {
   perSecond: number;
   /** Below zero after a batch that took more tokens than there were. */

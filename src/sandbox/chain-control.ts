@@ -4,10 +4,7 @@ import { ChainUnavailableError } from '../chains/chain.ts';
 export interface ChainControl {
   /** Moves the chain's time ahead of the real time by `aheadMs`, never back. False if the chain does not have the method. */
   moveAhead(aheadMs: number): Promise<boolean>;
-  /**
-   * Replaces the blocks from this one on by others with the same transactions. Does nothing if the block no longer exists, so that
-   * a repeated call is harmless.
-   */
+  /** Replaces the blocks from this one on by others with the same transactions. Does nothing if the block no longer exists. */
   replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
 }
 

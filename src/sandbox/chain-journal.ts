@@ -39,10 +39,7 @@ export class BrokenJournalError extends Error {
   }
 }
 
-/**
- * Replays all records in order, and opens the journal for appending. An incomplete record at the end was never acknowledged, so it
- * is cut off.
- */
+/** Replays all records and opens the journal for appending. An incomplete last record was never acknowledged, so it is cut off. */
 export async function openChainJournal(
   timers: Timers,
   path: string,

@@ -98,10 +98,7 @@ async function knownPort(dir: string): Promise<number | undefined> {
   return typeof port === 'number' ? port : undefined;
 }
 
-/**
- * Starts on the configured port or the port of the last start. If another program has taken the port of the last start, another
- * port is chosen.
- */
+/** Starts on the configured port or that of the last start. If another program has taken the latter, another port is chosen. */
 async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child: ChainChild; port: number }> {
   const retryUntilMs = deps.world.clock.nowMs() + OLD_PROCESS_ENDS_WITHIN_MS;
   let port = input.port ?? (await knownPort(input.dir)) ?? (await findPort(deps.world.random));

@@ -67,9 +67,7 @@ async function respond(
   response.writeHead(200, headers).end(text);
 }
 
-/**
- * Browsers send the origin of the page that makes a request. Programs send no origin, and browser extensions one that is not HTTP.
- */
+/** Browsers send the origin of the requesting page. Programs send no origin, and browser extensions one that is not HTTP. */
 function isForeignPage(origin: string | undefined, { pageOrigin }: ChainRules): boolean {
   if (origin === undefined || origin === pageOrigin) return false;
   return origin === 'null' || /^https?:/i.test(origin);

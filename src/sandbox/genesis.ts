@@ -66,10 +66,7 @@ const ETHER_EACH = parseEther('1000000');
 /** The balance of the payer and of the intermediate account in each token. */
 export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
-/**
- * The CREATE2 deployer, which has the same address on every chain. The first word of its input is the salt, the rest is the
- * creation code. It returns the new address.
- */
+/** The CREATE2 deployer. Its input is the salt, one word, and the creation code. It returns the new address. */
 const CREATE2_DEPLOYER_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3';
 
@@ -107,10 +104,7 @@ export function placeTether(address: Address): PlacedToken {
   };
 }
 
-/**
- * The state before the first block. Our contracts are not part of it: transactions of the first block create them, as on every
- * other chain.
- */
+/** The state before the first block. Transactions of the first block create our contracts, as on every other chain. */
 export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   return [
     { address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE, nonce: 1n },

@@ -17,9 +17,7 @@ export interface KeptChain {
   freshen(): Promise<void>;
   /** Moves the chain's time ahead of the machine's by `aheadMs`, and mines a block. The time never goes back. */
   moveAhead(aheadMs: number): Promise<void>;
-  /**
-   * Replaces the blocks from this one on by others with the same transactions. False if the block no longer exists or is too deep.
-   */
+  /** Replaces the blocks from this one on by others with the same transactions. False if the block is gone or too deep. */
   replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -211,8 +209,7 @@ async function keepChain(
         if (number <= SANDBOX_FIRST_BLOCK || depth < 1 || depth > MAX_REPLACED) return false;
         const first = await block(`0x${number.toString(16)}`);
         if (first.hash !== hash) return false;
-        // The replacement mines the transactions no later than before, so that none misses its deadline. The head's time does not
-        // go back.
+        // The replacement mines the transactions no later than before, so that none misses its deadline. The head's time stays.
         const replaced = { depth, firstS: first.timestampS, restS: head.timestampS };
         await write({ atMs: world.clock.nowMs(), replaced }).catch(input.onBroken);
         return true;

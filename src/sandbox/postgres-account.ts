@@ -107,10 +107,7 @@ function launcherCandidates(account: Account | undefined): Launcher[] {
   return [{ prefix: switching }, withCapability('dac_read_search'), withCapability('dac_override'), plain];
 }
 
-/**
- * Starts a program in its own session, so that Ctrl-C in the terminal reaches only the gateway, which stops PostgreSQL after its
- * own work.
- */
+/** Starts a program in its own session, so that Ctrl-C reaches only the gateway, which stops PostgreSQL after its own work. */
 export function spawnAs(launcher: Launcher, program: string, args: readonly string[], options: SpawnOptions) {
   const [file = program, ...rest] = [...launcher.prefix, program, ...args];
   // The root folder, because every account may enter it.

@@ -89,10 +89,7 @@ export async function ensureData(
   return { password };
 }
 
-/**
- * Builds the cluster in a temporary folder and moves it into place. So a kill during the first start leaves nothing that looks like
- * a database.
- */
+/** Builds the cluster in a temporary folder and moves it into place, so that a kill leaves nothing that looks like a database. */
 async function createCluster(
   deps: Parameters<typeof ensureData>[0],
   input: Parameters<typeof ensureData>[1] & { readonly password: string },
@@ -142,9 +139,7 @@ async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolde
   }
 }
 
-/**
- * Runs one statement while no server runs. The statement is passed on standard input, so that it does not appear in process lists.
- */
+/** Runs one statement while no server runs. It is passed on standard input, so that it does not appear in process lists. */
 async function runSingleUser(launcher: Launcher, postgres: string, data: string, statement: string): Promise<void> {
   const args = ['--single', '-D', data, '-c', 'exit_on_error=on', 'postgres'];
   const result = await runTool(launcher, postgres, args, `${statement};\n`);

@@ -29,8 +29,7 @@ export interface ServerProcess {
 }
 
 const POLL_MS = 20;
-// A killed server first replays up to 1 GB of WAL (max_wal_size). Killing it meanwhile would only restart the replay. A healthy
-// start takes a tenth of a second.
+// A killed server first replays up to 1 GB of WAL, and a kill would only restart the replay. A healthy start takes 0.1 s.
 const READY_WITHIN_MS = 60_000;
 const MAX_TAIL_BYTES = 4_000;
 
@@ -162,8 +161,7 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
     deps.log.warn({ pid }, 'stopping the PostgreSQL server that a killed gateway left running');
     await stopProcess(deps, { pid, hasEnded: async () => !(await isServerOf(folder, pid)) });
   } else if (pid > 0 && processExists(pid)) {
-    // Another process has the dead server's id, which is common in containers. PostgreSQL would mistake it for a running server and
-    // refuse to start.
+    // Another process has the dead server's id, as in containers. PostgreSQL would take it for a running server and not start.
     await rm(pidFile(folder), { force: true });
   }
   await stopOrphans(deps, folder);
@@ -187,9 +185,7 @@ async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<vo
   }
 }
 
-/**
- * True if the process is this folder's server. Its command line is checked, because the id may belong to another program by now.
- */
+/** True if the process is this folder's server. Its command line is checked, because the id may belong to another program. */
 export async function isServerOf(folder: PostgresFolder, pid: number): Promise<boolean> {
   return (await processCommand(pid))?.includes(`postgres -D ${folder.data} -c `) ?? false;
 }

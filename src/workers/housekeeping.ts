@@ -37,10 +37,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps): readonly Job[] 
   ];
 }
 
-/**
- * Checks that every node makes, whatever its roles: of itself, and for work that no node does. So a role that is missing on all
- * nodes is noticed.
- */
+/** Every node checks itself, and whether work is left undone. So a role that is missing on all nodes is noticed. */
 export function checks(deps: WorkerDeps & NodeDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
   return [
     { name: 'announce-node', everyMs: 5_000, run: createAnnouncement(deps) },

@@ -17,10 +17,7 @@ const FAILURES_UNTIL_ALERT = 10;
 export interface LedWork {
   /** The name of the lease. */
   readonly name: string;
-  /**
-   * Called when this node becomes the leader. The returned function does one round and the pause after it, and is called again and
-   * again while this node leads.
-   */
+  /** Called when this node becomes the leader. While it leads, the returned function is called for each round. */
   readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
   /** Called with the error of a failed round, or with undefined. */
   readonly onRound?: (error: unknown) => Promise<void>;

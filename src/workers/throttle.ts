@@ -24,10 +24,7 @@ const FULL_SHARE = 0.6;
 const WINDOW_MS = 100;
 /** The lowest rate while payments wait. A flood of payments is noticed within two windows, its end within ten. */
 const LEAST_PER_SECOND = 64;
-/**
- * The lowest rate while only the event loop is full: a new node is full for seconds while it compiles its code, and no payment
- * waits.
- */
+/** The lowest rate while only the event loop is full, as on a new node while it compiles its code: no payment waits then. */
 const LEAST_WHEN_FULL = 256;
 /** More deliveries than a node can attempt in a second, so that this rate means no limit. */
 const MOST_PER_SECOND = 6_400;

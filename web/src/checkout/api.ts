@@ -3,10 +3,7 @@ import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
-/**
- * The answers of the gateway's API are three-valued: ok, refused or unavailable. Unavailable never counts as refused, and only an
- * unavailable answer is worth a retry.
- */
+/** An answer is ok, refused or unavailable. Unavailable never counts as refused, and only unavailable is worth a retry. */
 export type Answer<T> =
   | { readonly is: 'ok'; readonly value: T }
   | { readonly is: 'refused'; readonly status: number; readonly code: string }
@@ -200,10 +197,7 @@ function retryAfterMs(headers: Headers): number | null {
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;
 }
 
-/**
- * An answer in another shape does not come from the gateway, but from a proxy, a captive portal, or another version during a
- * deployment.
- */
+/** Another shape does not come from the gateway, but from a proxy, a captive portal, or another version during a deployment. */
 export function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
   if (answer.is !== 'ok') return answer;
   const value = parse(answer.value);

@@ -189,10 +189,7 @@ function sendToken(context: CheckoutContext, asset: string): void {
   );
 }
 
-/**
- * True if the payment is being paid elsewhere, so that the task here must end. A transfer to a deposit address is followed to its
- * end.
- */
+/** True if the payment is being paid elsewhere, so that the task here must end. A transfer is followed to its end. */
 function isOvertaken({ step: before }: Flow, { step }: Flow, { type }: FlowEvent): boolean {
   return type === 'status' && step.at === 'confirming' && before.at !== 'confirming' && before.at !== 'transfer';
 }

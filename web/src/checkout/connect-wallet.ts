@@ -5,10 +5,7 @@ import { noticeOf } from './pay.ts';
 import { accountIn, accountsIn, askWallet } from './wallet-request.ts';
 import { cardOf, type Wallet } from './wallets.ts';
 
-/**
- * Asks a wallet for an account. The wallet may be locked, decline, return nonsense or never answer, so the payer can always go
- * back.
- */
+/** Asks a wallet for an account. It may be locked, decline, return nonsense or never answer, so the payer can always go back. */
 export async function connectWallet(context: CheckoutContext, wallet: Wallet): Promise<void> {
   const { dispatch, begin, expectAnswer, gotAnswer } = context;
   const { provider } = wallet;

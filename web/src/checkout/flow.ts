@@ -162,8 +162,7 @@ function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   // Answers can arrive out of order, so a final status stays final.
   if (before.isFinal && news.status !== before.status) return flow;
   if (before.status === 'processing' && news.status === 'requires_action') {
-    // Only a request sent while the page knew `processing` proves that the signature has expired. An answer to an earlier request
-    // is outdated.
+    // Only a request sent while the page knew `processing` proves that the signature has expired. Earlier ones are outdated.
     return knew === 'processing' ? lapsed(flow) : flow;
   }
   const payment = { ...before, ...news, info: news.info ?? before.info };

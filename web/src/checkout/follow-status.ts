@@ -39,8 +39,7 @@ export async function followStatus(input: FollowInput): Promise<void> {
       onConnection('good');
       onStatus(answer.value, knew);
       if (answer.value.isFinal) return;
-      // After a change, the next one may follow at once. Without a change the page waits: a gateway without a free slot for long
-      // polls answers at once.
+      // After a change the next one may follow at once. Otherwise wait: without a free slot for long polls, answers come at once.
       if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
         changes += 1;
         continue;

@@ -6,10 +6,7 @@ export function wayBack({ checkout, paymentId }: PaymentPage, status: PaymentSta
   return returnUrl(status === 'succeeded' ? checkout.successUrl : checkout.errorUrl, paymentId);
 }
 
-/**
- * The shop's URL with the payment's id appended. The shop's own query is not changed by a byte, because it may be signed. Null for
- * a URL that is unsafe to open.
- */
+/** The shop's URL with the payment's id. The shop's query is kept byte for byte, as it may be signed. Null for an unsafe URL. */
 export function returnUrl(shopUrl: string, paymentId: string): string | null {
   const url = parsed(shopUrl);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return null;

@@ -3,10 +3,7 @@ import { accountsOf } from '../shared/networks.ts';
 import type { Offer } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
-/**
- * Fetches the account's options until there is an answer. Meanwhile the page shows the connection problem, and the payer can go
- * back.
- */
+/** Fetches the account's options until there is an answer. Meanwhile the payer sees the connection problem and can go back. */
 export async function loadOptions(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, memory, outside, random, flow, dispatch } = context;
   for (let attempt = 0; !signal.aborted; attempt += 1) {

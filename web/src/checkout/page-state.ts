@@ -4,10 +4,7 @@ import type { Sandbox } from '../shared/networks.ts';
 import type { RefundStrings } from './refund/refund-strings.ts';
 import type { Strings } from './strings/en.ts';
 
-/**
- * The state from which the server renders the page. It is embedded in the document as JSON and is the script's first state, so that
- * both render the same.
- */
+/** The state from which the server renders the page. The document contains it as JSON, as the first state of the script. */
 export type PageState = PaymentPage | RefundPage | MessagePage;
 
 export interface PaymentPage extends Language {
@@ -16,9 +13,7 @@ export interface PaymentPage extends Language {
   /** The public App-Id for the page's requests to the gateway. */
   readonly appId: string;
   readonly gatewayUrl: string;
-  /**
-   * The receipt's page, once the payment has succeeded. Null if a payer who only knows the payment's id may not see the receipt.
-   */
+  /** The receipt's page, once the payment has succeeded. Null if knowing the payment's id is not enough to see the receipt. */
   readonly receiptUrl: string | null;
   /** The link for QR codes and wallet apps. Missing if it is the gateway URL. */
   readonly qrUrl?: string;

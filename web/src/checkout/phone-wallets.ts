@@ -5,9 +5,7 @@ export function payUrl({ qrUrl, gatewayUrl }: Pick<PaymentPage, 'qrUrl' | 'gatew
   return qrUrl ?? gatewayUrl;
 }
 
-/**
- * Wallet apps that open a page in their own browser, into which they inject a wallet. The URLs are the ones that the apps publish.
- */
+/** Wallet apps that open a page in their own browser, into which they inject a wallet. The apps publish these URLs. */
 export interface PhoneWallet {
   readonly name: string;
   readonly href: string;

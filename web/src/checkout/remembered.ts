@@ -1,7 +1,4 @@
-/**
- * State that the page stores in the browser. Storage may be full, forbidden or contain foreign data, so the page also works without
- * it.
- */
+/** State stored in the browser. Storage may be full, forbidden or contain foreign data, so the page also works without it. */
 export interface Memory {
   readonly lastUnit: string | null;
   readonly lastWallet: string | null;

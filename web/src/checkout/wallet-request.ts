@@ -1,9 +1,6 @@
 import type { Provider } from './wallets.ts';
 
-/**
- * The reason why a wallet request failed. After `silent`, the wallet may have executed the request. The last three are notices
- * about paired wallets.
- */
+/** After `silent`, the wallet may have executed the request. The last three are notices about paired wallets. */
 export type WalletFailure =
   | 'rejected'
   | 'pending'
@@ -26,10 +23,7 @@ export class WalletError extends Error {
 /** For requests that the wallet answers by itself. Requests that the payer must answer have no timeout. */
 export const QUICK_MS = 10_000;
 
-/**
- * Sends a request to a wallet. Whatever the wallet does (throws, rejects with nonsense, never answers), the failure is one of a few
- * kinds.
- */
+/** Sends a request to a wallet. A wallet may throw, reject with nonsense or never answer: the failure is one of a few kinds. */
 export async function askWallet(
   provider: Provider,
   method: string,

@@ -10,9 +10,7 @@ export function leftToRefund({ refundable }: Pick<PaymentDetails, 'refundable'>)
   return BigInt(refundable?.priceAmount.value ?? 0);
 }
 
-/**
- * The request for a refund. It always names the amount that the person confirmed, because the refundable rest may change meanwhile.
- */
+/** The request for a refund. It names the amount that the person confirmed, because the refundable rest may change meanwhile. */
 export function refundRequest(
   { id: paymentId, amount: { unit } }: Pick<PaymentDetails, 'id' | 'amount'>,
   { units, reason }: { readonly units: bigint; readonly reason: string },

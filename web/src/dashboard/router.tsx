@@ -157,10 +157,7 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
-/**
- * Loads a page's data while its code is loaded. Only for a person who may read payments and has chosen a partner: others are
- * redirected.
- */
+/** Loads a page's data while its code is loaded, if the person may read payments and has chosen a partner. */
 function ahead(client: QueryClient, ask: () => void): void {
   const askIfAllowed = (session: CurrentSession) => {
     if (session.rights.includes('payments:read') && hasPartner(session)) ask();

@@ -42,9 +42,7 @@ async function open(element: HTMLElement, state: PosState): Promise<void> {
   void keepForOffline().catch(() => undefined);
 }
 
-/**
- * After the first visit the page also opens without a connection: the service worker stores the files that were loaded before it.
- */
+/** After the first visit the page also opens offline: the service worker stores the files that were loaded before it. */
 async function keepForOffline(): Promise<void> {
   await navigator.serviceWorker?.register('/pos/worker.js', { scope: '/pos' });
   const { active } = await navigator.serviceWorker.ready;

@@ -13,10 +13,7 @@ export interface Request {
   readonly etag?: string | undefined;
 }
 
-/**
- * The gateway's answer. `unknown` if there was no answer, or one that says nothing about the request: it may or may not have been
- * carried out.
- */
+/** The gateway's answer. `unknown` if there was none about the request: it may or may not have been carried out. */
 export type Answer =
   | {
       readonly is: 'ok';

@@ -1,9 +1,6 @@
 import type { Strings } from './strings/en.ts';
 
-/**
- * The state that the server embeds in the document of the point of sale. It contains no personal data, because browsers store the
- * document.
- */
+/** The state that the server embeds in the document. It contains no personal data, because browsers store the document. */
 export interface PosState {
   /** BCP 47. */
   readonly locale: string;

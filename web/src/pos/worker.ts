@@ -47,10 +47,7 @@ function isFile(pathname: string): boolean {
   return /^\/(assets|icons|brand|logos)\//.test(pathname);
 }
 
-/**
- * At the first visit the page loads its files before the worker starts. They are loaded again from the browser's HTTP cache, and
- * the document last.
- */
+/** At the first visit the page loads its files before the worker starts. The worker takes them from the HTTP cache. */
 async function keepLoaded(urls: unknown): Promise<void> {
   const files = (Array.isArray(urls) ? urls : [])
     .map((url) => new URL(String(url), location.href))

@@ -1,7 +1,4 @@
-/**
- * The pause before the next attempt: exponential, at most half a minute, with jitter, so that many pages do not retry at the same
- * moment.
- */
+/** The pause before the next attempt: exponential, up to half a minute, with jitter so that pages do not retry together. */
 export function backoffMs(attempt: number, random: () => number): number {
   const base = Math.min(30_000, 1_000 * 2 ** Math.min(attempt, 5));
   return Math.round(base * (0.75 + random() / 2));

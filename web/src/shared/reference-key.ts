@@ -1,7 +1,4 @@
-/**
- * Passes an API key from the dashboard to the API reference in memory, by messages between two windows of this origin. The key is
- * in no URL and no storage.
- */
+/** Passes an API key to the API reference by messages between two windows of this origin. No URL or storage contains the key. */
 
 const READY = 'till.reference-ready';
 const HANDED_OVER_WITHIN_MS = 60_000;

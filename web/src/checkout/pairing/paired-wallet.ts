@@ -32,10 +32,7 @@ const USER_DISCONNECTED = { code: 6000, message: 'User disconnected.' };
 /** The codes of a rejection by the user, in EIP-1193 and in the pairing protocol. */
 const REJECTIONS: readonly unknown[] = [4001, 5000, 5001, 5002, 5003];
 
-/**
- * A wallet on another device, as an EIP-1193 provider. Messages are encrypted and go through the relay. The event `code` has the
- * code to scan.
- */
+/** A wallet on another device, as an EIP-1193 provider through an encrypted relay. The event `code` has the code to scan. */
 export async function createPairedWallet({ pairing, page, url }: PairedWalletInput): Promise<PairedWallet> {
   const client = await SignClient.init({
     projectId: pairing.projectId,

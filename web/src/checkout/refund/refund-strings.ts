@@ -1,7 +1,4 @@
-/**
- * The texts of the page on which a merchant signs a refund, in all languages of the checkout. The page also uses texts of the
- * checkout.
- */
+/** The texts of the page on which a merchant signs a refund. The page also uses texts of the checkout. */
 const en = {
   title: 'Refund of {merchant}',
   signTitle: 'Sign for this refund',

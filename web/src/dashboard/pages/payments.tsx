@@ -109,10 +109,7 @@ interface RowsProps {
 /** Printing more rows would take the browser minutes. An export has them all. */
 const MOST_PRINTED = 1_000;
 
-/**
- * Only the rows on the screen are in the document, so that the table stays fast with any number of rows. A print contains all
- * loaded rows.
- */
+/** Only the rows on the screen are in the document, so that the table stays fast. A print contains all loaded rows. */
 function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
   const words = useWords();
   const isPrinting = usePrinting();
