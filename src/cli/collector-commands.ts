@@ -14,7 +14,6 @@ const deploy = command({
   name: 'collector deploy',
   summary:
     'Deploy the Collector, the contract of deposit addresses and the CREATE2 deployer on a network where they are missing.',
-  positionals: {},
   options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as in RPC_URLS.') },
   examples: ['collector deploy --network eip155:84532'],
   run: async (context, { network: chainId }) => {

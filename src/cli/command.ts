@@ -3,12 +3,19 @@ import { type Context, type OperatorDeps, withDatabase } from './connect.ts';
 import type { Options, Values } from './options.ts';
 
 /** One operator command. The parser, the help and the overview are generated from it. */
-export interface Command<P extends Options = Options, O extends Options = Options, D = Context> {
+export interface Command extends Definition<Options, Options, Context> {
+  readonly positionals: Options;
+  readonly options: Options;
+}
+
+type None = Readonly<Record<never, never>>;
+
+interface Definition<P extends Options, O extends Options, D> {
   /** Such as `keys rotate`. */
   readonly name: string;
   readonly summary: string;
-  readonly positionals: P;
-  readonly options: O;
+  readonly positionals?: P;
+  readonly options?: O;
   /** Examples, without the leading `npm run till --`. */
   readonly examples: readonly [string, ...string[]];
   /** Finds contradictions between values that are valid by themselves. */
@@ -34,13 +41,15 @@ export function operatorOf({ operatorName }: Pick<Config, 'operatorName'>): stri
   return operatorName === undefined ? OPERATOR : `${OPERATOR}:${operatorName} (self-declared)`;
 }
 
-export function command<P extends Options, O extends Options>(definition: Command<P, O>): Command {
-  return definition as unknown as Command;
+export function command<P extends Options = None, O extends Options = None>(
+  definition: Definition<P, O, Context>,
+): Command {
+  return { positionals: {}, options: {}, ...definition } as unknown as Command;
 }
 
 /** A command that works on the gateway's database. */
-export function databaseCommand<P extends Options, O extends Options>(
-  definition: Command<P, O, OperatorDeps>,
+export function databaseCommand<P extends Options = None, O extends Options = None>(
+  definition: Definition<P, O, OperatorDeps>,
 ): Command {
   return command({
     ...definition,

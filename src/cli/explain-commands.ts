@@ -22,7 +22,6 @@ const explain = databaseCommand({
   name: 'explain',
   summary: 'Tell everything that happened to a payment of any partner, why it waits, and what ends the wait.',
   positionals: { id: required(id, 'The payment.') },
-  options: {},
   examples: ['explain pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'explain pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --json'],
   run: (deps, { id: paymentId }) => withKnownChains(deps, (chains) => describeExplanation(deps, chains, paymentId)),
 });

@@ -29,7 +29,6 @@ const percentage: Kind<string> = {
 const set = databaseCommand({
   name: 'fees set',
   summary: 'Set the fees on payments, from now or from a later time on.',
-  positionals: {},
   options: {
     partner: optional(id, 'The partner; applies to its merchants without fees of their own.'),
     merchant: optional(id, 'The merchant; takes precedence over the fees of its partner.'),
@@ -69,7 +68,6 @@ const set = databaseCommand({
 const list = databaseCommand({
   name: 'fees list',
   summary: 'Show the fees that were set, with the time each began or begins.',
-  positionals: {},
   options: {
     partner: optional(id, 'Only of this partner and its merchants.'),
     merchant: optional(id, 'Only of this merchant.'),

@@ -42,8 +42,6 @@ const FREEZABLE: readonly Freezable[] = [
 const list = databaseCommand({
   name: 'freezes',
   summary: 'Show the freezes in force.',
-  positionals: {},
-  options: {},
   examples: ['freezes', 'freezes --json'],
   run: async ({ db }) =>
     listing(await listFreezes(db.sql), {
@@ -62,8 +60,6 @@ const restored = databaseCommand({
   name: 'restored',
   summary:
     'Say that the database was restored from a backup: payouts and refunds on every network wait for a rebuild. Run it before the gateway starts.',
-  positionals: {},
-  options: {},
   examples: ['restored'],
   run: async (deps) => {
     const networks = [...(deps.config.rpcUrls?.keys() ?? [SANDBOX_NETWORK])];

@@ -19,7 +19,6 @@ const SECRET_RULE = 'must be whsec_ and base64 of 24 to 64 bytes';
 const listen = command({
   name: 'listen',
   summary: 'Follow the events of a gateway over HTTP, and forward them as signed webhooks to a program of yours.',
-  positionals: {},
   options: {
     forward: optional(receiverUrl, 'Send each event there. Default: events are only shown.'),
     events: repeated(eventPattern, MAX_PATTERNS, 'Only events of this type, such as payment.succeeded or "payment.*".'),

@@ -25,8 +25,6 @@ const check = command({
   name: 'networks check',
   summary:
     'Compare every configured network with its chain, through each of its endpoints. Exit code 1 when a problem is found.',
-  positionals: {},
-  options: {},
   examples: ['networks check', 'networks check --json'],
   run: async (context) => {
     const networks = await configuredNetworks(context);

@@ -37,7 +37,6 @@ const erase = databaseCommand({
   name: 'payers erase',
   summary: 'Erase the data about a payer that the books do not need, and say what stays.',
   positionals: { payer: required(payer, 'The paying account (CAIP-10), or an e-mail address that got receipts.') },
-  options: {},
   examples: ['payers erase eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'payers erase payer@example.com'],
   run: async (deps, { payer: found }) => {
     const actor = operatorOf(deps.config);

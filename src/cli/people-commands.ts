@@ -26,7 +26,6 @@ const DEFAULT_PORT = 8080;
 const invite = databaseCommand({
   name: 'people invite',
   summary: 'Invite a person to the dashboard, and show the link that signs them in once.',
-  positionals: {},
   options: {
     partner: optional(id, 'The partner that the person belongs to.'),
     merchant: optional(id, 'The merchant that the person belongs to.'),
@@ -122,8 +121,6 @@ const set = databaseCommand({
 const list = databaseCommand({
   name: 'people list',
   summary: 'Show the people who may sign in to the dashboard.',
-  positionals: {},
-  options: {},
   examples: ['people list'],
   run: async ({ db }) => {
     const people = await listEverybody(db.sql, MAX_LISTED);
@@ -150,7 +147,6 @@ const remove = databaseCommand({
   name: 'people remove',
   summary: 'Remove a person: all sessions, links and passkeys end.',
   positionals: { id: required(id, 'The person, as shown by people list.') },
-  options: {},
   examples: ['people remove psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: personId }) => {
     const input = { actor: operatorOf(deps.config), personId, isSeen: everybody, mayRemoveLastOwner: true };

@@ -9,8 +9,6 @@ const COIN_DECIMALS = 18;
 const list = databaseCommand({
   name: 'relayers list',
   summary: 'Show the accounts that send transactions, former ones too: balance, next nonce and transactions in flight.',
-  positionals: {},
-  options: {},
   examples: ['relayers list', 'relayers list --json'],
   run: (deps) =>
     withChains(deps, async (chains) => {

@@ -32,8 +32,6 @@ const BYTES = 32;
 const create = command({
   name: 'secret create',
   summary: 'Make a master secret for TILL_SECRET. It is stored nowhere.',
-  positionals: {},
-  options: {},
   examples: ['secret create'],
   run: async ({ world }) => {
     const secret = Buffer.from(world.random.bytes(BYTES)).toString('base64');
@@ -44,7 +42,6 @@ const create = command({
 const rotate = databaseCommand({
   name: 'secret rotate',
   summary: 'Wrap stored secrets with the first master secret in TILL_SECRET, and sign receipts with a new key.',
-  positionals: {},
   options: {
     head: optional(
       text,
@@ -114,7 +111,6 @@ async function exportHead(
 const importKeys = databaseCommand({
   name: 'secret import',
   summary: 'Store the keys of older master secrets that a head holds, before a lost database is rebuilt.',
-  positionals: {},
   options: { head: required(text, 'A file that `secret rotate --head` or `books head --json` wrote.') },
   examples: ['secret import --head head.json'],
   run: async (deps, { head: file }) => {

@@ -158,7 +158,6 @@ const trigger = command({
   name: 'trigger',
   summary: 'Make an event happen in the running sandbox, by a real payment, refund, merchant or webhook endpoint.',
   positionals: { type: required(oneOf(TYPES), 'The event.') },
-  options: {},
   examples: ['trigger payment.succeeded', 'trigger refund.succeeded --json'],
   run: async ({ config, world }, { type }) => {
     const shopper = await createShopper(world, config.home);
