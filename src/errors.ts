@@ -129,13 +129,11 @@ export class ApiError extends Error {
     this.retryAfterS = options.retryAfterS;
   }
 
-  /** The JSON body of the HTTP answer. */
   get body() {
     const { code, message, issues, details } = this;
     return { code, message, ...(issues && { issues }), ...(details && { details }) };
   }
 
-  /** True if the refusal is stored under the request's Idempotency-Key. */
   get isReplayed(): boolean {
     return 'isReplayed' in CATALOGUE[this.code];
   }

@@ -33,13 +33,11 @@ export interface Call {
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
-  /** True if the route needs `Merchant-Id`. */
   readonly isOfMerchant?: boolean;
   /** False if repeating the request could have another effect, or get another answer, than sending it once. */
   readonly isRepeatable?: boolean;
   /** The `ETag` of the last answer. If nothing has changed since, the answer is 304. */
   readonly etag?: string | undefined;
-  /** How long the gateway may hold the request. */
   readonly holdMs?: number;
   /** If given, temporary failures are retried without a limit, and each is reported here. */
   readonly onInterruption?: Interruption;

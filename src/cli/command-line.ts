@@ -4,7 +4,6 @@ import type { Command } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { flag, type Option, type Options, quote } from './options.ts';
 
-/** Options of every command. */
 export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON value instead of text; errors as JSON too, on standard error.'),
   help: flag('Show this help. Also -h.'),

@@ -47,7 +47,6 @@ export function command<P extends Options = None, O extends Options = None>(
   return { positionals: {}, options: {}, ...definition } as unknown as Command;
 }
 
-/** A command that works on the gateway's database. */
 export function databaseCommand<P extends Options = None, O extends Options = None>(
   definition: Definition<P, O, OperatorDeps>,
 ): Command {

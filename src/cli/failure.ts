@@ -13,7 +13,6 @@ export interface Failure {
   readonly exitCode: 1 | 2;
   readonly code: ErrorCode;
   readonly message: string;
-  /** All problems, if there can be several. */
   readonly problems: readonly string[];
   readonly advice?: string;
 }

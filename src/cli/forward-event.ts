@@ -9,7 +9,6 @@ const MAX_TEXT_BYTES = 200;
 export interface Forwarded {
   /** The HTTP status, or null if there was no answer. */
   readonly status: number | null;
-  /** The reason for a missing answer. */
   readonly problem?: string;
   readonly tookMs: number;
   /** The beginning of the body of a refusal, in one line. */

@@ -117,7 +117,6 @@ function lifting(freezable: Freezable): Command {
   });
 }
 
-/** The arguments of a freeze command, with an example. */
 function wordsOf({ scope, subject }: Freezable, verb: string, reason: string) {
   const words = [verb, scope, ...(subject === undefined ? [] : [subject.example]), `--reason "${reason}"`];
   return {

@@ -3,7 +3,6 @@ import { parseApiKey } from '../domain/api-key.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
 import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
 
-/** The type of a value on the command line. */
 export interface Kind<T> {
   /** The name of the value in help, as in `--overlap <duration>`. */
   readonly placeholder: string;
@@ -98,7 +97,6 @@ export const gatewayUrl: Kind<string> = {
     isPlainUrl(raw) && !raw.includes('?') ? raw : new Problem('must be the http or https URL of a gateway'),
 };
 
-/** The URL of a program that receives webhooks. */
 export const receiverUrl: Kind<string> = {
   placeholder: 'url',
   parse: (raw) =>
@@ -154,7 +152,6 @@ export const future: Kind<Date> = {
   },
 };
 
-/** A future time, or null for `never`. */
 export const futureOrNever: Kind<Date | null> = {
   placeholder: 'time|duration|never',
   parse: (raw, nowMs) => {

@@ -148,7 +148,6 @@ function reasonOf(error: TillError): string {
   return error instanceof GatewayError ? `${error.status} ${error.code}` : problemOf(error);
 }
 
-/** The gateway's refusal as an error of this command. */
 function ownError({ code, message, issues }: GatewayError): ApiError {
   const ownCode = Object.hasOwn(CATALOGUE, code) ? (code as ErrorCode) : 'internal_error';
   return new ApiError(ownCode, message, { issues });

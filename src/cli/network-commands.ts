@@ -7,7 +7,6 @@ import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
 import { layoutTable } from './table.ts';
 
-/** The result of checking one endpoint. */
 interface EndpointReport {
   readonly network: string;
   readonly name: string;

@@ -13,7 +13,6 @@ interface Scene extends Shopper {
   readonly steps: string[];
 }
 
-/** Causes an event, and returns the id of its object. */
 type Recipe = (scene: Scene) => Promise<string>;
 
 const PRICE = { unit: 'iso4217/USD', value: '1000' };

@@ -6,7 +6,6 @@ import type { Letter } from './letter.ts';
 /** The outcome of one attempt. An unknown outcome counts as failed: the mail is sent again with the same Message-ID. */
 export type MailOutcome =
   | { readonly is: 'sent' }
-  /** The server refuses the recipient for good. */
   | { readonly is: 'refused'; readonly problem: string }
   | { readonly is: 'failed'; readonly problem: string };
 

@@ -11,7 +11,6 @@ type Document = InstanceType<typeof PDFDocument>;
 /** A part of the page that is never split between pages. */
 interface Block {
   readonly height: number;
-  /** The next block must be on the same page. */
   readonly isKeptWithNext?: boolean;
   draw(doc: Document, top: number): void;
 }

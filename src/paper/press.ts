@@ -10,7 +10,6 @@ export interface PrintJob {
   readonly paidAt: string;
 }
 
-/** The worker thread's answer to a job. */
 export type Printed = { readonly bytes: Uint8Array } | { readonly problem: string };
 
 /** Prints receipts as PDF in a worker thread: a long receipt takes half a second, which would delay payments in the main thread. */

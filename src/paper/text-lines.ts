@@ -25,7 +25,6 @@ export interface TextStyle {
   readonly isCode?: boolean;
 }
 
-/** A grapheme cluster with its font. */
 interface Cluster {
   readonly text: string;
   readonly font: PaperFont;

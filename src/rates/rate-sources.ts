@@ -11,7 +11,6 @@ export interface HttpSourceTerms {
 
 export interface RateRequest extends Pair {
   readonly url: string;
-  /** The JSON Pointer of the price in the answer. */
   readonly path: readonly string[];
 }
 

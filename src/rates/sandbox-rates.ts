@@ -26,7 +26,6 @@ export function sandboxRates(): Rates {
 
 const SOURCE = 'sandbox table';
 
-/** Prices in dollars. */
 const DOLLARS: ReadonlyMap<string, string> = new Map([
   ['ETH', '2500'],
   ['BNB', '600'],

@@ -1,6 +1,5 @@
 import type { World } from './world.ts';
 
-/** A delay that grows with every failure in a row, up to a limit. */
 export interface Backoff {
   readonly firstMs: number;
   readonly maxMs: number;

@@ -7,7 +7,6 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 interface LogInput {
   readonly level: string;
-  /** Values that are masked in every log line. */
   readonly secrets: readonly string[];
   /** If set, lines go to this file, and standard output gets only warnings and errors. */
   readonly file?: string | undefined;

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Clock, World } from './world.ts';
 
-/** The clock, timers and randomness of this machine. */
 export const systemWorld: World = {
   clock: { nowMs: Date.now },
   timers: {

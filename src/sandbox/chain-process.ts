@@ -8,7 +8,6 @@ import { keepRunning } from './keep-running.ts';
 import { processEnding } from './postgres-account.ts';
 import { boundLog, readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** The sandbox's chain, running in its own process. */
 export interface SandboxChain {
   /** The URL stays the same across restarts of the chain and of the gateway. */
   readonly rpcUrl: string;
@@ -131,7 +130,6 @@ interface ChainChild {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts the process and waits until it answers requests. */
 async function startChild({ world }: Deps, order: ChainOrder, signal?: AbortSignal): Promise<ChainChild> {
   const logFile = join(order.dir, 'chain.log');
   await boundLog(logFile);

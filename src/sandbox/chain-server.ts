@@ -96,7 +96,6 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Answers a JSON-RPC request, or a batch of requests. */
 export async function answer(
   chain: KeptChain,
   rules: { readonly isScriptable: boolean },

@@ -201,7 +201,6 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
   await recordEntries(tx, entries, now);
 }
 
-/** A thousand ether. */
 const COIN_FLOAT = 1_000n * 10n ** 18n;
 /** A placeholder for a transaction hash, because each token was minted by its own transaction. */
 const FIRST_BLOCK = { transaction: 'sandbox genesis', block: SANDBOX_FIRST_BLOCK };

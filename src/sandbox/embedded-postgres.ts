@@ -17,7 +17,6 @@ import {
 export interface EmbeddedPostgres {
   /** The URL stays the same across restarts of the server. */
   readonly url: string;
-  /** The server's present process. */
   readonly pid: number;
   /** Shuts the server down. Later calls wait for the same shutdown. */
   stop(): Promise<void>;

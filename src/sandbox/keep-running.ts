@@ -8,7 +8,6 @@ interface Child {
 }
 
 interface KeptRunning<C extends Child> {
-  /** The name of the program in the log. */
   readonly name: string;
   readonly first: C;
   readonly start: () => Promise<C>;

@@ -9,7 +9,6 @@ import { createLocalEvm, createQueue, type LocalEvm } from './local-evm.ts';
 /** A durable local chain: everything it has answered stays true if its process is killed. */
 export interface KeptChain {
   readonly genesisHash: string;
-  /** Forwards a JSON-RPC call unchanged. */
   pass(call: RpcCall): Promise<string>;
   /** Forwards a transaction. If it is accepted, it is on disk when this resolves. */
   send(call: RpcCall): Promise<string>;

@@ -44,10 +44,8 @@ export interface LocalEvmOptions {
 export interface LocalEvm {
   /** EIP-1193. Rejects with an `RpcError`. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
-  /** Answers a JSON-RPC request, or a batch of requests. */
   rpc(body: string): Promise<string>;
   mine(count?: number): Promise<void>;
-  /** Removes the last blocks with their transactions. */
   rollback(depth: number): Promise<void>;
   /**
    * Replaces the last blocks by the same number of others, at the engine's time or at the given times. Their transactions are

@@ -32,7 +32,6 @@ export async function processCommand(pid: number): Promise<string | undefined> {
   return words === '' ? undefined : words.replaceAll('\0', ' ');
 }
 
-/** The ids of all processes whose command line begins with this text. */
 export async function findProcesses(commandStart: string): Promise<number[]> {
   if (process.platform !== 'linux') {
     const lines = (await ps('pid=,command=', '-ax'))?.split('\n') ?? [];

@@ -16,7 +16,6 @@ import { dirname, join } from 'node:path';
 import type { Log, Random } from '../runtime/world.ts';
 import { type Account, type Launcher, runTool } from './postgres-account.ts';
 
-/** The paths of one embedded server. */
 export interface PostgresFolder {
   readonly dir: string;
   readonly data: string;

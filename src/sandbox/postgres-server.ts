@@ -12,7 +12,6 @@ export interface ServerDeps {
   readonly log: Log;
 }
 
-/** The parameters shared by all starts of the server. */
 export interface ServerPlan {
   readonly folder: PostgresFolder;
   readonly launcher: Launcher;

@@ -16,7 +16,6 @@ export interface StageDeps extends CommandDeps {
   readonly log: Log;
   readonly chains: Chains;
   readonly control: ChainControl;
-  /** Sends the transaction from the second wallet. */
   readonly paySecond: (request: { readonly params: readonly unknown[] }) => Promise<void>;
 }
 

@@ -66,7 +66,6 @@ export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string
   return [...urls].map(([chainId, endpoints]) => ({ network: networkOf(config, chainId), endpoints }));
 }
 
-/** The chain, the relayers and the operator's accounts of each network. */
 export function chainTerms(
   deps: { world: World; log: Log; config: Config },
   networks: readonly NetworkInUse[],
@@ -137,7 +136,6 @@ export function depositMinimumOn(config: Config, network: string): bigint | unde
   return valueOn(config.depositMinimum, network) ?? (network === SANDBOX_NETWORK ? 0n : undefined);
 }
 
-/** The limits of gas prices and gas costs on each network. */
 export function gasBudgets(config: Config) {
   const on = <T>(setting: PerNetwork<T> | undefined, network: string, fallback: T | undefined): T | undefined =>
     valueOn(setting, network) ?? fallback;

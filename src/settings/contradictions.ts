@@ -46,7 +46,6 @@ function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string
   return [];
 }
 
-/** The settings that are missing for a start of the gateway. */
 export function missingSettings(settings: Config): string[] {
   return [...missingNetworks(settings), ...missingSecret(settings)];
 }

@@ -6,7 +6,6 @@ import type { Config } from './config.ts';
 import { hasOnlyPlayMoney } from './contradictions.ts';
 import { masterSecrets, Problem } from './kinds.ts';
 
-/** The master secret is missing or cannot be read. */
 export class MasterSecretError extends Error {
   override readonly name = 'MasterSecretError';
 }

@@ -48,7 +48,6 @@ export function signingKey(): Kind<PerNetwork<string>> {
   };
 }
 
-/** An EVM account, for every network or for one. */
 export function account(): Kind<PerNetwork<string>> {
   return {
     name: 'address, or by network, `0x… eip155:8453=0x…`',
@@ -83,7 +82,6 @@ export function gwei(): Kind<PerNetwork<bigint>> {
   };
 }
 
-/** An amount of gas, for every network or for one. */
 export function gas(): Kind<PerNetwork<bigint>> {
   return wholeNumbers('units of gas, or by network, `1500000 eip155:42161=5000000`', 'units of gas');
 }
@@ -104,7 +102,6 @@ export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
   };
 }
 
-/** A number of whole tokens, for every network or for one. */
 export function tokens(): Kind<PerNetwork<bigint>> {
   return wholeNumbers('whole tokens, or by network, `100 eip155:1=500`', 'tokens');
 }

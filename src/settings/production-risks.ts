@@ -23,7 +23,6 @@ export type RiskName = (typeof RISK_NAMES)[number];
 
 export interface Risk {
   readonly name: RiskName;
-  /** True if the start is refused. */
   readonly isRefused: boolean;
   /** The public `/ready` shows the message, so it contains no host, URL or key. */
   readonly message: string;
@@ -68,7 +67,6 @@ export function productionRisks(settings: RiskSettings): Risk[] {
     .map((risk) => ({ ...risk, isRefused: risk.isRefused && !settings.acceptedRisks.includes(risk.name) }));
 }
 
-/** The risks that prevent the start, as problems of the configuration. */
 export function refusedRisks(settings: RiskSettings): string[] {
   return productionRisks(settings)
     .filter(({ isRefused }) => isRefused)

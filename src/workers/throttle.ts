@@ -11,7 +11,6 @@ import type { World } from '../runtime/world.ts';
 export interface Throttle {
   /** True while payments wait for this node or its database. */
   isBusy(): boolean;
-  /** The number of deliveries that may be attempted now. */
   allowance(): number;
   /** Deducts attempted deliveries from the allowance. */
   use(deliveries: number): void;

@@ -4,7 +4,6 @@ import type { Nap } from './wake.ts';
 export interface PaceInput {
   readonly world: Pick<World, 'clock' | 'timers'>;
   readonly blockTimeMs: number;
-  /** True if the network has open items. */
   readonly isInUse: () => Promise<boolean>;
   /** A sleep that ends early when a payment changes, on any network or node. */
   readonly nap: Nap;

@@ -18,7 +18,6 @@ export interface CheckoutDeps {
   readonly random: () => number;
 }
 
-/** The shared state of the flow's effects. */
 export interface CheckoutContext extends CheckoutDeps {
   flow(): Flow;
   dispatch(event: FlowEvent): void;

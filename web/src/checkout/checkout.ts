@@ -25,7 +25,6 @@ export interface Checkout {
   connect(walletId: string): void;
   choose(optionId: string): void;
   pay(): void;
-  /** Begins a transfer to a deposit address. */
   send(): void;
   /** Asks for the deposit address of a token (CAIP-19). */
   sendToken(asset: string): void;

@@ -51,7 +51,6 @@ export type Step =
     }
   | { readonly at: 'ended' };
 
-/** The pairing code for a wallet on another device. */
 export interface Code {
   readonly uri: string;
   readonly qr: QrShape;
@@ -66,10 +65,8 @@ export function isRare(step: Step): step is RareStep {
   return RARE.has(step.at);
 }
 
-/** What the wallet is asked to do. */
 export type Ask = 'switch' | 'approve' | 'sign' | 'send';
 
-/** A wallet with a connected account. */
 export interface Session {
   readonly wallet: WalletCard;
   /** In lower case. */

@@ -34,7 +34,6 @@ export interface PaymentPage extends Language {
   readonly sandbox: Sandbox | null;
   /** Set if a wallet on another device can be paired. */
   readonly pairing: Pairing | null;
-  /** True if the gateway mails receipts. */
   readonly mailsReceipts?: boolean;
   /** True if the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
@@ -124,7 +123,6 @@ export interface PaymentView {
   readonly transaction: TransactionView | null;
   /** The last refused attempt to execute the payment. Missing or null if there is none. */
   readonly attempt?: Attempt | null;
-  /** The paid amount and its transaction. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
   /** Money that arrived and did not count for the payment. Older nodes do not send it. */

@@ -11,7 +11,6 @@ export interface PayInput {
   readonly account: string;
   readonly actions: readonly WalletRpc[];
   readonly sandbox: Sandbox | null;
-  /** Called right before each wallet request. */
   readonly onAsk: (ask: Ask) => void;
   readonly onSetupSent: (txId: string) => void;
   /** Waits until a transaction that prepares the payment, such as an approval, is mined. */

@@ -32,7 +32,6 @@ const CHOICE = 'till.choice';
 const PENDING = 'till.pending';
 const TRANSFER = 'till.transfer';
 const LEFT = 'till.left';
-/** The largest number of unfinished payments that are kept. */
 const MAX_PENDING = 8;
 
 export function createMemory({ local, session }: Stores): Memory {

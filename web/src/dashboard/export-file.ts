@@ -10,7 +10,6 @@ interface FilePicker {
 export interface FileInput {
   readonly path: string;
   readonly name: string;
-  /** The expected number of payments. */
   readonly payments: number;
   readonly signal: AbortSignal;
   readonly onLines: (lines: number) => void;

@@ -61,7 +61,6 @@ export function listPath(filters: Filters, cursor: string | undefined): string {
   return `/v1/payments${queryText({ limit: PAGE_ROWS, stats: 'none', ...queryOf(filters), ...order, cursor })}`;
 }
 
-/** The request for the number of matches. */
 export function countPath(filters: Filters): string {
   return `/v1/payments${queryText({ limit: 1, stats: 'totals', ...queryOf(filters) })}`;
 }

@@ -1,6 +1,5 @@
 import type { Strings } from './strings/en.ts';
 
-/** The state that the server embeds in the dashboard's document. */
 export interface DashboardState {
   /** BCP 47. */
   readonly locale: string;

@@ -34,7 +34,6 @@ export async function addPasskey(label: string): Promise<void> {
   await call('POST', '/v1/passkeys', { body: { label, passkey } });
 }
 
-/** A name for this browser's passkey. */
 export function deviceName(): string {
   const { userAgent } = navigator;
   const known = ['iPhone', 'iPad', 'Android', 'Mac', 'Windows', 'CrOS', 'Linux'].find((name) =>

@@ -57,7 +57,6 @@ export function paymentTotalsQuery(filters: Filters) {
 
 const REFRESH_MS = 15_000;
 
-/** The statistics of all days since `from`. */
 export function statisticsQuery(from: string | undefined) {
   return queryOptions({
     queryKey: ['statistics', from],
@@ -76,7 +75,6 @@ export const attentionQuery = queryOptions({
 /** A constant, because a new list would cause a render. */
 const NO_MERCHANTS: readonly Merchant[] = [];
 
-/** The merchants that the person may see, for names and choices. */
 export function useMerchants(): readonly Merchant[] {
   const enabled = useMay('merchants:read');
   const { data } = useQuery({

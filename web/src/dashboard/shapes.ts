@@ -11,10 +11,8 @@ export type PaymentStatus = (typeof STATUSES)[number];
 export const ROLES = ['owner', 'developer', 'support', 'bookkeeper', 'cashier'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A refund of the whole payment. */
 export interface WholeRefund {
   readonly status: string;
-  /** Why the refund failed. */
   readonly problem: string | null;
 }
 
@@ -55,9 +53,7 @@ export interface LateMoneyPage {
   readonly nextCursor: string | null;
 }
 
-/** The parts of a receipt that the dashboard shows. */
 export interface Receipt {
-  /** The receipt's page for the payer. */
   readonly pageUrl: string;
   readonly receipt: {
     readonly payer: string;
@@ -94,7 +90,6 @@ export interface PaymentPage {
   readonly nextCursor: string | null;
 }
 
-/** The answer to a request for totals only. */
 export interface PaymentTotals {
   readonly stats: { readonly totalTransactions: number };
 }
@@ -266,7 +261,6 @@ export interface OneTimeLink {
   /** Null if the person has a passkey: then the link is only sent by mail. */
   readonly url: string | null;
   readonly expiresAt: string;
-  /** True if the gateway mails the link to the person. */
   readonly isMailed: boolean;
 }
 

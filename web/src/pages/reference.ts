@@ -96,7 +96,6 @@ function addSearch(): void {
   });
 }
 
-/** The entries of the navigation, with the texts of their sections. */
 function listEntries(navigation: HTMLElement): readonly Entry[] {
   return [...navigation.querySelectorAll<HTMLAnchorElement>('li > a:not(.group)')].flatMap((link) => {
     const item = link.closest('li');

@@ -4,7 +4,6 @@ import type { Mode } from './gateway.ts';
 export interface Kept {
   /** The payment in progress. Null if there is none. */
   readonly open: OpenOrder | null;
-  /** The last payments of this device, newest first. */
   readonly recent: readonly RecentPayment[];
   readonly currency: string;
   readonly place: Place | null;
@@ -19,7 +18,6 @@ export interface Place {
   readonly brand?: Brand | undefined;
 }
 
-/** The merchant's branding. */
 export interface Brand {
   readonly logoUrl: string | null;
   /** `#rrggbb`, or null for the gateway's colour. */

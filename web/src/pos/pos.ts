@@ -34,11 +34,9 @@ export interface PosDeps {
   readonly firstMode: Mode;
   /** The currencies to choose from, with the gateway's decimals. */
   readonly currencies: readonly Currency[];
-  /** The names of line items. */
   readonly words: { readonly sale: string; readonly tip: string };
 }
 
-/** The state that the page shows. */
 export interface PosView {
   readonly kept: Kept;
   /** `unknown` until the gateway has answered. */

@@ -1,7 +1,6 @@
 /** Sound and vibration for a paid payment. Browsers allow both only after the page was touched. */
 export const paidSignal = createSignal();
 
-/** Two rising notes. */
 const NOTES = [
   { hertz: 880, atS: 0, lengthS: 0.12 },
   { hertz: 1318.5, atS: 0.13, lengthS: 0.28 },

@@ -59,7 +59,6 @@ interface ReceiptMessage extends InLanguage {
 export interface Sheet extends InLanguage {
   readonly title: string;
   readonly shop: string;
-  /** The warning on a test payment. */
   readonly warning: string | null;
   readonly total: string;
   readonly sections: readonly Section[];
@@ -71,7 +70,6 @@ export interface Section {
   readonly title: string | null;
   readonly text?: string;
   readonly rows: readonly Row[];
-  /** Commands for a terminal. */
   readonly commands?: readonly string[];
 }
 

@@ -26,7 +26,6 @@ export function titleOf(state: ReceiptPageState, words: ReceiptWords): string {
   return fill(words.titleOf, { merchant: clamp(state.merchant.name, 64) });
 }
 
-/** The receipt's page, which can also be printed from the browser. */
 export function ReceiptView({ state, words }: Props<ReceiptPageState>) {
   const hidesPoweredBy = state.kind === 'receipt' && state.hidesPoweredBy;
   return (

@@ -7,7 +7,6 @@ const MAX_NAME_CHARS = 120;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_REFERENCE_CHARS = 80;
 
-/** The content of a receipt, in reading order. */
 export function sheetOf(state: ReceiptPage, words: ReceiptWords): Sheet {
   const total = formatAmount(state.price, state);
   return {

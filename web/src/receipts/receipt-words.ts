@@ -8,7 +8,6 @@ import { fr } from './strings/fr.ts';
 import { ja } from './strings/ja.ts';
 import { pt } from './strings/pt.ts';
 
-/** For the server, which renders the page. */
 export const STRINGS: Readonly<Record<string, Strings>> = { en, de, fr, es, pt, ja, ar };
 
 /** The texts of receipts, and those that they share with the checkout. */

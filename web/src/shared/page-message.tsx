@@ -5,7 +5,6 @@ interface MessageProps {
   readonly text: string;
 }
 
-/** A page that only shows a message. */
 export function PageMessage({ page, title, text }: MessageProps) {
   return (
     <main className="sheet sheet-single">

@@ -25,7 +25,6 @@ export interface RefundProps {
   readonly actions: Pick<SigningPage, 'sign' | 'back'>;
 }
 
-/** The whole page, rendered from its state. */
 export function RefundApp(props: RefundProps) {
   const { page, state } = props;
   const { refund, step, isAway } = state;
@@ -163,7 +162,6 @@ function Ready({ page, state, actions }: RefundProps) {
   );
 }
 
-/** Waiting for the wallet. */
 function Underway({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const { refund, step } = state;

@@ -10,7 +10,6 @@ import {
 } from '../api.ts';
 import type { RefundView } from '../page-state.ts';
 
-/** The gateway's routes for a refund that the merchant signs. */
 export interface SigningGateway {
   refund(signal: AbortSignal): Promise<Answer<RefundView>>;
   actions(signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;

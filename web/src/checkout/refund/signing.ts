@@ -14,7 +14,6 @@ import type { Wallet, WalletCard } from '../wallets.ts';
 import type { RefundStrings } from './refund-strings.ts';
 import type { SigningGateway } from './signing-api.ts';
 
-/** The state of the page on which a merchant signs a refund. */
 export interface Signing {
   readonly refund: RefundView;
   readonly step: SigningStep;

@@ -9,7 +9,6 @@ export interface Key {
   signature(digest: Uint8Array): string;
 }
 
-/** The owner of an account of the sandbox chain. */
 export type SandboxRole = 'payer' | 'merchant';
 
 /** An account of the sandbox chain. Its key is derived from public words: never send real money to it. */

@@ -8,7 +8,6 @@ export interface Actions
   leave(): void;
   /** Missing before the script runs. */
   readonly mailReceipt?: Checkout['mailReceipt'];
-  /** Stops the automatic return to the shop. */
   stay(): void;
 }
 
@@ -20,6 +19,5 @@ export interface PhonePanel {
   readonly isOpen: boolean;
   /** Null while the code is being generated. */
   readonly qr: QrShape | null;
-  /** The key of the last used wallet. */
   readonly lastWallet: string | null;
 }

@@ -112,7 +112,6 @@ function feeText(option: GatewayOption, strings: Strings): string {
   return needsSetup(option) ? strings.setupFirst : strings.noFee;
 }
 
-/** The paying account, and a link to change it. */
 function SessionChip({ session, onChange }: { readonly session: Session; readonly onChange: () => void }) {
   const { strings } = useWords();
   return (

@@ -21,7 +21,6 @@ interface EndingProps extends Copying {
   readonly secondsToReturn: number | null;
 }
 
-/** The outcome of the payment, and the link to the shop. */
 export function Ending(props: EndingProps) {
   const { strings } = useWords();
   const { status, failureCode, merchant } = props.flow.payment;

@@ -30,7 +30,6 @@ export function TokenPicture({ amount }: { readonly amount: Amount }) {
   );
 }
 
-/** A token without its network. */
 export function TokenMark({ symbol }: { readonly symbol: string }) {
   return (
     <span className="token" aria-hidden="true">

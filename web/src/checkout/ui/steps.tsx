@@ -90,7 +90,6 @@ export function Waiting({ actions }: { readonly actions: Actions }) {
   );
 }
 
-/** The payer must act in the wallet. */
 export function Asking({ step, actions }: StepProps<'asking'>) {
   const { strings } = useWords();
   const { wallet } = step.session;

@@ -11,7 +11,6 @@ interface SummaryHeadProps {
   readonly title: string;
 }
 
-/** The merchant, and the amount as heading of the page. */
 export function SummaryHead({ merchant, amount, title }: SummaryHeadProps) {
   const name = clamp(merchant.name, 64);
   return (

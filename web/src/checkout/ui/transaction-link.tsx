@@ -16,7 +16,6 @@ export function TransactionLink({ href, text }: { readonly href: string | null; 
   );
 }
 
-/** A shortened transaction id with a button that copies the whole id. */
 export function TransactionId({ txId, ...copying }: { readonly txId: string } & Copying) {
   const { strings } = useWords();
   return (
@@ -29,7 +28,6 @@ export function TransactionId({ txId, ...copying }: { readonly txId: string } & 
   );
 }
 
-/** The id of a pending transaction, and a link to the block explorer. */
 export function TransactionOnItsWay({ transaction, ...copying }: { readonly transaction: TransactionView } & Copying) {
   const { strings } = useWords();
   return (

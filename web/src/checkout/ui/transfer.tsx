@@ -88,7 +88,6 @@ interface TransferProps extends Copying {
   readonly actions: Actions;
 }
 
-/** The deposit address, the exact amount, and the progress. */
 export function Transfer({ deposit, nowMs, copied, actions }: TransferProps) {
   const words = useWords();
   const { strings } = words;
@@ -148,7 +147,6 @@ interface CopiedProps extends Copying {
   readonly label: string;
   readonly shown: string;
   readonly text: string;
-  /** The button's text. */
   readonly name: string;
 }
 

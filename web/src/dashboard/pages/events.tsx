@@ -17,7 +17,6 @@ const KINDS = [
 ];
 const REFRESH_MS = 10_000;
 
-/** The partner's events, newest first. */
 export function EventsPage() {
   const words = useWords();
   const [types, setTypes] = useState('');

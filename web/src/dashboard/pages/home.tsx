@@ -155,7 +155,6 @@ function Tile({ name, value, note }: TileProps) {
 interface VolumeProps {
   readonly statistics: Statistics;
   readonly days: number;
-  /** The currency that is shown. */
   readonly main: Volume;
 }
 

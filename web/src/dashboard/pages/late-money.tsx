@@ -11,7 +11,6 @@ import { PageHead, useTitle } from '../ui/parts.tsx';
 import { StatusFilter } from '../ui/status-filter.tsx';
 import { useWords } from '../words.ts';
 
-/** Late money of all merchants that the person may see. */
 export function LateMoneyPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/late-money' });

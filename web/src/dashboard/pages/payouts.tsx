@@ -31,7 +31,6 @@ const WAIT_WORDS = {
   network: 'waitNetwork',
 } as const satisfies Record<string, keyof Strings>;
 
-/** Payouts of held money, for all merchants that the person may see. */
 export function PayoutsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/payouts' });

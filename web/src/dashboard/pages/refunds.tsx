@@ -21,7 +21,6 @@ const STATUS_WORDS = {
   failed: ['statusRefundFailed', 'badge-failed'],
 } as const satisfies Record<(typeof REFUND_STATUSES)[number], readonly [keyof Strings, string]>;
 
-/** Refunds of all merchants that the person may see. */
 export function RefundsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/refunds' });
@@ -97,7 +96,6 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
   );
 }
 
-/** The reason why the refund is waiting, and how to continue it. */
 function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: ListedRefund }) {
   const words = useWords();
   const times = useTimes();

@@ -18,7 +18,6 @@ const PRICE: Amount = {
   display: { assetSymbol: 'EUR', assetName: 'Euro', decimals: 2 },
 };
 
-/** A preview of the checkout in each theme. */
 export function BrandPreviews(props: PreviewProps) {
   const words = useWords();
   return (

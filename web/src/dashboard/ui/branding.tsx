@@ -18,7 +18,6 @@ interface SectionProps {
   readonly merchant: MerchantRow;
 }
 
-/** The branding of the pages that payers see. */
 export function BrandingSection({ merchant }: SectionProps) {
   const words = useWords();
   const mayEdit = useMay('merchants:write');

@@ -57,7 +57,6 @@ interface LateProps {
   readonly title?: ReactNode;
 }
 
-/** One amount of late money, its reason, and the state of its return. */
 export function LateRow({ money, title }: LateProps) {
   const words = useWords();
   const style = usePageState();

@@ -8,7 +8,6 @@ interface ListStateProps {
   readonly count?: number | undefined;
   /** True if a later page may have rows: an empty page is not always the last. */
   readonly hasMore?: boolean;
-  /** The text for an empty list. */
   readonly empty?: string;
 }
 

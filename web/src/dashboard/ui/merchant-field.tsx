@@ -4,7 +4,6 @@ import { Field } from './parts.tsx';
 
 interface MerchantFieldProps {
   readonly label: string;
-  /** The text of the choice without a merchant. */
   readonly all: string;
 }
 

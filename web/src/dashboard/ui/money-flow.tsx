@@ -8,7 +8,6 @@ import { useMerchants } from '../queries.ts';
 import type { PaymentDetails, Receipt } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 
-/** The receipt of a succeeded payment, signed by the operator. */
 export function useReceipt(payment: PaymentDetails) {
   return useQuery({
     queryKey: ['payments', 'receipt', payment.id],

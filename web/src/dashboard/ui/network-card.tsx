@@ -7,7 +7,6 @@ import { Code, Notice } from './parts.tsx';
 /** A balance that lasts longer is shown without an estimate. */
 const MOST_DAYS = 365;
 
-/** A network as a node reports it: head, endpoints, relayers and books. */
 export function NetworkCard({ network }: { readonly network: NetworkState }) {
   const words = useWords();
   const coin = EVM_COINS[network.network] ?? '';

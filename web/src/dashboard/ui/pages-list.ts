@@ -6,7 +6,7 @@ interface Options {
   readonly refreshMs?: number;
   /** Recognises the last page of a list whose pages always have a cursor, such as the event feed. */
   readonly isLast?: (page: unknown) => boolean;
-  /** For lists of one merchant. Without it, nothing is loaded yet. */
+  /** If given, the list is of one merchant, and is not loaded before the merchant is known. */
   readonly merchant?: { readonly id: string | undefined };
 }
 

@@ -138,7 +138,6 @@ function CopyButton({ text, label }: { readonly text: string; readonly label: st
   );
 }
 
-/** A long id or hash with a copy button. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <span className="code">
@@ -205,7 +204,6 @@ export function useTitle(title: string): void {
 }
 
 interface FormEndProps {
-  /** The text of the submit button. */
   readonly label: string;
   readonly isRunning: boolean;
   readonly problem: string | undefined;

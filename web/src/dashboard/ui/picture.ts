@@ -2,7 +2,6 @@ export const MAX_PICTURE_BYTES = 256 * 1024;
 export const MAX_LOGO_BYTES = 2 * 1024 * 1024;
 export const PICTURE_TYPES = 'image/jpeg,image/png,image/webp';
 
-/** The chosen file of a form field, or undefined. */
 export function fileIn(form: FormData, name: string): File | undefined {
   const file = form.get(name);
   return file instanceof File && file.size > 0 ? file : undefined;

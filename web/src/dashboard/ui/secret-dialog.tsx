@@ -7,7 +7,6 @@ interface SecretProps {
   readonly text: string;
   readonly secret: string;
   readonly onClose: () => void;
-  /** Buttons beside the close button. */
   readonly children?: ReactNode;
 }
 

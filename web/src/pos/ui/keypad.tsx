@@ -85,7 +85,6 @@ interface Presses {
   readonly charge: () => void;
 }
 
-/** The keyboard does the same as the buttons. */
 function useKeys({ type, erase, charge }: Presses): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -23,7 +23,6 @@ const ENDINGS = {
   failed: ['failedTitle', 'failedText'],
 } as const satisfies Partial<Record<PaymentStatus, readonly [keyof Strings, keyof Strings | undefined]>>;
 
-/** The open payment, from its creation to its end. */
 export function Taking(props: TakingProps) {
   const { view, open } = props;
   const money = useMoney();
