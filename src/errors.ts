@@ -1,6 +1,6 @@
 /**
- * The error catalogue: every code a client can meet, the statuses it comes with (the first is the default) and when.
- * The error pages in `docs/` are generated from this table, and the HTTP error handler reads its statuses here.
+ * Every error code of the API, its HTTP statuses (the first is the default) and its cause. The error pages in `docs/` are generated
+ * from this table, and the HTTP error handler takes the statuses from it.
  */
 export const CATALOGUE = {
   header_not_ascii: { statuses: [400], when: 'A header of ours holds a byte outside ASCII.' },
@@ -91,15 +91,14 @@ export const CATALOGUE = {
 interface CatalogueEntry {
   readonly statuses: readonly [number, ...number[]];
   readonly when: string;
-  /** In the specification's list, but met by no route. */
+  /** The specification lists this code, but no route answers with it. */
   readonly reserved?: true;
-  /** A refusal for the state of a resource: it is stored under the request's Idempotency-Key and given again to a retry. */
+  /** A refusal caused by the state of a resource. It is stored under the Idempotency-Key, so a retry gets the same answer. */
   readonly isReplayed?: true;
 }
 
 export type ErrorCode = keyof typeof CATALOGUE;
 
-/** One broken field of a request, named so that a client can show the message beside it. */
 export interface Issue {
   readonly field: string;
   readonly message: string;
@@ -130,19 +129,17 @@ export class ApiError extends Error {
     this.retryAfterS = options.retryAfterS;
   }
 
-  /** The body of the answer, as clients read it. */
   get body() {
     const { code, message, issues, details } = this;
     return { code, message, ...(issues && { issues }), ...(details && { details }) };
   }
 
-  /** True if it is stored under the request's Idempotency-Key. */
   get isReplayed(): boolean {
     return 'isReplayed' in CATALOGUE[this.code];
   }
 }
 
-/** Every broken field at once, in one sentence that also reads well where `issues` is not shown. */
+/** The message names every broken field, for clients that do not show `issues`. */
 export function validationError(issues: readonly Issue[], status?: number): ApiError {
   const text = issues.map(({ field, message }) => `${field} ${message}`).join('; ');
   return new ApiError('params_validation', `Validation error: ${text}`, { issues, status });

@@ -62,21 +62,21 @@ import { startWatching } from './workers/watching.ts';
 
 /** Requests in flight get this long to end before their connections are closed. */
 const LAST_REQUESTS_MS = 8_000;
-/** The longest time to stop after the drain. The process exits then, whatever is still running. */
+/** The bound for a stop after the drain. The process exits then, even if parts are still running. */
 const STOP_MS = 9_500;
-/** Ctrl-C under npm arrives twice, from the terminal and from npm: signals this close together are one. */
+/** Under npm, Ctrl-C arrives twice: from the terminal and from npm. Signals within this time count as one. */
 const SAME_SIGNAL_MS = 1_000;
-/** The start waits this long for the first look at the chain, so that the first request finds it ready. */
-const FIRST_LOOK_MS = 5_000;
-/** The payers of open payments are screened again this soon after a new list. */
+/** The start waits at most this long for the first check of the chains, so that the first requests find the networks ready. */
+const FIRST_CHECK_MS = 5_000;
+/** After a change of the screening list, the payers of open payments are screened again within this time. */
 const RESCREEN_MS = 10_000;
-/** A new logo is on the checkout this soon. */
+/** A new logo appears on the checkout within this time. */
 const COPY_LOGOS_MS = 2_000;
-/** The output of npm's `prepare` step. */
+/** The web pages, built by npm's `prepare` step. */
 const PAGE = join(import.meta.dirname, '../web/dist');
 const ignore = () => {};
 
-/** Errors whose message is enough for the operator. */
+/** Errors that are printed without a stack: their message tells the operator enough. */
 const EXPECTED = [
   ChainSettingsError,
   ChainStartError,
@@ -92,7 +92,7 @@ const EXPECTED = [
 
 if (import.meta.main) await runGateway(systemWorld);
 
-/** Runs a node until it is asked to stop, and ends the process. */
+/** Runs a node until a stop signal, then ends the process. */
 export async function runGateway(world: World): Promise<void> {
   const given = withArguments(readEnvironment(), process.argv.slice(2));
   if ('problem' in given) {
@@ -116,7 +116,7 @@ export async function runGateway(world: World): Promise<void> {
   process.exit(0);
 }
 
-/** Brings everything up, each part with the way to take it down again; the last up is the first down. */
+/** Starts all parts. The returned function stops them in reverse order. */
 async function start(config: Config, world: World): Promise<() => Promise<void>> {
   const downs: (() => Promise<void> | void)[] = [];
   const stop = async () => {
@@ -124,7 +124,7 @@ async function start(config: Config, world: World): Promise<() => Promise<void>>
       try {
         await down();
       } catch (error) {
-        // The other parts must stop all the same.
+        // A part that fails to stop must not keep the others running.
         process.stderr.write(`While stopping: ${String(error)}\n`);
       }
     }
@@ -164,7 +164,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   });
   onStop(() => database.close());
   const { db, listDb, clockOffMs } = database;
-  // From here on the node goes by the time of the database; a sandbox goes by its own time.
+  // From here on the clock follows the database's clock. A sandbox has its own, movable time.
   const realWorld: World = { ...ownWorld, clock: database.clock };
   const time = isSandbox(config) ? await followSandboxTime({ db, log, world: realWorld }) : undefined;
   onStop(() => time?.stop());
@@ -175,7 +175,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());
-  // A wrong master secret is found here, before anything is written.
+  // This fails for a wrong master secret, before anything is written.
   const receiptKey = await openReceiptKey(base);
   const sandbox = time && (await openOwnSandbox(base, { networks, time }));
   const page = await loadPageBundle(PAGE);
@@ -208,14 +208,14 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   if (isApi) await startApi(parts, onStop);
   onStop(async () => {
     parts.drain.begin();
-    // Leases pass to other nodes now, while this node still answers requests. The end of the workers is awaited later.
+    // Leases pass to other nodes now, while this node still answers requests. The workers' end is awaited later.
     void stopWorkers();
     if (isApi) await world.timers.sleep(drainTimeMs(config));
   });
   log.info({ roles: config.roles, metricsPort: metricsServer.port }, 'started');
 
   if (sandbox === undefined || !isApi) return;
-  await Promise.race([chains.looked, world.timers.sleep(FIRST_LOOK_MS)]);
+  await Promise.race([chains.looked, world.timers.sleep(FIRST_CHECK_MS)]);
   await announceSandbox(config.home, sandbox.file);
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
 }
@@ -236,7 +236,7 @@ async function startApi(parts: Parts, onStop: OnStop): Promise<void> {
   if (warning !== undefined) log.warn(warning);
 }
 
-/** A database with the schema of this version. Returns the URL of the role that the gateway runs as. */
+/** Opens or starts the database and migrates it. Returns the URL of the role that the gateway runs as. */
 async function openServer(
   { config, world, log }: { config: Config; world: World; log: Logger },
   onStop: OnStop,
@@ -253,7 +253,7 @@ async function openServer(
 
 type Promised<T> = T | Promise<T>;
 
-/** Starts the work of the node's roles. The returned function stops it, and may be called more than once. */
+/** Starts the work of the node's roles. The returned function stops the work, and may be called more than once. */
 async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Promise<() => Promise<void>> {
   const { config, world } = parts;
   const fetchImage = createImageFetcher(world);
@@ -269,8 +269,8 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
       startWatching({
         ...parts,
         watching: {
-          // A sandbox chain is short, and may be older than the database. An opening balance of block 0 would be wrong: the
-          // demo's floats and the gas of its approvals belong to the first block.
+          // A sandbox chain is short and may be older than the database, so it is read from its first block. An opening balance of
+          // block 0 would be wrong: the demo's floats and the gas of its approvals belong to the first block.
           startAt: (network) => (network === SANDBOX_NETWORK ? SANDBOX_FIRST_BLOCK : undefined),
           sweepFrom: (network) => depositMinimumOn(config, network),
           toleranceBasisPoints: () => config.depositTolerance,
@@ -303,14 +303,13 @@ async function startWorkers(parts: Parts, sandbox: OwnSandbox | undefined): Prom
   };
 }
 
-/** Sends mail, if there is a server for it. */
 function startPost(parts: Parts): (() => Promise<void>)[] {
   const { smtp, mailFrom } = parts.config;
   if (smtp === undefined || mailFrom === undefined) return [];
   return [startMailing({ ...parts, mailer: createMailer(parts.world, smtp, mailFrom) })];
 }
 
-/** Starts at once and is awaited later, so that the chain and the database start in parallel. */
+/** The promise is awaited later, so that the chain and the database start in parallel. */
 function startOwnChain(base: { config: Config; world: World; log: Logger }, onStop: OnStop) {
   const { config } = base;
   if (!needsOwnChain(config)) return undefined;
@@ -318,12 +317,12 @@ function startOwnChain(base: { config: Config; world: World; log: Logger }, onSt
   const { sandboxRpcPort: port, sandboxBlockMs: blockMs, publicUrl: pageOrigin } = config;
   const starting = startSandboxChain(base, { dir, port, blockMs, pageOrigin });
   onStop(() => starting.then((chain) => chain.stop(), ignore));
-  // A failure is reported where the promise is awaited. Until then it is no unhandled rejection.
+  // A failure is reported where the promise is awaited. Until then it must not count as an unhandled rejection.
   starting.catch(ignore);
   return starting;
 }
 
-/** Resolves at the first signal. A later one ends the process at once. */
+/** Resolves at the first signal. Later signals end the process at once. */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     let stage: 'running' | 'asked' | 'impatient' = 'running';
@@ -341,7 +340,7 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** A process in an unknown state exits, and the next start recovers from the stored state. */
+/** The state of the process is unknown after an unexpected error. It exits, and the next start recovers from the database. */
 function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   const crash = (error: unknown) => {
     report(error, 'unexpected error: stopping');
@@ -351,7 +350,7 @@ function crashOnSurprise(report: (error: unknown, text: string) => void): void {
   process.on('unhandledRejection', crash);
 }
 
-/** Prints the reason in one line. Only an unexpected error gets a stack. */
+/** Prints the reason in one line. Unexpected errors are printed with their stack. */
 function refuse(error: unknown): never {
   const isExpected = EXPECTED.some((kind) => error instanceof kind);
   const { code, message = String(error), stack } = error as NodeJS.ErrnoException;

@@ -21,8 +21,6 @@ import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { allowsLocalReceivers } from './settings/webhooks.ts';
 
-/** Connections to the outside world: chains, rates and the screening list, as configured. */
-
 interface Base extends CommandDeps {
   readonly config: Config;
   readonly log: Log;
@@ -30,8 +28,8 @@ interface Base extends CommandDeps {
 type OnStop = (down: () => Promise<void>) => void;
 
 /**
- * Connects the networks. Our own sandbox chain must be the one this database is bound to, or the start fails. A sandbox
- * chain of another node, which may not answer yet, is left out until it is the right one.
+ * Connects the networks. Our own sandbox chain must be the chain that this database was first used with, or the start fails. A
+ * sandbox chain of another node may not answer yet: it is left out until it answers and is the right chain.
  */
 export async function connectNetworks(
   base: Base,
@@ -49,9 +47,9 @@ export async function connectNetworks(
   return connectChains({ ...base, onChecked: createCheckAlarms(base) }, terms);
 }
 
-/** Raises and clears the alerts about assets that are not offered and networks without a Collector. */
+/** Raises and clears the alerts about switched-off assets and networks without a Collector. */
 function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => Promise<void> {
-  // Nodes may have other endpoints, and another version with other assets.
+  // Alerts are per node, because nodes may have different endpoints, and different versions know different assets.
   const assets = createAlarms(base, 'asset_switched_off', { isPerNode: true });
   const networks = createAlarms(base, 'network_not_as_known', { isPerNode: true });
   return async (network, { unchecked, problems }) => {
@@ -72,7 +70,7 @@ async function otherSandbox(base: Base, chain: Chain): Promise<string | undefine
   }
 }
 
-/** The configured sources; in the sandbox, without any, a fixed table. */
+/** Rates from the configured sources. A sandbox without sources uses a fixed table. */
 export function openRates(base: Base, onStop: OnStop): Rates {
   const { config, world } = base;
   if (config.rateSources === undefined) return isSandbox(config) ? sandboxRates() : NO_RATES;
@@ -86,7 +84,7 @@ export function openRates(base: Base, onStop: OnStop): Rates {
   return rates;
 }
 
-/** The way to the receivers of webhooks: public addresses, and for test data of a sandbox this machine. */
+/** HTTP clients for webhooks, by mode. They reach public addresses only, and for test data of a sandbox also this machine. */
 export function openReceivers({ config, world }: Pick<Base, 'config' | 'world'>): (mode: Mode) => Exchange {
   const exchanges = MODES.map((mode) => {
     const allowsLocal = allowsLocalReceivers(config, mode);
@@ -97,7 +95,7 @@ export function openReceivers({ config, world }: Pick<Base, 'config' | 'world'>)
   return (mode) => byMode[mode];
 }
 
-/** The configured list. The start fails if it cannot be read. */
+/** The configured screening list. The start fails if the list cannot be read. */
 export async function openScreening(base: Base, onStop: OnStop): Promise<Screening> {
   const path = base.config.screeningList;
   if (path === undefined) return NO_SCREENING;

@@ -16,12 +16,12 @@ import type { Job } from './workers/loop.ts';
 
 export type OwnSandbox = NonNullable<Awaited<ReturnType<typeof openOwnSandbox>>>;
 
-/** An interrupted move of the clock is finished this soon. */
+/** An interrupted move of the sandbox's clock is finished within this time. */
 const FINISH_ADVANCE_MS = 2_000;
-/** An outcome is brought about this soon after the payment is ready for it. */
+/** The delay between a payment being ready for its scripted outcome and the outcome. */
 const STAGE_MS = 250;
 
-/** The demo partner with its shop, the test clock and the rehearsed outcomes. Only a gateway with play money alone has them. */
+/** The demo partner with its shop, the test clock and the scripted outcomes. Only a gateway that has no real money has them. */
 export async function openOwnSandbox(
   base: CommandDeps & RowKeyDeps & { readonly config: Config },
   { networks, time }: { readonly networks: readonly NetworkInUse[]; readonly time: SandboxTime },

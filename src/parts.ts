@@ -62,27 +62,27 @@ export interface PartsInput {
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
-  /** The connections for lists and searches. */
+  /** A separate connection pool for lists and searches, so that they cannot use up the connections of payments. */
   readonly listDb: Pick<Database, 'sql' | 'load'>;
   readonly secrets: Secrets;
   readonly receiptKey: ReceiptKey;
-  /** The networks. A gateway without any takes no payments. */
+  /** Without networks the gateway takes no payments. */
   readonly chains?: Chains;
   readonly rates?: Rates;
   readonly screening?: Screening;
-  /** The checkout page, and the sandbox's shop. */
+  /** The checkout page, and the demo shop of a sandbox. */
   readonly page?: HttpDeps['page'];
   readonly sandbox?: HttpDeps['sandbox'];
   readonly testClock?: HttpDeps['testClock'];
-  /** Makes the outcomes that payments of the sandbox ask for. */
+  /** Produces the outcomes that sandbox payments ask for. */
   readonly rehearse?: ((deps: RehearsalDeps) => Rehearsal) | undefined;
-  /** Milliseconds by which the machine's clock is ahead of the database; 0 by default. */
+  /** Milliseconds by which the machine's clock is ahead of the database's clock; 0 by default. */
   readonly clockOffMs?: () => number;
 }
 
 const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
-/** Everything that is made once and lives as long as the node, put together on an open database. */
+/** Creates, on an open database, everything that lives as long as the node. */
 export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING, clockOffMs = () => 0 } = input;
   const rowKeys = rowKeysOf(input.secrets);
@@ -129,7 +129,7 @@ export async function createParts(input: PartsInput) {
   await openCheckout(base);
   const feed = await openEventFeed(base);
   const paymentWork = createPaymentWork(steady.clock);
-  // A node with the jobs alone gives way to nothing: payments are the work of other nodes.
+  // A node that only has the role `jobs` never gives way to payments: they are the work of other nodes.
   if (config.roles.some((role) => role !== 'jobs')) {
     feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   }

@@ -21,7 +21,7 @@ const RARE = /\/checkout\/(ui\/(rare-steps|transfer|accepted|mail-form)\.tsx|fol
 
 /** Parts of the dashboard and the API reference. Small parts join a larger file otherwise, and that is one of the checkout. */
 const REFERENCE_KEY = /\/shared\/reference-key\.ts$/;
-const PICTURE = /\/dashboard\/ui\/picture\.ts$/;
+const FORM_PARTS = /\/(dashboard\/ui\/picture|typed-amount)\.ts$/;
 
 /** The server's own half: the checkout page with those of payment links and receipts, and the words of the dashboard and the point of sale. */
 const SERVER_ENTRIES = {
@@ -65,7 +65,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         experimentalMinChunkSize: 8_000,
         manualChunks: (id) => {
           if (RARE.test(id)) return 'rare-steps';
-          if (PICTURE.test(id)) return 'picture';
+          if (FORM_PARTS.test(id)) return 'form-parts';
           return REFERENCE_KEY.test(id) ? 'reference-key' : undefined;
         },
         onlyExplicitManualChunks: true,

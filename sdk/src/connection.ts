@@ -6,13 +6,13 @@ export interface TillOptions {
   /** The gateway, such as `https://till.example`. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** The merchant of payments, refunds and receipts, unless a call names another. */
+  /** The merchant for payments, refunds and receipts, unless a call names another. */
   readonly merchantId?: string;
   /** The version of the API for all calls. Default: the pinned version of the partner. */
   readonly apiVersion?: string;
-  /** How often a request is sent again after a failure that may pass. Default: 4. */
+  /** How often a request is sent again after a temporary failure. Default: 4. */
   readonly maxRetries?: number;
-  /** The most time for one attempt. Default: 30,000 ms. */
+  /** The timeout of one attempt. Default: 30,000 ms. */
   readonly timeoutMs?: number;
   /** Sends the requests. Default: the `fetch` of the runtime. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
@@ -20,12 +20,12 @@ export interface TillOptions {
 
 export interface CallOptions {
   readonly merchantId?: string;
-  /** The key of a POST. Give one of your own, such as the id of the order, to be safe across restarts. Default: a random one. */
+  /** The Idempotency-Key of a POST. Give your own, such as the order's id, to be safe across restarts. Default: a random key. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
-/** The values of a query. A list is repeated, an undefined value is left out. */
+/** The parameters of a query. A list becomes a repeated parameter; an undefined value is left out. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 export interface Call {
@@ -33,15 +33,13 @@ export interface Call {
   readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
-  /** True if the route needs `Merchant-Id`. */
   readonly isOfMerchant?: boolean;
-  /** False if a second request with the same content could do more, or be answered otherwise, than the first. */
+  /** False if repeating the request could have another effect, or get another answer, than sending it once. */
   readonly isRepeatable?: boolean;
-  /** The `ETag` of the last answer. An unchanged one is answered with 304. */
+  /** The `ETag` of the last answer. If nothing has changed since, the answer is 304. */
   readonly etag?: string | undefined;
-  /** The time for which the gateway may hold the request. */
   readonly holdMs?: number;
-  /** Goes on for as long as failures may pass, and is told of each of them. */
+  /** If given, temporary failures are retried without a limit, and each is reported here. */
   readonly onInterruption?: Interruption;
 }
 
@@ -57,16 +55,16 @@ export type Connection = ReturnType<typeof connect>;
 const MAX_RETRIES = 4;
 const TIMEOUT_MS = 30_000;
 const KEY_BYTES = 16;
-/** Answers by which the gateway or a proxy says that it could not do the work for now. */
+/** Statuses of temporary failures of the gateway or of a proxy. */
 const PASSING = [502, 503, 504];
 const NOT_MODIFIED = 304;
 
-/** The requests of one client. The key stays in this function, so that nobody logs it with the client. */
+/** The requests of one client. The API key stays in this closure, so that logging the client does not reveal it. */
 export function connect(options: TillOptions) {
   const { apiKey, apiVersion, maxRetries = MAX_RETRIES, timeoutMs = TIMEOUT_MS } = options;
   const base = baseOf(options.baseUrl);
   const request = options.fetch ?? ((url, init) => fetch(url, init));
-  // The runtime's own message about a bad header would repeat the key.
+  // The runtime's own error about a bad header would contain the key.
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
     throw new TypeError('apiKey must be an API key: till_test_… or till_live_…, without white space.');
   }
@@ -76,7 +74,7 @@ export function connect(options: TillOptions) {
     const idempotencyKey = call.method === 'POST' ? (own.idempotencyKey ?? (await newKey())) : undefined;
     const url = `${base}${call.path}${queryText(call.query)}`;
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-    // A value that cannot be a header is the caller's mistake, and is reported before anything is sent.
+    // Throws for a value that cannot be a header, before anything is sent.
     const headers = new Headers(
       given({
         Accept: 'application/json',
@@ -88,7 +86,7 @@ export function connect(options: TillOptions) {
         'If-None-Match': call.etag,
       }),
     );
-    // A redirect would carry the key to another host, so none is followed.
+    // Redirects are not followed, because they would send the key to another host.
     const init: RequestInit = { method: call.method, headers, redirect: 'manual', ...(body !== undefined && { body }) };
     for (let attempt = 0; ; attempt += 1) {
       const outcome = await attemptOnce<T>({
@@ -136,7 +134,7 @@ export function connect(options: TillOptions) {
 
   return {
     send,
-    /** One request to a public route, without the key. Returns every answer as it is. */
+    /** One request to a public route, without the API key. Returns answers of every status. */
     async visit(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
       const init = { headers: { Accept: 'application/json', ...headers }, redirect: 'manual' } as const;
       try {
@@ -145,7 +143,6 @@ export function connect(options: TillOptions) {
         throw new ConnectionError('The gateway did not answer.', { cause, idempotencyKey: undefined });
       }
     },
-    /** Sends the request and returns the body of the answer. */
     ask: async <T>(call: Call, own?: CallOptions): Promise<T> => (await send<T>(call, own)).body,
   };
 }
@@ -158,16 +155,16 @@ interface Attempt {
   readonly idempotencyKey: string | undefined;
 }
 
-/** One id as a part of a path. Anything else, such as `..`, would lead to another route. */
+/** An id as a part of a path. Other text, such as `..`, would lead to another route. */
 export function segment(id: string): string {
   if (typeof id === 'string' && /^[A-Za-z0-9_-]{1,128}$/.test(id)) return id;
   throw new TypeError('An id is 1 to 128 letters, digits, _ and -.');
 }
 
-/** True if the failure may pass, and the request does not do more by being sent again. */
+/** True if the failure may be temporary and repeating the request is safe. */
 function mayPass(error: TillError, { isRepeatable = true, onInterruption }: Call): boolean {
   if (!(error instanceof ApiError)) return isRepeatable;
-  // The request was refused before any work. With a 409, the first request with the same key is still running.
+  // 429: the request was refused before any work. 409 with Retry-After: the first request with the same key is still running.
   if (error.status === 429 || (error.status === 409 && error.retryAfterS !== undefined)) return true;
   const isPatient = onInterruption !== undefined && error.status >= 500;
   return isRepeatable && (isPatient || PASSING.includes(error.status));
@@ -193,7 +190,7 @@ function read<T>(
     return { error: new ApiError(refusal, answer) };
   }
   const message = `The answer, with status ${status}, is not one of Till's: is baseUrl the address of a gateway?`;
-  // The request may have been carried out, and a proxy has changed the answer.
+  // The request may have been carried out, and a proxy may have changed the answer.
   if (ok) return { error: new ConnectionError(message, { idempotencyKey }) };
   return { error: new ApiError({ code: 'unreadable_answer', message }, answer) };
 }

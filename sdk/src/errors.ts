@@ -1,11 +1,11 @@
 import type { ErrorCode, Issue } from './api-types.ts';
 
-/** Every error that this library throws by itself. */
+/** The base class of all errors that this library throws itself. */
 export class TillError extends Error {
   override name = 'TillError';
 }
 
-/** `unreadable_answer`: the answer is not one of Till's, such as the error page of a proxy. */
+/** `unreadable_answer`: the answer is not from Till, for example the error page of a proxy. */
 export type AnswerCode = ErrorCode | 'unreadable_answer';
 
 export interface Refusal {
@@ -15,16 +15,16 @@ export interface Refusal {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** The gateway answered with an error. Decide by `code`, and quote `requestId` when you report it. */
+/** The gateway answered with an error. Decide by `code`, and include `requestId` in reports. */
 export class ApiError extends TillError {
   override name = 'ApiError';
   readonly code: AnswerCode;
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Every broken field, on validation errors. */
+  /** The broken fields of a validation error. */
   readonly issues: readonly Issue[];
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Seconds after which the request may be sent again. */
+  /** Seconds to wait before the request is sent again. */
   readonly retryAfterS: number | undefined;
 
   constructor(
@@ -45,13 +45,10 @@ export class ApiError extends TillError {
   }
 }
 
-/**
- * There was no answer, or none that can be read, so it is unknown whether the request was carried out. Send it again with the same
- * `idempotencyKey` to find out.
- */
+/** Without a readable answer it is unknown whether the request was carried out. Repeat it with the same `idempotencyKey`. */
 export class ConnectionError extends TillError {
   override name = 'ConnectionError';
-  /** The key of the request, if it was a POST. */
+  /** The Idempotency-Key of the request, if it was a POST. */
   readonly idempotencyKey: string | undefined;
 
   constructor(message: string, options: { readonly cause?: unknown; readonly idempotencyKey?: string | undefined }) {
@@ -60,7 +57,7 @@ export class ConnectionError extends TillError {
   }
 }
 
-/** The payment was not final in time. It may yet succeed: ask again. */
+/** The payment was not final in time. It may still succeed: ask for its status later. */
 export class WaitTimeoutError extends TillError {
   override name = 'WaitTimeoutError';
   readonly paymentId: string;
@@ -73,7 +70,7 @@ export class WaitTimeoutError extends TillError {
 
 export type WebhookProblem = 'missing_header' | 'bad_timestamp' | 'too_old' | 'too_new' | 'no_match' | 'bad_body';
 
-/** The request is not a webhook of the owner of the secret, or is too old. Answer it with 400 and do nothing else. */
+/** The request is too old, or was not signed with the secret. Answer it with 400 and do nothing else. */
 export class WebhookError extends TillError {
   override name = 'WebhookError';
   readonly problem: WebhookProblem;

@@ -3,13 +3,13 @@ import { type CallOptions, type Connection, segment } from './connection.ts';
 import { type Interruption, sleep } from './retry.ts';
 
 export interface FollowOptions extends Omit<CallOptions, 'idempotencyKey' | 'merchantId'> {
-  /** Called when the gateway is out of reach. Following goes on. */
+  /** Called when the gateway cannot be reached. Following continues. */
   readonly onInterruption?: Interruption;
 }
 
 const LATEST = 'latest';
 const HOLD_MS = 25_000;
-/** The pause between two requests that were not held. */
+/** The least time between two requests, if the gateway does not hold them. */
 const PAUSE_MS = 1_000;
 
 export function eventsOf(connection: Connection) {
@@ -38,9 +38,9 @@ export function eventsOf(connection: Connection) {
     },
 
     /**
-     * Follows the feed, page by page, without an end. Handle the events and store `nextCursor` in one transaction: after
-     * a restart, begin with `after` of the last one, and no event is lost or handled twice. An answer without events is a
-     * page, too. It goes on while the gateway is out of reach.
+     * Follows the feed page by page and never ends, also while the gateway cannot be reached. Handle the events and store
+     * `nextCursor` in one transaction. After a restart, pass the stored cursor as `after`: no event is lost or handled twice.
+     * Pages may be empty.
      *
      * @example
      * for await (const { events, nextCursor } of till.events.pages({ after: undefined })) {
@@ -54,8 +54,8 @@ export function eventsOf(connection: Connection) {
     },
 
     /**
-     * Follows the feed, event by event, without an end. `after: 'latest'` begins with the next event, no `after` with the
-     * first one of all.
+     * Follows the feed event by event and never ends. With `after: 'latest'` it begins with the next event, without `after`
+     * with the very first one.
      *
      * @example
      * for await (const event of till.events.follow({ types: ['payment.created', 'payment.succeeded'] })) {
@@ -77,7 +77,7 @@ async function* followPages(
 ): AsyncGenerator<EventPage, never, void> {
   for (let { after } = query; ; ) {
     const startedMs = Date.now();
-    // The first answer to `latest` comes at once. Its cursor keeps the place if the connection is lost.
+    // The first request for `latest` is not held, so that its cursor is known if the connection is lost later.
     const holdMs = after === LATEST ? 0 : maxPollMs;
     const asked = { ...query, after, maxPollMs: holdMs || undefined };
     const call = { method: 'GET', path: '/v1/events', query: asked, holdMs, onInterruption } as const;

@@ -7,7 +7,7 @@ const PATH = '/v1/late-money';
 export function lateMoneyOf(connection: Connection) {
   return {
     /**
-     * Late money of the merchant, the newest first: money that payments did not need.
+     * Late money of the merchant, newest first: money that arrived and did not count for its payment.
      *
      * @example
      * for await (const { id, amount, reason } of till.lateMoney.list({ status: ['unclaimed'] })) {
@@ -15,16 +15,12 @@ export function lateMoneyOf(connection: Connection) {
      * }
      */
     list(query: LateMoneyQuery = {}, options?: CallOptions): List<LateMoneyPage, LateMoney> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<LateMoneyPage>(
-          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
-          options,
-        );
-      return listOf(query.cursor, readPage, ({ lateMoney }) => lateMoney);
+      const call = { path: PATH, query: { ...query }, isOfMerchant: true };
+      return listOf(connection, call, ({ lateMoney }) => lateMoney, options);
     },
 
     /**
-     * Late money, and what its return waits for.
+     * Late money, and the reason why its return is waiting.
      *
      * @example
      * const { status, waitingFor } = await till.lateMoney.get(lateId);
@@ -35,7 +31,7 @@ export function lateMoneyOf(connection: Connection) {
     },
 
     /**
-     * Returns late money to an account that the payer has named. It cools off first.
+     * Returns late money to an account that the payer named, after a cooling-off period.
      *
      * @example
      * const { status } = await till.lateMoney.return(lateId, { destination: payerAccount });

@@ -1,18 +1,27 @@
+import type { CallOptions, Connection, Query } from './connection.ts';
 import { TillError } from './errors.ts';
 
-/** A list that is read page by page. `for await` goes through all of its items. */
+/** A list that is read page by page. `for await` iterates over all items. */
 export interface List<Page, Item> extends AsyncIterable<Item> {
-  /** The first page. */
   page(): Promise<Page>;
-  /** All pages. */
   pages(): AsyncIterable<Page>;
 }
 
+interface ListCall {
+  readonly path: string;
+  readonly query: Query & { readonly cursor?: string };
+  readonly isOfMerchant?: boolean;
+}
+
 export function listOf<Page extends { readonly nextCursor: string | null }, Item>(
-  start: string | undefined,
-  readPage: (cursor: string | undefined) => Promise<Page>,
+  connection: Connection,
+  { query, ...call }: ListCall,
   itemsOf: (page: Page) => readonly Item[],
+  options: CallOptions | undefined,
 ): List<Page, Item> {
+  const start = query.cursor;
+  const readPage = (cursor: string | undefined) =>
+    connection.ask<Page>({ method: 'GET', ...call, query: { ...query, cursor } }, options);
   async function* pages() {
     for (let cursor = start; ; ) {
       const page = await readPage(cursor);

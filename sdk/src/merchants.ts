@@ -52,13 +52,11 @@ export function merchantsOf(connection: Connection) {
      * for await (const merchant of till.merchants.list({ status: 'active' })) console.log(merchant.name);
      */
     list(query: MerchantQuery = {}, options?: CallOptions): List<MerchantPage, ListedMerchant> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<MerchantPage>({ method: 'GET', path: PATH, query: { ...query, cursor } }, options);
-      return listOf(query.cursor, readPage, ({ merchants }) => merchants);
+      return listOf(connection, { path: PATH, query: { ...query } }, ({ merchants }) => merchants, options);
     },
 
     /**
-     * Changes the fields that are named.
+     * Changes the given fields.
      *
      * @example
      * await till.merchants.update(merchantId, { merchantName: 'Corner Coffee Roasters' });
@@ -81,7 +79,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Changes the fields of the branding that are named. A colour with too little contrast is refused.
+     * Changes the given fields of the branding. A colour with too little contrast is refused.
      *
      * @example
      * await till.merchants.updateBranding(merchantId, { accentColor: '#635bff', poweredBy: false });
@@ -92,7 +90,7 @@ export function merchantsOf(connection: Connection) {
     },
 
     /**
-     * Deletes a merchant. Payments that were created before stay payable.
+     * Deletes a merchant. Its existing payments can still be paid.
      *
      * @example
      * const { id: formerId } = await till.merchants.create({

@@ -8,7 +8,7 @@ export function paymentLinksOf(connection: Connection) {
   const one = async (answer: Promise<{ readonly paymentLink: PaymentLink }>) => (await answer).paymentLink;
   return {
     /**
-     * Creates a page that anybody can pay at.
+     * Creates a link to a page where anybody can pay.
      *
      * @example
      * const { url } = await till.paymentLinks.create({
@@ -23,7 +23,7 @@ export function paymentLinksOf(connection: Connection) {
     },
 
     /**
-     * A link, and how many of its pieces are taken.
+     * A link, and how much of its stock is sold or reserved.
      *
      * @example
      * const { taken, stock } = await till.paymentLinks.get(linkId);
@@ -34,18 +34,14 @@ export function paymentLinksOf(connection: Connection) {
     },
 
     /**
-     * The links of the merchant, the newest first.
+     * The links of the merchant, newest first.
      *
      * @example
      * for await (const { url, status } of till.paymentLinks.list()) console.log(url, status);
      */
     list(query: PaymentLinkQuery = {}, options?: CallOptions): List<PaymentLinkPage, PaymentLink> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<PaymentLinkPage>(
-          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
-          options,
-        );
-      return listOf(query.cursor, readPage, ({ paymentLinks }) => paymentLinks);
+      const call = { path: PATH, query: { ...query }, isOfMerchant: true };
+      return listOf(connection, call, ({ paymentLinks }) => paymentLinks, options);
     },
 
     /**

@@ -14,20 +14,20 @@ import { type List, listOf } from './list.ts';
 import { type Interruption, sleep } from './retry.ts';
 
 export interface StatusOptions extends CallOptions {
-  /** Hold the request until the status changes, at most this long (25 s is the most). */
+  /** Hold the request until the status changes, at most this long. The maximum is 25 s. */
   readonly maxPollMs?: number;
 }
 
 export interface WaitOptions extends Omit<CallOptions, 'idempotencyKey'> {
   /** Throw a `WaitTimeoutError` after this time. Default: 15 minutes. */
   readonly timeoutMs?: number;
-  /** Called with each new status, the first and the last one too. */
+  /** Called with each new status, including the first and the last. */
   readonly onStatus?: (state: PaymentState) => void;
-  /** Called when the gateway is out of reach. Waiting goes on. */
+  /** Called when the gateway cannot be reached. Waiting continues. */
   readonly onInterruption?: Interruption;
 }
 
-/** A page with all of its statistics, unless the query leaves some of them out. */
+/** A page with all statistics, unless the query leaves some of them out. */
 export type PaymentPageFor<Query> = 'stats' extends keyof Query
   ? Query extends { readonly stats: 'all' }
     ? CompletePage
@@ -38,7 +38,7 @@ type CompletePage = PaymentPage & { stats: Required<PaymentPage['stats']> };
 
 const HOLD_MS = 20_000;
 const WAIT_MS = 15 * 60_000;
-/** The pause between two requests that were not held. */
+/** The least time between two requests, if the gateway does not hold them. */
 const PAUSE_MS = 1_000;
 
 export function paymentsOf(connection: Connection) {
@@ -58,7 +58,7 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * A payment with its price, its order and how it stands.
+     * A payment with its price, order and status.
      *
      * @example
      * const payment = await till.payments.get(paymentId);
@@ -101,17 +101,12 @@ export function paymentsOf(connection: Connection) {
       query?: Query,
       options?: CallOptions,
     ): List<PaymentPageFor<Query>, ListedPayment> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<PaymentPageFor<Query>>(
-          { method: 'GET', path: '/v1/payments', query: { ...query, cursor } },
-          options,
-        );
-      return listOf(query?.cursor, readPage, ({ data }) => data);
+      return listOf(connection, { path: '/v1/payments', query: { ...query } }, ({ data }) => data, options);
     },
 
     /**
-     * Cancels a payment that nobody has paid yet. After a `ConnectionError`, ask for the status: a second call is refused
-     * if the first one was carried out.
+     * Cancels a payment that nobody has paid yet. After a `ConnectionError`, ask for the status: if the first call was
+     * carried out, a second one is refused.
      *
      * @example
      * const { status } = await till.payments.cancel(paymentId);
@@ -123,8 +118,8 @@ export function paymentsOf(connection: Connection) {
     },
 
     /**
-     * Waits for the end of a payment and returns its last status. Ship if it is `succeeded`, and only then. It goes on
-     * while the gateway is out of reach.
+     * Waits until the payment is final and returns its status, also while the gateway cannot be reached. Ship only if the
+     * status is `succeeded`.
      *
      * @example
      * const { status } = await till.payments.waitUntilFinal(paidId, { timeoutMs: 60_000 });
@@ -145,7 +140,7 @@ export function paymentsOf(connection: Connection) {
       try {
         for (;;) {
           const startedMs = Date.now();
-          // The first answer comes at once, so that `onStatus` hears of the present status.
+          // The first request is not held, so that `onStatus` gets the present status at once.
           const holdMs = state === undefined ? 0 : Math.max(0, Math.min(HOLD_MS, untilMs - startedMs));
           const query = { maxPollMs: holdMs || undefined };
           const call = { method: 'GET', path, query, etag, holdMs, isOfMerchant: true, onInterruption } as const;

@@ -1,17 +1,17 @@
 import { hexOf, webCrypto } from './web-crypto.ts';
 
-/** The parts of a request of Node's `http`, or of Express. */
+/** The fields used of a request of Node's `http` or of Express. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly originalUrl?: string | undefined;
-  /** The body, as a parser that ran before has left it. */
+  /** The body, if a body parser has read it. */
   readonly rawBody?: unknown;
   readonly body?: unknown;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** A request to a paywall, whichever server it came to. */
+/** A request to a paywall, independent of the server's type. */
 export interface Visit {
   readonly method: string;
   readonly url: string;
@@ -21,7 +21,7 @@ export interface Visit {
 
 export interface Ticket {
   readonly paymentId: string;
-  /** Random, in hex. */
+  /** Random bytes in hex. */
   readonly ticket: string;
 }
 
@@ -29,7 +29,7 @@ export async function newTicket(): Promise<string> {
   return hexOf((await webCrypto()).getRandomValues(new Uint8Array(16)));
 }
 
-/** The payment and the ticket that the client has sent back. */
+/** The payment and the ticket from the client's signature header. */
 export function readTicket(signature: string): Ticket | undefined {
   try {
     const { paymentId, ticket } = JSON.parse(atob(signature)).accepted.extra;
@@ -39,10 +39,7 @@ export function readTicket(signature: string): Ticket | undefined {
   }
 }
 
-/**
- * The hash of a ticket with the request that it is for: method, URL and body. The scheme is left out, because a server behind a proxy
- * does not know it.
- */
+/** The hash of a ticket and of its request. The URL's scheme is left out, because a server behind a proxy does not know it. */
 export async function hashOf({ method, url, body }: Visit, ticket: string): Promise<string> {
   const { host, pathname, search } = new URL(url);
   const bodyHash = await digestOf(body);
@@ -54,7 +51,7 @@ async function digestOf(bytes: Uint8Array): Promise<string> {
   return hexOf(new Uint8Array(await subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)));
 }
 
-/** The body of a request of Node. Without a parser it is not read yet, and only the handler may read it. */
+/** The body of a Node request. Throws if no parser has read the body: reading it here would take it from the handler. */
 export function bodyOf({ rawBody, body, headers }: NodeRequest): Uint8Array {
   const found = rawBody ?? body;
   if (found instanceof Uint8Array) return found;

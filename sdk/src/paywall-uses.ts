@@ -1,7 +1,7 @@
-/** Payments are forgotten from this many on, the oldest first. */
+/** Above this number the oldest payments are forgotten. */
 const MAX_PAYMENTS = 100_000;
 
-/** Counts uses of payments in the memory of this process, each for some time after its first use. */
+/** Counts the uses of payments in the memory of this process. A count is kept for `keptMs` after the first use. */
 export function createUses(keptMs: number): (paymentId: string) => number {
   const uses = new Map<string, { count: number; readonly endMs: number }>();
   return (paymentId) => {

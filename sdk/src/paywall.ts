@@ -9,29 +9,25 @@ import { sleep } from './retry.ts';
 export interface PaywallOptions {
   /** The price of one request. */
   readonly amount: NewPayment['amount'];
-  /**
-   * `included`: the transfer is in a block that two endpoints show, which takes seconds. `final`: the payment has succeeded.
-   * Default: `included`.
-   */
+  /** `included` (default): the transfer is in a block that two RPC endpoints report. `final`: the payment has succeeded. */
   readonly until?: 'included' | 'final';
-  /** The reference of the payments. Default: `x402`. */
+  /** The `referenceId` of the payments. Default: `x402`. */
   readonly referenceId?: string;
-  /** The resource in words, for the programs that pay. */
+  /** A description of the resource, for the paying programs. */
   readonly description?: string;
   readonly merchantId?: string;
   /**
-   * How many times a paid request is served. A payer whose answer was lost repeats the request, so a limit of 1 makes that payer pay
-   * again. Default: without a limit, for an hour.
+   * How many times a paid request is served. A payer who lost the answer repeats the request; with a limit of 1 that payer must pay
+   * again. Default: no limit, for an hour.
    */
   readonly uses?: number;
   /**
-   * Counts a use of a payment, and returns the number of its uses. Pass one if several processes serve the route: by default each
-   * process counts on its own, and forgets with its end.
+   * Counts a use of a payment and returns the number of its uses. Pass a shared counter if several processes serve the route: by
+   * default each process counts separately, in memory.
    */
   readonly countUse?: (paymentId: string) => number | Promise<number>;
 }
 
-/** A request that was paid. */
 export interface PaidRequest {
   readonly paymentId: string;
 }
@@ -42,12 +38,12 @@ export interface NodeResponse {
   end(body: string): unknown;
 }
 
-/** A paid request may be repeated for an hour: the answer may have been lost on the way. */
+/** A paid request may be repeated for an hour, in case its answer was lost. */
 const REPEATABLE_MS = 3_600_000;
 const RETRY_AFTER_S = 2;
 const HOLD_MS = 20_000;
 
-/** The longest wait for the gateway. */
+/** How long a paid request waits for the gateway. */
 const PATIENCE_MS = 60_000;
 
 interface Presented {
@@ -65,11 +61,10 @@ export function paywallOf(connection: Connection) {
   const payments = paymentsOf(connection);
 
   /**
-   * Puts routes of your own behind a payment by x402, version 2. A request without payment gets 402 with the ways to pay; each
-   * such answer creates a payment. A paid request, with
-   * the same method, URL and body, may be repeated for an hour by its payer. While a payment is under way the
-   * answer is 503 with `Retry-After`, and never another 402. `protect` wraps a handler of `Request` and `Response`;
-   * `middleware` is for Express and for `http` of Node.
+   * Requires a payment by x402, version 2, for your own routes. A request without payment gets 402 with the ways to pay; each such
+   * answer creates a payment. The payer may repeat a paid request, with the same method, URL and body, for an hour. While a payment
+   * is being processed the answer is 503 with `Retry-After`, never another 402. `protect` wraps a handler of `Request` and
+   * `Response`; `middleware` is for Express and for `http` of Node.
    *
    * @example
    * const paywall = till.paywall({ amount: { unit: 'iso4217/USD', value: '100' }, until: 'included' });
@@ -90,7 +85,7 @@ export function paywallOf(connection: Connection) {
       const { paymentId } = ticket;
       const { status, text, response } = await present(paymentId, signature);
       if (status === 402) return required(visit, ticket, text);
-      // The payment has ended without a transfer, and what was signed for it can never be carried out.
+      // The payment ended without a transfer, and its signature can no longer be executed. So a new payment is safe.
       if (status === 410) return ask(visit);
       if (status >= 429) return comeBack();
       if (status >= 400) return { is: 'unpaid', status, headers: JSON_TYPE, body: text };
@@ -100,7 +95,7 @@ export function paywallOf(connection: Connection) {
       return { is: 'paid', paid: { paymentId }, response };
     }
 
-    /** Many clients sign anew when they repeat a request, so the answer waits while the outcome is not known. */
+    /** Many clients sign again when they repeat a request, which could pay twice. So the answer waits for the outcome. */
     async function present(paymentId: string, signature: string): Promise<Presented> {
       for (const endMs = Date.now() + PATIENCE_MS; ; await sleep(RETRY_AFTER_S * 1_000)) {
         const answer = await connection.visit(`/x402/${paymentId}`, { 'payment-signature': signature }).then(
@@ -115,7 +110,7 @@ export function paywallOf(connection: Connection) {
       }
     }
 
-    /** Creates a payment for this request. The gateway keeps the hash of its ticket. */
+    /** Creates a payment for this request. Its metadata has the hash of the ticket. */
     async function ask(visit: Visit): Promise<Verdict> {
       const ticket = await newTicket();
       const metadata = { x402: await hashOf(visit, ticket) };
@@ -125,7 +120,7 @@ export function paywallOf(connection: Connection) {
       return answer.status === 402 ? required(visit, { paymentId, ticket }, text) : comeBack();
     }
 
-    /** The gateway's own answer, about this resource. The ticket is not on the chain, so only the payer can repeat the request. */
+    /** The gateway's 402 answer with resource and ticket. The ticket is not on the chain, so only the payer can use it. */
     function required(visit: Visit, { ticket }: Ticket, text: string): Verdict {
       const { accepts, ...rest } = JSON.parse(text) as { accepts: { extra: object }[] };
       const body = JSON.stringify({
@@ -136,7 +131,7 @@ export function paywallOf(connection: Connection) {
       return { is: 'unpaid', status: 402, headers: { ...JSON_TYPE, 'PAYMENT-REQUIRED': toBase64(body) }, body };
     }
 
-    /** True if a payment of ours was created for this very request, not too long ago. */
+    /** True if the merchant's payment was created for exactly this request, less than an hour ago. */
     async function isGood(visit: Visit, { paymentId, ticket }: Ticket): Promise<boolean> {
       const payment = await payments.get(paymentId, own).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) return undefined;
@@ -151,13 +146,13 @@ export function paywallOf(connection: Connection) {
     }
 
     return {
-      /** Wraps a handler, which is called for paid requests alone. */
+      /** Wraps a handler that is called for paid requests only. */
       protect<Rest extends unknown[]>(
         handle: (request: Request, paid: PaidRequest, ...rest: Rest) => Response | Promise<Response>,
       ) {
         return async (request: Request, ...rest: Rest): Promise<Response> => {
           const signature = request.headers.get('payment-signature');
-          // The handler reads the body of the request itself.
+          // A clone, because the handler reads the body itself.
           const body = new Uint8Array(await request.clone().arrayBuffer());
           const verdict = await judge({ method: request.method, url: request.url, body, signature });
           if (verdict.is === 'unpaid') return new Response(verdict.body, verdict);
@@ -170,8 +165,8 @@ export function paywallOf(connection: Connection) {
       },
 
       /**
-       * Lets paid requests through to the next handler. A request with a body needs a parser before: the payment is for that body,
-       * which is `rawBody` or `body` of the request.
+       * Passes paid requests on to the next handler. A request with a body needs a body parser before this middleware: the payment
+       * is bound to `rawBody` or `body` of the request.
        */
       async middleware(request: NodeRequest, response: NodeResponse, next: (error?: unknown) => void): Promise<void> {
         try {
@@ -197,7 +192,7 @@ export function paywallOf(connection: Connection) {
 
 const JSON_TYPE = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
 
-/** The outcome is not known yet, or the gateway is out of reach: nobody is asked to pay again. */
+/** The outcome is unknown, or the gateway cannot be reached. A 503 does not make the client pay again. */
 function comeBack(): Verdict {
   const headers = { ...JSON_TYPE, 'Retry-After': String(RETRY_AFTER_S) };
   return { is: 'unpaid', status: 503, headers, body: '{"message":"The payment is under way. Ask again."}' };

@@ -4,8 +4,8 @@ import { type CallOptions, type Connection, segment } from './connection.ts';
 export function receiptsOf(connection: Connection) {
   return {
     /**
-     * The receipt of a succeeded payment: all facts to check it against the chain, signed by the operator, and the
-     * page of the receipt for the payer. The address of that page is the right to see it.
+     * The receipt of a succeeded payment: all facts to verify it on the chain, signed by the operator, and the URL of the
+     * receipt's page for the payer. Anybody who knows the URL can see the page.
      *
      * @example
      * const { receipt, signature, pageUrl } = await till.receipts.get(paidId);

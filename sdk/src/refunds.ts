@@ -7,8 +7,8 @@ const PATH = '/v1/refunds';
 export function refundsOf(connection: Connection) {
   return {
     /**
-     * Refunds a payment that has succeeded: all that is left of it, or `amount`. Give your own `idempotencyKey`, so that the
-     * same part is not refunded twice when your program calls again.
+     * Refunds a succeeded payment: `amount`, or everything not refunded yet. Give your own `idempotencyKey`, so that a repeated
+     * call does not refund twice.
      *
      * @example
      * const { refundId } = await till.refunds.create(
@@ -22,7 +22,7 @@ export function refundsOf(connection: Connection) {
     },
 
     /**
-     * A refund, and what it waits for.
+     * A refund, and the reason why it is waiting.
      *
      * @example
      * const { refunds } = await till.payments.get(paidId);
@@ -36,7 +36,7 @@ export function refundsOf(connection: Connection) {
     },
 
     /**
-     * The refunds of the merchant, the newest first.
+     * The refunds of the merchant, newest first.
      *
      * @example
      * for await (const { refundId, amount } of till.refunds.list({ paymentId: paidId })) {
@@ -44,12 +44,8 @@ export function refundsOf(connection: Connection) {
      * }
      */
     list(query: RefundQuery = {}, options?: CallOptions): List<RefundPage, Refund> {
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<RefundPage>(
-          { method: 'GET', path: PATH, query: { ...query, cursor }, isOfMerchant: true },
-          options,
-        );
-      return listOf(query.cursor, readPage, ({ refunds }) => refunds);
+      const call = { path: PATH, query: { ...query }, isOfMerchant: true };
+      return listOf(connection, call, ({ refunds }) => refunds, options);
     },
   };
 }

@@ -4,7 +4,7 @@ import { type CallOptions, type Connection, segment } from './connection.ts';
 export function settlementDestinationsOf(connection: Connection) {
   return {
     /**
-     * The accounts where a merchant is paid.
+     * The accounts that receive a merchant's money.
      *
      * @example
      * const { crypto } = await till.settlementDestinations.list(merchantId);
@@ -58,14 +58,14 @@ export function settlementDestinationsOf(connection: Connection) {
     },
 
     /**
-     * Removes a destination. Money in that asset is then held by the operator.
+     * Removes a destination. The operator then holds the merchant's money in that asset.
      *
      * @example
      * await till.settlementDestinations.delete(merchantId, destinationId);
      */
     delete(merchantId: string, id: string, options?: CallOptions): Promise<Deleted> {
       const path = `${pathOf(merchantId)}/crypto/${segment(id)}`;
-      // A second request is answered with 404 if the first one was carried out.
+      // Not repeatable: if the first request was carried out, the second gets 404.
       return connection.ask({ method: 'DELETE', path, isRepeatable: false }, options);
     },
   };

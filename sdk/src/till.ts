@@ -14,11 +14,10 @@ import * as webhooks from './webhooks.ts';
 export type Till = ReturnType<typeof createTill>;
 
 /**
- * A client of one gateway, with one key.
+ * A client of one gateway, with one API key.
  *
- * A POST carries an `Idempotency-Key`. Requests that fail by the connection or with 429, 502, 503 or 504 are sent again, a
- * few times, with the same key and with growing pauses; `Retry-After` is honoured. Errors are `ApiError` and
- * `ConnectionError`.
+ * Every POST has an `Idempotency-Key`. Requests without an answer, or with 429, 502, 503 or 504, are sent again a few times, with
+ * the same `Idempotency-Key` and growing pauses; `Retry-After` is honoured. Errors are `ApiError` and `ConnectionError`.
  *
  * @example
  * const till = createTill({ baseUrl, apiKey, merchantId });

@@ -1,9 +1,9 @@
 type WebCrypto = typeof globalThis.crypto;
 
-/** The specifier is no literal, so that bundlers for workers do not look for the module. */
+/** Not a literal, so that bundlers for workers do not resolve the module. */
 const NODE_CRYPTO: string = ['node', 'crypto'].join(':');
 
-/** Web Crypto. Node 18 has it in a module alone. */
+/** In Node 18, Web Crypto is not a global. */
 export async function webCrypto(): Promise<WebCrypto> {
   const known = (globalThis as { crypto?: WebCrypto }).crypto;
   if (known !== undefined) return known;

@@ -22,8 +22,8 @@ export function webhookEndpointsOf(connection: Connection) {
   const pathOf = (id: string) => `${PATH}/${segment(id)}`;
   return {
     /**
-     * Registers a receiver. Store the secret: it is shown only here. After a `ConnectionError`, look into the list before
-     * you try again.
+     * Registers a receiver. Store the secret: no later answer contains it. After a `ConnectionError`, check the list of
+     * receivers before you try again.
      *
      * @example
      * const endpoint = await till.webhookEndpoints.create({
@@ -60,7 +60,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Changes the fields that are named.
+     * Changes the given fields.
      *
      * @example
      * await till.webhookEndpoints.update(endpointId, { status: 'disabled' });
@@ -81,8 +81,8 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Makes a new secret. Older secrets sign as well for a day, or for `overlapSeconds`, so a receiver that knows either of
-     * them accepts every webhook.
+     * Creates a new secret. For a day, or for `overlapSeconds`, webhooks are signed with the older secrets, too, so that a
+     * receiver with either secret accepts them.
      *
      * @example
      * const { secret } = await till.webhookEndpoints.rotateSecret(endpointId, { overlapSeconds: 3600 });
@@ -110,7 +110,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * The deliveries to a receiver, those of the newest events first.
+     * The deliveries to a receiver, newest events first.
      *
      * @example
      * for await (const delivery of till.webhookEndpoints.deliveries(endpointId, { status: 'failed' })) {
@@ -119,13 +119,11 @@ export function webhookEndpointsOf(connection: Connection) {
      */
     deliveries(id: string, query: DeliveryQuery = {}, options?: CallOptions): List<DeliveryPage, WebhookDelivery> {
       const path = `${pathOf(id)}/deliveries`;
-      const readPage = (cursor: string | undefined) =>
-        connection.ask<DeliveryPage>({ method: 'GET', path, query: { ...query, cursor } }, options);
-      return listOf(query.cursor, readPage, ({ deliveries }) => deliveries);
+      return listOf(connection, { path, query: { ...query } }, ({ deliveries }) => deliveries, options);
     },
 
     /**
-     * Sends an event again, also if it was delivered.
+     * Sends an event again, even if it was delivered.
      *
      * @example
      * const { status } = await till.webhookEndpoints.redeliver(endpointId, deliveryId);
@@ -138,7 +136,7 @@ export function webhookEndpointsOf(connection: Connection) {
     },
 
     /**
-     * Sends all events since a time again, also those from the time when the receiver was disabled.
+     * Sends all events since a time again, including those of a time when the receiver was disabled.
      *
      * @example
      * await till.webhookEndpoints.redeliverSince(endpointId, new Date(Date.now() - 3_600_000).toISOString());

@@ -8,12 +8,12 @@ export type HeadersLike =
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyOptions {
-  /** The greatest difference between the sender's clock and this one, in seconds. Default: 300. */
+  /** The largest permitted difference between the clocks of sender and receiver, in seconds. Default: 300. */
   readonly toleranceS?: number;
 }
 
 export interface SignInput {
-  /** The id of the event. It stays the same when a webhook is sent again. */
+  /** The id of the event. It stays the same when the webhook is sent again. */
   readonly id: string;
   readonly body: string;
   /** `whsec_…` */
@@ -26,15 +26,15 @@ const PREFIX = 'whsec_';
 const VERSION = 'v1,';
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 const DEFAULT_TOLERANCE_S = 300;
-/** While a secret is rotated there are two signatures. */
+/** A bound against long headers. A webhook has one signature for each secret in force. */
 const MAX_SIGNATURES = 16;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
 
 /**
- * Checks that a request was signed with one of the secrets and is not old, and returns its event. Pass the body as it
- * arrived, not parsed. Throws a `WebhookError` otherwise.
+ * Checks that a request was signed with one of the secrets and is not old, and returns its event. Otherwise it throws a
+ * `WebhookError`. Pass the body as it arrived, not parsed.
  *
- * Webhooks can arrive twice and in any order. `event.id` is the same for both, and of two events of one object the one
+ * Webhooks can arrive twice and in any order. Both copies have the same `event.id`. Of two events about one object, the event
  * with the greater `sequence` is newer.
  *
  * @example
@@ -65,7 +65,7 @@ export async function verify(
 }
 
 /**
- * The headers of a webhook with this body: for tests of your own receiver.
+ * The headers of a webhook with this body, to test your own receiver.
  *
  * @example
  * const body = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: {} });
@@ -81,7 +81,7 @@ export async function sign({ id, body, secret, timestampS }: SignInput): Promise
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': VERSION + text };
 }
 
-/** Web Crypto compares in constant time. Every pair is compared, so that the time does not tell which one fitted. */
+/** Web Crypto compares in constant time. All pairs are compared, so that the duration does not reveal the matching one. */
 async function isSigned(
   text: Uint8Array<ArrayBuffer>,
   signatures: readonly Uint8Array<ArrayBuffer>[],
@@ -111,7 +111,7 @@ function bytesOf(body: unknown): Uint8Array {
   throw new TypeError('The body must be the text or the bytes of the request as they arrived, not parsed JSON.');
 }
 
-/** The message never repeats the secret. */
+/** Error messages never contain the secret. */
 function keyOf(secret: string): Uint8Array<ArrayBuffer> {
   const text = typeof secret === 'string' && secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const bytes = text === '' ? undefined : fromBase64(text);
@@ -123,7 +123,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   return BASE64.test(text) ? Uint8Array.from(atob(text), (char) => char.charCodeAt(0)) : undefined;
 }
 
-/** A header that is there twice is ambiguous, and counts as missing. */
+/** A header that occurs twice is ambiguous, so it counts as missing. */
 function headerOf(headers: HeadersLike, name: string): string {
   const value = typeof headers.get === 'function' ? headers.get(name) : findHeader(headers as HeaderRecord, name);
   if (typeof value === 'string' && value !== '') return value;
@@ -137,7 +137,7 @@ function findHeader(headers: HeaderRecord, name: string): string | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Signatures of other versions are not for us. */
+/** Signatures of other versions are ignored. */
 function signaturesIn(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')
@@ -158,7 +158,7 @@ function eventIn(bytes: Uint8Array): TillEvent {
     const event = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
     if (typeof event?.type === 'string') return event;
   } catch {
-    // The same problem as a body that is no event.
+    // Text that is not JSON gets the same error as a body that is not an event.
   }
   throw new WebhookError('bad_body', 'The body of the webhook is not an event.');
 }

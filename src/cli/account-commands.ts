@@ -9,8 +9,6 @@ import { openRowKeys } from './row-keys.ts';
 const list = databaseCommand({
   name: 'accounts list',
   summary: 'Show every account that was ever an intermediate account or a relayer of this gateway.',
-  positionals: {},
-  options: {},
   examples: ['accounts list', 'accounts list --json'],
   run: async (deps) => {
     const rowKeys = await openRowKeys(deps);
@@ -36,7 +34,6 @@ const adopt = databaseCommand({
   summary:
     'Make an account the intermediate account of its network, although the books hold money on another one. Move the money first.',
   positionals: { account: required(account, 'The account that INTERMEDIATE_ACCOUNT names.') },
-  options: {},
   examples: ['accounts adopt eip155:8453:0x00000000000000000000000000000000000000aa'],
   run: async (deps, { account: { chainId: network, address } }) => {
     const rowKeys = await openRowKeys(deps);

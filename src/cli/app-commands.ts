@@ -10,7 +10,6 @@ import { layoutFields } from './table.ts';
 const create = databaseCommand({
   name: 'apps create',
   summary: 'Register a wallet app. The wallet sends its id as App-Id.',
-  positionals: {},
   options: {
     name: required(text, 'The name of the wallet that partners see at a payment.'),
     mode: required(oneOf(MODES), 'What it pays: test or live payments.'),
@@ -27,8 +26,6 @@ const create = databaseCommand({
 const list = databaseCommand({
   name: 'apps list',
   summary: 'Show all wallet apps.',
-  positionals: {},
-  options: {},
   examples: ['apps list'],
   run: async ({ db }) =>
     listing(await listWalletApps(db.sql), {
@@ -47,7 +44,6 @@ const remove = databaseCommand({
   name: 'apps remove',
   summary: 'Refuse a wallet app from now on.',
   positionals: { id: required(id, 'The app, as shown by apps list.') },
-  options: {},
   examples: ['apps remove app_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: appId }) => {
     await unregisterApp(deps, { actor: operatorOf(deps.config), appId });

@@ -9,7 +9,6 @@ const MAX_LISTED = 200;
 const list = databaseCommand({
   name: 'audit list',
   summary: `Show the audit log: who changed what, from where, the newest first, at most ${MAX_LISTED}.`,
-  positionals: {},
   options: {
     subject: optional(id, 'Only changes of this object, such as a merchant or a key.'),
     actor: optional(text, 'Only changes by actors that begin with this: operator, key:key_…'),

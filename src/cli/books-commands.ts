@@ -14,7 +14,6 @@ import { layoutTable } from './table.ts';
 const verify = databaseCommand({
   name: 'books verify',
   summary: 'Recompute every hash and every balance of the books. Exit code 1 when an entry was changed.',
-  positionals: {},
   options: {
     head: optional(text, 'A file that `books head --json` wrote: the books and the audit log must still contain it.'),
   },
@@ -39,8 +38,6 @@ const verify = databaseCommand({
 const head = databaseCommand({
   name: 'books head',
   summary: 'Print the heads of the books and of the audit log, signed with the receipt key. Keep them elsewhere.',
-  positionals: {},
-  options: {},
   examples: ['books head', 'books head --json'],
   run: async (deps) => {
     const secrets = await openSecrets(deps);
@@ -75,13 +72,11 @@ function describe(reports: readonly BooksReport[], problems: readonly string[]):
 const balances = databaseCommand({
   name: 'books balances',
   summary: 'Show the balance of every account of the books, in the smallest unit of each asset.',
-  positionals: {},
-  options: {},
   examples: ['books balances', 'books balances --json'],
   run: async ({ db }) => {
     const networks = await listBookNetworks(db.sql);
     const found = await Promise.all(networks.map((network) => listBalances(db.sql, network)));
-    // Text, because programs read JSON numbers as floats.
+    // A string, because many programs read JSON numbers as floats.
     const rows = found.flat().map(({ units, ...rest }) => ({ ...rest, units: units.toString() }));
     return listing(rows, {
       columns: [
@@ -97,7 +92,6 @@ const balances = databaseCommand({
 const exportPeriod = databaseCommand({
   name: 'books export',
   summary: 'Export the earnings and refunds of a period, for accountants.',
-  positionals: {},
   options: {
     format: withDefault(oneOf(['csv', 'json']), 'csv', 'The file format.'),
     from: required(moment, 'The first moment of the period.'),

@@ -5,7 +5,7 @@ import { runningSandboxChain } from '../sandbox/chain-process.ts';
 import { chainTerms, type NetworkInUse, needsOwnChain, networksInUse } from '../settings/chains.ts';
 import type { Context } from './connect.ts';
 
-/** The networks of the configuration; without any, the sandbox chain of a gateway that runs on this machine. */
+/** The configured networks. Without any, the sandbox chain of a gateway that runs on this machine. */
 export async function configuredNetworks({ config }: Context): Promise<NetworkInUse[]> {
   const sandbox = needsOwnChain(config) ? await runningSandboxChain(join(config.home, 'chain')) : undefined;
   if (needsOwnChain(config) && sandbox === undefined) {
@@ -17,12 +17,12 @@ export async function configuredNetworks({ config }: Context): Promise<NetworkIn
   return networksInUse(config, sandbox);
 }
 
-/** Gives the work the networks and their accounts, without a check: each command makes the calls it needs. */
+/** Runs the work with the networks and their accounts. They are not checked first: a command makes only the calls it needs. */
 export async function withChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
   return withNetworks(context, await configuredNetworks(context), work);
 }
 
-/** The same for a command that also works without a chain: where none is configured, it gets none. */
+/** Like `withChains`, for commands that also work without a network. */
 export async function withKnownChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
   const networks = await configuredNetworks(context).catch((error: unknown) => {
     if (error instanceof ApiError) return [];

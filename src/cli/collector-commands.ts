@@ -14,7 +14,6 @@ const deploy = command({
   name: 'collector deploy',
   summary:
     'Deploy the Collector, the contract of deposit addresses and the CREATE2 deployer on a network where they are missing.',
-  positionals: {},
   options: { network: required({ ...id, placeholder: 'caip2' }, 'The network, as in RPC_URLS.') },
   examples: ['collector deploy --network eip155:84532'],
   run: async (context, { network: chainId }) => {
@@ -42,7 +41,7 @@ const deploy = command({
 
 export const collectorCommands: readonly Command[] = [deploy];
 
-/** Records the deployment in the configured database. Without one, it may be the first thing an operator does. */
+/** Records the deployment in the audit log, if there is a database: operators may deploy before they set one up. */
 function recorded<T extends object>(context: Context, network: string, signer: string, work: () => Promise<T>) {
   if (context.config.databaseUrl === undefined) return work();
   const about = { action: 'collector.deploy', subject: network, detail: { signer } };

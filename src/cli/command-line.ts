@@ -4,7 +4,6 @@ import type { Command } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { flag, type Option, type Options, quote } from './options.ts';
 
-/** Flags of every command. */
 export const GLOBAL_OPTIONS = {
   json: flag('Print one JSON value instead of text; errors as JSON too, on standard error.'),
   help: flag('Show this help. Also -h.'),
@@ -15,14 +14,13 @@ export type CommandLine =
   | {
       readonly command: Command;
       readonly values: Readonly<Record<string, unknown>>;
-      /** The same line, read at another time: spans such as `2h` count from then. */
+      /** Parses the line again for another time: durations such as `2h` begin then. */
       readonly valuesAt: (nowMs: number) => Readonly<Record<string, unknown>>;
     };
 
-/** The command cannot be understood as it was typed. */
 export class UsageError extends Error {
   readonly problems: readonly string[];
-  /** The command as far as it was understood, for the help text. */
+  /** The part of the command that was understood, to choose the help text. */
   readonly topic: Command | string | undefined;
 
   constructor(problems: readonly string[], topic?: Command | string) {
@@ -33,7 +31,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Reads the whole line, or throws a UsageError with all problems. */
+/** Parses the command line, or throws a UsageError with all problems. */
 export function readCommandLine(argv: readonly string[], nowMs: number): CommandLine {
   const { words, rest } = splitWords(argv);
   const isHelp = words[0] === 'help' || hasFlag(argv, '--help') || hasFlag(argv, '-h');
@@ -50,13 +48,13 @@ export function readCommandLine(argv: readonly string[], nowMs: number): Command
   return { command: topic, values: valuesAt(nowMs), valuesAt };
 }
 
-/** True if a flag is on the line. It decides how problems of the rest are reported. */
+/** True if the flag is on the line. `--json` decides how problems are reported, so it is read before the line is parsed. */
 export function hasFlag(argv: readonly string[], name: string): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? undefined : end).includes(name);
 }
 
-/** The longest command is three words (`help keys rotate`); flags for every command may stand between them. */
+/** Takes up to three words (`help keys rotate`). Flags of every command may stand between them. */
 function splitWords(argv: readonly string[]): { words: string[]; rest: string[] } {
   const words: string[] = [];
   const flags: string[] = [];
@@ -70,7 +68,7 @@ function splitWords(argv: readonly string[]): { words: string[]; rest: string[] 
   return { words, rest: [...flags, ...argv.slice(next)] };
 }
 
-/** The command or group that the words begin with; undefined without any words. */
+/** The command or group that the words name. Undefined if there are no words. */
 function findTopic([first, second]: readonly string[]): Command | string | undefined {
   if (first === undefined) return undefined;
   const names = [first, `${first} ${second}`];
@@ -111,7 +109,7 @@ function readValues(command: Command, args: readonly string[], nowMs: number): R
   }
   for (const [name, option] of Object.entries(command.options)) {
     const raws = given.get(name) ?? [];
-    // An option without its value is reported once, not as missing as well.
+    // An option without a value is already reported, so it is not reported as missing.
     if (raws.every((raw) => raw !== undefined)) read(name, `--${name}`, option, raws);
   }
   if (problems.length === 0) problems.push(...(command.check?.(values) ?? []));
@@ -125,7 +123,7 @@ interface Tokens {
   readonly problems: string[];
 }
 
-/** In strict mode `parseArgs` stops at the first mistake. Token by token, all mistakes can be reported. */
+/** `parseArgs` in strict mode stops at the first mistake. Reading its tokens reports all mistakes. */
 function readTokens(options: Options, args: readonly string[]): Tokens {
   const types = Object.entries(options).map(([name, { placeholder }]) => [
     name,
@@ -152,7 +150,7 @@ function readTokens(options: Options, args: readonly string[]): Tokens {
       problems.push(
         `${rawName} is no option of this command${meant === undefined ? '' : `: did you mean --${meant}?`}`,
       );
-      // The next word is most likely its value, not one more mistake.
+      // The next word is most likely the value of the unknown option, so it is not reported.
       if (!isInline) afterUnknown = token.index + 1;
       continue;
     }
@@ -166,7 +164,7 @@ function readTokens(options: Options, args: readonly string[]): Tokens {
 function valueProblem(option: Option<unknown>, value: string | undefined, isInline: boolean): string | undefined {
   if (option.placeholder === undefined) return value === undefined ? undefined : 'takes no value';
   if (value === undefined) return 'needs a value';
-  // `--name --json` is a forgotten value far more often than a name that begins with a dash.
+  // `--name --json` is more likely a forgotten value than a name that begins with a dash.
   if (!isInline && value.startsWith('-')) return `needs a value; one that begins with a dash is joined by "="`;
   return undefined;
 }

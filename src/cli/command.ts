@@ -2,50 +2,57 @@ import type { Config } from '../settings/config.ts';
 import { type Context, type OperatorDeps, withDatabase } from './connect.ts';
 import type { Options, Values } from './options.ts';
 
-/** One operator command: parsing, help and the overview are all made of this. */
-export interface Command<P extends Options = Options, O extends Options = Options, D = Context> {
-  /** The words that call it, such as `keys rotate`. */
+/** One operator command. The parser, the help and the overview are generated from it. */
+export interface Command extends Definition<Options, Options, Context> {
+  readonly positionals: Options;
+  readonly options: Options;
+}
+
+type None = Readonly<Record<never, never>>;
+
+interface Definition<P extends Options, O extends Options, D> {
+  /** Such as `keys rotate`. */
   readonly name: string;
   readonly summary: string;
-  readonly positionals: P;
-  readonly options: O;
-  /** An example, as typed after `npm run till --`. */
+  readonly positionals?: P;
+  readonly options?: O;
+  /** Examples, without the leading `npm run till --`. */
   readonly examples: readonly [string, ...string[]];
-  /** Problems of values that are valid alone and contradict each other. */
+  /** Finds contradictions between values that are valid by themselves. */
   readonly check?: (values: Values<P> & Values<O>) => string[];
   readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;
 }
 
 export interface Output {
-  /** With `--json`. */
+  /** Printed with `--json`. */
   readonly json: unknown;
-  /** Without. */
+  /** Printed without `--json`. */
   readonly text: string;
-  /** A note beside the result, on standard error. */
+  /** Printed beside the result, on standard error. */
   readonly note?: string | undefined;
-  /** 1 for a result that reports a problem. */
+  /** 1 if the result reports a problem. */
   readonly exitCode?: 0 | 1;
 }
 
-/** The actor in the audit log. */
 const OPERATOR = 'operator';
 
-/** The same, with the name that the environment gives. It is what the operator says, and nobody checks it. */
+/** The actor in the audit log, with the name from the environment. The name is not verified. */
 export function operatorOf({ operatorName }: Pick<Config, 'operatorName'>): string {
   return operatorName === undefined ? OPERATOR : `${OPERATOR}:${operatorName} (self-declared)`;
 }
 
-export function command<P extends Options, O extends Options>(definition: Command<P, O>): Command {
-  return definition as unknown as Command;
+export function command<P extends Options = None, O extends Options = None>(
+  definition: Definition<P, O, Context>,
+): Command {
+  return { positionals: {}, options: {}, ...definition } as unknown as Command;
 }
 
-/** A command that works on the gateway's database. */
-export function databaseCommand<P extends Options, O extends Options>(
-  definition: Command<P, O, OperatorDeps>,
+export function databaseCommand<P extends Options = None, O extends Options = None>(
+  definition: Definition<P, O, OperatorDeps>,
 ): Command {
   return command({
     ...definition,
-    // Read again: the clock of this machine may be wrong, and the nodes go by the time of the database.
+    // Parsed again with the database's time, as nodes use it: the clock of this machine may be wrong.
     run: (context) =>
       withDatabase(context, (deps) =>
         definition.run(deps, context.valuesAt(deps.world.clock.nowMs()) as Values<P> & Values<O>),

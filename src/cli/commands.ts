@@ -27,7 +27,7 @@ import { strayCommands } from './stray-commands.ts';
 import { systemCommands } from './system-commands.ts';
 import { triggerCommands } from './trigger-commands.ts';
 
-/** The first words of commands that have two. */
+/** The first words of two-word commands. */
 export const GROUPS = {
   partners: 'Partners, who create payments for their merchants',
   keys: 'API keys of partners',

@@ -17,17 +17,17 @@ export interface Context {
   readonly config: Config;
   readonly world: World;
   readonly log: Log;
-  /** Where the command runs. */
+  /** The machine, account and session of the command. */
   readonly origin: Origin;
-  /** True if commands on a database go by its time, as nodes do. False: by the time of `world`, as a test wishes. */
+  /** True if database commands use the database's time, as nodes do. False in tests: they use the time of `world`. */
   readonly followsDatabase: boolean;
-  /** The values of the command line, with spans that count from that time. */
+  /** The values of the command line, with durations counted from `nowMs`. */
   readonly valuesAt: (nowMs: number) => Readonly<Record<string, unknown>>;
-  /** Variables that are no settings of a gateway. */
+  /** All environment variables, for the few that are not settings of the gateway. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Prints a line at once, of a command that goes on. The other commands return their output. */
+  /** Prints a line at once, for commands that keep running. Other commands return their output. */
   readonly print: (json: object, text: string) => void;
-  /** Aborts at Ctrl-C, which then does not end the process by itself. */
+  /** A signal that aborts at Ctrl-C. Ctrl-C then does not end the process itself. */
   readonly untilInterrupted: () => AbortSignal;
 }
 
@@ -39,16 +39,16 @@ export interface Connection {
   readonly url: string;
   /** The URL of the role that may change the schema. */
   readonly migrateUrl: string;
-  /** True if the server runs for this command alone. */
+  /** True if the server was started for this command. */
   readonly isOurs: boolean;
   close(): Promise<void>;
 }
 
-// A gateway that is just starting holds the home folder before its server answers; another command gives it back soon.
+// The home folder may be locked by a gateway that is starting, whose server answers soon, or by a command, which ends soon.
 const HOME_TRIES = 40;
 const HOME_PAUSE_MS = 250;
 
-/** Gives the work a database of the right version. A shared database is never migrated without being asked. */
+/** Runs the work on a database with the right schema. A shared database is only checked, never migrated. */
 export async function withDatabase<T>(context: Context, work: (deps: OperatorDeps) => Promise<T>): Promise<T> {
   const connection = await connect(context);
   try {
@@ -63,8 +63,8 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
 }
 
 /**
- * The time of commands is that of the database, as for nodes: what an operator sets begins when it says. The commands of a
- * sandbox go by its time. A database alone does not make a sandbox.
+ * Commands use the database's time, as nodes do, so that a change takes effect at the time the operator gave. Commands on a sandbox
+ * use the sandbox's time. A database URL alone does not show that the database is a sandbox's.
  */
 async function worldOf({ config, world: own, followsDatabase }: Context, db: Database): Promise<World> {
   const world = followsDatabase ? { ...own, clock: await databaseClock(own.clock, db) } : own;
@@ -82,10 +82,7 @@ async function databaseClock(machine: Clock, db: Database): Promise<Clock> {
   return clock;
 }
 
-/**
- * The configured server; else the embedded server of a running gateway; else the embedded server, started for the
- * command.
- */
+/** The configured server, or else the embedded server of a running gateway, or else one that is started for the command. */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
   if (config.databaseUrl !== undefined) {
     return shared(config.databaseDirectUrl ?? config.databaseUrl, config.databaseMigrateUrl);

@@ -7,7 +7,6 @@ import { flag } from './options.ts';
 const roles = command({
   name: 'database roles',
   summary: 'Print the SQL that creates the run role and the read role and sets their rights.',
-  positionals: {},
   options: { apply: flag('Run it with DATABASE_MIGRATE_URL.') },
   examples: ['database roles', 'database roles --apply'],
   run: async (context, { apply: isApplied }) => {

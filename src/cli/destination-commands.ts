@@ -11,7 +11,6 @@ const PAGE = 200;
 const pending = databaseCommand({
   name: 'destinations pending',
   summary: `Show changes of settlement destinations that cool off, the first to apply first, at most ${PAGE}.`,
-  positionals: {},
   options: { merchant: optional(id, 'Only of this merchant.') },
   examples: ['destinations pending', 'destinations pending --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async ({ db }, { merchant: merchantId }) =>

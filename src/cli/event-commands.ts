@@ -9,7 +9,6 @@ const MAX_LISTED = 200;
 const list = databaseCommand({
   name: 'events list',
   summary: `Show the events of payments, refunds, payouts, destinations and merchants, in order, at most ${MAX_LISTED}.`,
-  positionals: {},
   options: { after: optional(position, 'Begin after this position. Default: at the beginning.') },
   examples: ['events list', 'events list --after 1200 --json'],
   run: async ({ db }, { after = 0 }) =>

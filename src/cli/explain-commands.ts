@@ -15,21 +15,19 @@ import { id } from './kinds.ts';
 import { required } from './options.ts';
 import { layoutFields, layoutTable, printable } from './table.ts';
 
-/** The newest entries that are printed. */
+/** Only this many of the newest entries are printed. */
 const MAX_ENTRIES = 1_000;
 
 const explain = databaseCommand({
   name: 'explain',
   summary: 'Tell everything that happened to a payment of any partner, why it waits, and what ends the wait.',
   positionals: { id: required(id, 'The payment.') },
-  options: {},
   examples: ['explain pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'explain pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --json'],
   run: (deps, { id: paymentId }) => withKnownChains(deps, (chains) => describeExplanation(deps, chains, paymentId)),
 });
 
 export const explainCommands: readonly Command[] = [explain];
 
-/** The explanation of a payment, for people and for programs. */
 export async function describeExplanation(
   { db, world, config }: Pick<OperatorDeps, 'db' | 'world' | 'config'>,
   chains: Chains,
@@ -100,7 +98,7 @@ function describe(
   });
 }
 
-/** `12.50 USD`, with the asset id where a symbol is ambiguous. */
+/** `12.50 USD`, followed by the asset id if the unit is a token, because symbols are ambiguous. */
 function amountText(unitId: string, value: string, decimals: number): string {
   const { symbol, decimals: places, token } = storedUnit(unitId, decimals);
   const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;

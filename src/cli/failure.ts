@@ -9,18 +9,14 @@ import { SchemaMismatchError } from '../store/plumbing/migrate.ts';
 import { UsageError } from './command-line.ts';
 import { helpCall } from './help.ts';
 
-/** The reason of a failed command, for the operator. */
 export interface Failure {
   readonly exitCode: 1 | 2;
   readonly code: ErrorCode;
   readonly message: string;
-  /** All problems, where there can be several. */
   readonly problems: readonly string[];
-  /** A suggestion for the operator. */
   readonly advice?: string;
 }
 
-/** The environment holds settings that cannot be used. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
@@ -30,7 +26,7 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** Errors whose message is enough. */
+/** Errors whose message is enough for the operator. */
 const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError, ShopperError];
 
 export function describeFailure(error: unknown): Failure {
@@ -41,7 +37,7 @@ export function describeFailure(error: unknown): Failure {
     return wrong('The configuration is invalid', [error.message]);
   if (REFUSALS.some((kind) => error instanceof kind)) return failed('invalid_state', (error as Error).message);
   const { code, message } = error as NodeJS.ErrnoException;
-  // A refused connection to several addresses has its reason in the code and nothing in the message.
+  // A connection refused at several addresses has a code and an empty message.
   const reason = message || code || String(error);
   return failed(
     'internal_error',

@@ -1,15 +1,16 @@
 import { merchantNotFound } from '../actions/parties/change-merchant.ts';
 import { partnerNotFound } from '../actions/parties/change-partner.ts';
 import { setFees } from '../actions/parties/set-fees.ts';
-import { parseUnit, storedUnit } from '../chains/units.ts';
+import { storedUnit } from '../chains/units.ts';
 import { isPercentage } from '../domain/fees.ts';
-import { formatForPeople, parseUnits } from '../domain/money.ts';
+import { formatForPeople } from '../domain/money.ts';
 import { listFees, type StoredFees } from '../store/parties/fees.ts';
 import { findMerchantOfAnyPartner } from '../store/parties/merchants.ts';
 import { findPartner } from '../store/parties/partners.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { future, id, type Kind, Problem } from './kinds.ts';
 import { listing } from './listing.ts';
+import { amountIn } from './money-kinds.ts';
 import { optional, repeated, required } from './options.ts';
 import { layoutFields } from './table.ts';
 
@@ -25,29 +26,14 @@ const percentage: Kind<string> = {
         ),
 };
 
-/** `iso4217/USD=14`: an amount in minor units, zero for none. */
-const fixedPart: Kind<{ unit: string; value: string }> = {
-  placeholder: 'unit=amount',
-  parse: (raw) => {
-    const split = raw.lastIndexOf('=');
-    const unit = parseUnit(raw.slice(0, Math.max(split, 0)));
-    const value = raw.slice(split + 1);
-    if (split < 0 || (value !== '0' && parseUnits(value) === undefined)) {
-      return new Problem('must be a unit and an amount in its minor units, such as iso4217/USD=14 for 0.14 USD');
-    }
-    return unit.ok ? { unit: unit.value.id, value } : new Problem(`has a unit that ${unit.problem}`);
-  },
-};
-
 const set = databaseCommand({
   name: 'fees set',
   summary: 'Set the fees on payments, from now or from a later time on.',
-  positionals: {},
   options: {
     partner: optional(id, 'The partner; applies to its merchants without fees of their own.'),
     merchant: optional(id, 'The merchant; takes precedence over the fees of its partner.'),
     percentage: required(percentage, 'Of the price: 0.4 is 0.4 %.'),
-    fixed: repeated(fixedPart, MAX_FIXED, 'Added to payments priced in this unit, in minor units.'),
+    fixed: repeated(amountIn, MAX_FIXED, 'Added to payments priced in this unit, in minor units.'),
     from: optional(future, 'When it begins. Default: now.'),
   },
   examples: [
@@ -82,7 +68,6 @@ const set = databaseCommand({
 const list = databaseCommand({
   name: 'fees list',
   summary: 'Show the fees that were set, with the time each began or begins.',
-  positionals: {},
   options: {
     partner: optional(id, 'Only of this partner and its merchants.'),
     merchant: optional(id, 'Only of this merchant.'),
@@ -109,14 +94,14 @@ const list = databaseCommand({
   },
 });
 
-/** The state of fees. They are over if the next row has the same payee and has begun. */
+/** Fees are over when the next fees of the same partner and merchant have begun. */
 function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number): 'scheduled' | 'over' | 'in force' {
   if (fees.startsAt.getTime() > nowMs) return 'scheduled';
   const isSamePayee = next?.partnerId === fees.partnerId && next.merchantId === fees.merchantId;
   return isSamePayee && next.startsAt.getTime() <= nowMs ? 'over' : 'in force';
 }
 
-/** Amounts as people write them: `0.14 USD`. */
+/** Amounts for people, such as `0.14 USD`. */
 function fixedText({ fixed }: StoredFees): string {
   const parts = fixed.map(({ unit, value }) => {
     const { symbol, decimals, token } = storedUnit(unit, 0);

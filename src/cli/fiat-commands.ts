@@ -35,7 +35,6 @@ const list = databaseCommand({
   name: 'fiat list',
   summary: 'Show the bank arrangements of a merchant.',
   positionals: { merchantId },
-  options: {},
   examples: ['fiat list mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async ({ db }, { merchantId: merchant }) => {
     if ((await findMerchantOfAnyPartner(db.sql, merchant)) === undefined) throw merchantNotFound(merchant);
@@ -54,7 +53,6 @@ const remove = databaseCommand({
   name: 'fiat remove',
   summary: 'Remove a bank arrangement.',
   positionals: { id: required(id, 'The arrangement, as shown by fiat list.') },
-  options: {},
   examples: ['fiat remove fiat_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: settlementId }) => {
     await removeFiatSettlement(deps, { actor: operatorOf(deps.config), settlementId });

@@ -19,7 +19,6 @@ const OWNER = {
 const add = databaseCommand({
   name: 'float add',
   summary: 'Credit a float with a transfer to the intermediate account. The transfer is read from the chain.',
-  positionals: {},
   options: {
     ...OWNER,
     asset: required(knownAsset, 'The transferred asset.'),
@@ -41,7 +40,6 @@ const add = databaseCommand({
 const list = databaseCommand({
   name: 'float list',
   summary: 'Show the floats that refunds are paid from.',
-  positionals: {},
   options: OWNER,
   examples: ['float list', 'float list --operator --json'],
   check: ({ merchant, operator }) =>
@@ -61,7 +59,6 @@ const list = databaseCommand({
 const giveBack = databaseCommand({
   name: 'float return',
   summary: 'Send a part of a float to an account outside.',
-  positionals: {},
   options: {
     ...OWNER,
     asset: required(knownAsset, 'What is sent.'),

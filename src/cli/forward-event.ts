@@ -2,23 +2,22 @@ import type { TillEvent } from '../../sdk/src/api-types.ts';
 import { sign } from '../../sdk/src/webhooks.ts';
 import type { World } from '../runtime/world.ts';
 
-/** The time that a receiver has for its answer, as for webhooks. */
+/** The timeout of a receiver, as for webhooks. */
 const WITHIN_MS = 10_000;
 const MAX_TEXT_BYTES = 200;
 
 export interface Forwarded {
-  /** The status of the answer; null if there was none. */
+  /** The HTTP status, or null if there was no answer. */
   readonly status: number | null;
-  /** The reason why there was no answer. */
   readonly problem?: string;
   readonly tookMs: number;
-  /** The beginning of a refusal's body, on one line. */
+  /** The beginning of the body of a refusal, in one line. */
   readonly text?: string;
-  /** True for a 2xx. */
+  /** True for a 2xx status. */
   readonly isTaken: boolean;
 }
 
-/** Sends the event as the gateway sends a webhook. It is tried once: this is for a program that is being written. */
+/** Sends the event as the gateway sends a webhook, but without retries: the receiver is a program under development. */
 export async function forwardEvent(
   { world }: { readonly world: World },
   event: TillEvent,
@@ -45,7 +44,7 @@ export async function forwardEvent(
   }
 }
 
-/** A receiver often says in its answer why it refuses. Only the first piece is read: the body may be endless. */
+/** The body of a refusal often contains the reason. Only the first chunk is read, because the body may be endless. */
 async function firstText({ body }: Response): Promise<string> {
   const reader = body?.getReader();
   const { value } = (await reader?.read()) ?? {};
@@ -53,7 +52,7 @@ async function firstText({ body }: Response): Promise<string> {
   return new TextDecoder().decode(value?.subarray(0, MAX_TEXT_BYTES)).replace(/\s+/g, ' ').trim();
 }
 
-/** `fetch` has the reason in the cause, sometimes one for each address. */
+/** The reason of a failed `fetch` is in its cause, or in a list of causes, one for each address. */
 export function problemOf(error: unknown): string {
   const { name, cause, code, message } = error as Error & { code?: unknown; cause?: unknown };
   if (name === 'TimeoutError') return `no answer within ${WITHIN_MS / 1000} s`;

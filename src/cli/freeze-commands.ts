@@ -10,7 +10,7 @@ import { openRowKeys } from './row-keys.ts';
 
 interface Freezable {
   readonly scope: FreezeScope;
-  /** The subject, as help describes it; without one the freeze concerns all. */
+  /** The frozen object, as described in help. Without it, the freeze concerns everything in its scope. */
   readonly subject?: { readonly doc: string; readonly example: string };
   readonly stops: string;
 }
@@ -42,8 +42,6 @@ const FREEZABLE: readonly Freezable[] = [
 const list = databaseCommand({
   name: 'freezes',
   summary: 'Show the freezes in force.',
-  positionals: {},
-  options: {},
   examples: ['freezes', 'freezes --json'],
   run: async ({ db }) =>
     listing(await listFreezes(db.sql), {
@@ -62,8 +60,6 @@ const restored = databaseCommand({
   name: 'restored',
   summary:
     'Say that the database was restored from a backup: payouts and refunds on every network wait for a rebuild. Run it before the gateway starts.',
-  positionals: {},
-  options: {},
   examples: ['restored'],
   run: async (deps) => {
     const networks = [...(deps.config.rpcUrls?.keys() ?? [SANDBOX_NETWORK])];
@@ -121,7 +117,6 @@ function lifting(freezable: Freezable): Command {
   });
 }
 
-/** The arguments of a command, and an example with them. */
 function wordsOf({ scope, subject }: Freezable, verb: string, reason: string) {
   const words = [verb, scope, ...(subject === undefined ? [] : [subject.example]), `--reason "${reason}"`];
   return {

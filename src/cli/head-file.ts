@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { readSignedHead, type SignedHead } from '../domain/signed-head.ts';
 import { ApiError } from '../errors.ts';
 
-/** Reads a head that `books head --json` or `secret rotate --head` wrote. */
+/** Reads a file written by `books head --json` or `secret rotate --head`. */
 export async function readHead(file: string): Promise<SignedHead> {
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new ApiError('invalid_params', `The file ${file} cannot be read (${error.code}).`);

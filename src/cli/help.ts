@@ -6,13 +6,13 @@ import { align } from './table.ts';
 
 const CALL = 'npm run till --';
 
-/** Help for a command, for a group such as `keys`, or for all of it. */
+/** Help for a command, for a group such as `keys`, or the overview. */
 export function helpFor(topic: Command | string | undefined): string {
   if (topic === undefined) return overview();
   return typeof topic === 'string' ? groupHelp(topic) : commandHelp(topic);
 }
 
-/** How to ask for that help. */
+/** The command line that prints this help. */
 export function helpCall(topic: Command | string | undefined): string {
   const words = typeof topic === 'string' ? topic : topic?.name;
   return [CALL, ...(words === undefined ? [] : [words]), '--help'].join(' ');
@@ -71,7 +71,7 @@ function commandHelp({ name, summary, positionals, options, examples }: Command)
   ]);
 }
 
-/** Required options are spelled out; the others have their own section. */
+/** Required options are spelled out. The others are listed in their own section. */
 function usageOf(options: Options): string {
   const needed = Object.entries(options).flatMap(([name, option]) => (option.isRequired ? [spell(name, option)] : []));
   return [...needed, '[options]'].join(' ');

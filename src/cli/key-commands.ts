@@ -17,13 +17,12 @@ import { layoutFields } from './table.ts';
 const MAX_MERCHANTS = 100;
 const MAX_ADDRESSES = 100;
 const DAY_MS = 86_400_000;
-/** An end this near is worth a remark: the partner needs time to install a successor. */
+/** Keys that expire within this time are marked: the partner needs time to install a successor. */
 const ENDING_MS = 30 * DAY_MS;
 
 const create = databaseCommand({
   name: 'keys create',
   summary: 'Issue an API key to a partner.',
-  positionals: {},
   options: {
     partner: required(id, 'The partner it is for.'),
     mode: required(oneOf(MODES), 'What it works on: test or live data.'),
@@ -62,7 +61,6 @@ const create = databaseCommand({
 const list = databaseCommand({
   name: 'keys list',
   summary: 'Show API keys, never their secrets.',
-  positionals: {},
   options: { partner: optional(id, 'Only the keys of this partner.') },
   examples: ['keys list', 'keys list --partner prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async ({ db, world }, { partner: partnerId }) => {
@@ -92,7 +90,6 @@ const audit = databaseCommand({
   name: 'keys audit',
   summary:
     'Show keys in force that are unused, old, without an end, or wider than they need be. Exit code 1 if there are any.',
-  positionals: {},
   options: {
     partner: optional(id, 'Only the keys of this partner.'),
     mode: optional(oneOf(MODES), 'Only keys for test or live data.'),
@@ -157,7 +154,6 @@ const revoke = databaseCommand({
   name: 'keys revoke',
   summary: 'End a key for good.',
   positionals: { id: required(id, 'The key to end, as shown by keys list.') },
-  options: {},
   examples: ['keys revoke key_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: keyId }) => {
     await revokeKey(deps, { actor: operatorOf(deps.config), keyId });
@@ -170,7 +166,7 @@ const revoke = databaseCommand({
 
 export const keyCommands: readonly Command[] = [create, list, audit, rotate, revoke];
 
-/** The only place that prints a secret. */
+/** The only function that prints the secret of a key. */
 function describe({ key, secret }: IssuedKey): string {
   const fields = layoutFields({
     id: key.id,

@@ -3,9 +3,8 @@ import { parseApiKey } from '../domain/api-key.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
 import { isPinnable, KNOWN_VERSIONS, type PinnableVersion } from '../domain/version.ts';
 
-/** The kind of a value on the command line. */
 export interface Kind<T> {
-  /** Stands for the value in help, as in `--overlap <duration>`. */
+  /** The name of the value in help, as in `--overlap <duration>`. */
   readonly placeholder: string;
   /** Returns the value, or a Problem that completes the sentence "--overlap …". */
   readonly parse: (raw: string, nowMs: number) => T | Problem;
@@ -20,17 +19,17 @@ export class Problem {
 
 const UNITS_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(0|[1-9][0-9]{0,6})([smhd])$/;
-/** A key that should work for longer than this needs no end. */
+/** A key that should work for longer needs no expiry. */
 const LONGEST_LIFE = '3650d';
 
 const MOMENT = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,3})?(?:Z|[+-](\d{2}):(\d{2}))$/;
 
-/** Names and labels: any script, but no control characters, no halves of characters, and not only white space. */
+/** Names and labels in any script, without control characters and lone surrogates, and not only white space. */
 const TEXT = /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/u;
 const MAX_TEXT_LENGTH = 256;
 const MAX_URL_LENGTH = 2048;
 
-/** Narrower than URL parsers: `;`, `,` and `*` would mean something else in a security policy. */
+/** Narrower than URL parsers, because `;`, `,` and `*` have a meaning in a content security policy. */
 const ORIGIN = /^(https?):\/\/([a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
 const LOCAL = /^(?:(?:[a-z0-9-]+\.)*localhost|127\.0\.0\.1|\[::1\])$/;
 
@@ -42,7 +41,7 @@ export const text: Kind<string> = {
       : new Problem(`must be 1 to ${MAX_TEXT_LENGTH} characters, no control characters, and not blank`),
 };
 
-/** Any text that could be an id. The database decides whether it exists. */
+/** Any text that could be an id. The database decides whether the object exists. */
 export const id: Kind<string> = {
   placeholder: 'id',
   parse: (raw) => {
@@ -82,7 +81,7 @@ function hint(raw: string): string {
   return ORIGIN.test(origin) ? `: ${origin}` : ' such as https://shop.example';
 }
 
-/** Credentials in a URL that others will see are a mistake. */
+/** Refuses credentials: others will see the URL. */
 export const httpsUrl: Kind<string> = {
   placeholder: 'url',
   parse: (raw) => {
@@ -98,7 +97,6 @@ export const gatewayUrl: Kind<string> = {
     isPlainUrl(raw) && !raw.includes('?') ? raw : new Problem('must be the http or https URL of a gateway'),
 };
 
-/** A program that takes webhooks. */
 export const receiverUrl: Kind<string> = {
   placeholder: 'url',
   parse: (raw) =>
@@ -110,7 +108,7 @@ function isPlainUrl(raw: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.hash === '';
 }
 
-/** Read as it is: a problem with a secret must not be reported together with the secret. */
+/** Not validated: an error message would contain the secret. */
 export const secretText: Kind<string> = { placeholder: 'secret', parse: (raw) => raw };
 
 export const eventPattern: Kind<string> = {
@@ -129,7 +127,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
   };
 }
 
-/** Milliseconds, written as `90d`, `24h`, `30m` or `45s`. */
+/** Milliseconds, typed as `90d`, `24h`, `30m` or `45s`. */
 export function duration(longest: string): Kind<number> {
   return {
     placeholder: 'duration',
@@ -141,7 +139,7 @@ export function duration(longest: string): Kind<number> {
   };
 }
 
-/** A future moment: a time with its offset, or a duration from now. */
+/** A future time: a timestamp with its offset, or a duration from now. */
 export const future: Kind<Date> = {
   placeholder: 'time|duration',
   parse: (raw, nowMs) => {
@@ -154,7 +152,6 @@ export const future: Kind<Date> = {
   },
 };
 
-/** A future moment, or `never`, which is null. */
 export const futureOrNever: Kind<Date | null> = {
   placeholder: 'time|duration|never',
   parse: (raw, nowMs) => {
@@ -163,7 +160,7 @@ export const futureOrNever: Kind<Date | null> = {
   },
 };
 
-/** A moment: a day in UTC, which stands for its beginning, or a time with its offset. */
+/** A day, which means its beginning in UTC, or a timestamp with its offset. */
 export const moment: Kind<Date> = {
   placeholder: 'time',
   parse: (raw) => {
@@ -178,7 +175,6 @@ export const blockNumber: Kind<number> = {
   parse: (raw) => (WHOLE.test(raw) ? Number(raw) : new Problem('must be the number of a block')),
 };
 
-/** The position of an event. */
 export const position: Kind<number> = {
   placeholder: 'position',
   parse: (raw) => (WHOLE.test(raw) ? Number(raw) : new Problem('must be the position of an event')),
@@ -191,7 +187,7 @@ function durationMs(raw: string): number | undefined {
   return count === undefined ? undefined : Number(count) * UNITS_MS[unit as keyof typeof UNITS_MS];
 }
 
-/** Stricter than `Date.parse`, which takes 30 February for 2 March and a time without offset for local time. */
+/** Stricter than `Date.parse`, which reads 30 February as 2 March and a time without offset as local time. */
 function momentMs(raw: string): number | undefined {
   const match = MOMENT.exec(raw);
   if (match === null) return undefined;

@@ -19,7 +19,6 @@ const SECRET_RULE = 'must be whsec_ and base64 of 24 to 64 bytes';
 const listen = command({
   name: 'listen',
   summary: 'Follow the events of a gateway over HTTP, and forward them as signed webhooks to a program of yours.',
-  positionals: {},
   options: {
     forward: optional(receiverUrl, 'Send each event there. Default: events are only shown.'),
     events: repeated(eventPattern, MAX_PATTERNS, 'Only events of this type, such as payment.succeeded or "payment.*".'),
@@ -56,7 +55,7 @@ const listen = command({
 
 export const listenCommands: readonly Command[] = [listen];
 
-/** The key of the sandbox is for the sandbox alone, and never sent to another gateway. */
+/** The sandbox's key is used for the sandbox only, and never sent to another gateway. */
 async function gatewayOf(
   { config, environment }: Context,
   { url, apiKey }: { url?: string | undefined; apiKey?: string | undefined },
@@ -84,11 +83,11 @@ async function secretOf({ config, environment, world }: Context): Promise<string
 interface Following {
   readonly types: readonly string[];
   readonly signal: AbortSignal;
-  /** Called when the place in the feed is known: no later event is missed. */
+  /** Called once the position in the feed is known: no later event is missed. */
   readonly announce: () => void;
 }
 
-/** The events from now on, until the command is interrupted. */
+/** Yields new events until the command is interrupted. */
 async function* followFeed(
   { print }: Context,
   till: Till,
@@ -100,7 +99,7 @@ async function* followFeed(
     if (!isAway) print({ away: reason }, `The gateway is out of reach (${reason}). Trying again until it is back.`);
     isAway = true;
   };
-  // Types that this version does not know are for the gateway to judge.
+  // Types are not checked here: the gateway may know newer ones.
   const query = { after: 'latest', ...(types.length > 0 && { types: types as readonly EventPattern[] }) };
   let isAnnounced = false;
   try {
@@ -125,7 +124,7 @@ function lineOf({ createdAt, type, data }: TillEvent, forwarded: Forwarded | und
   return printable(parts.filter((part) => typeof part === 'string' && part !== '').join('  '));
 }
 
-/** The deed of the receiver, in words: a bare status does not say whose it is. */
+/** Names the receiver, because a status alone could be the gateway's. */
 function deedOf({ status, problem, isTaken, text = '' }: Forwarded): string {
   if (status === null) return `your receiver gave no answer: ${problem}`;
   if (isTaken) return `your receiver took it (${status})`;
@@ -149,7 +148,6 @@ function reasonOf(error: TillError): string {
   return error instanceof GatewayError ? `${error.status} ${error.code}` : problemOf(error);
 }
 
-/** The refusal of the gateway, as this command's own. */
 function ownError({ code, message, issues }: GatewayError): ApiError {
   const ownCode = Object.hasOwn(CATALOGUE, code) ? (code as ErrorCode) : 'internal_error';
   return new ApiError(ownCode, message, { issues });

@@ -1,7 +1,6 @@
 import type { Output } from './command.ts';
 import { type Column, layoutTable } from './table.ts';
 
-/** A list as a table for people and as JSON for programs. */
 export function listing<Row>(
   rows: readonly Row[],
   { columns, empty }: { columns: readonly Column<Row>[]; empty: string },

@@ -15,7 +15,6 @@ const PAGE = 200;
 const list = databaseCommand({
   name: 'merchants list',
   summary: `Show merchants of all partners, newest first, at most ${PAGE}.`,
-  positionals: {},
   options: {
     partner: optional(id, 'Only the merchants of this partner.'),
     mode: optional(oneOf(MODES), 'Only those in this mode.'),
@@ -48,7 +47,6 @@ const restore = databaseCommand({
   name: 'merchants restore',
   summary: 'Bring a deleted merchant back, with its destinations, fees and payments.',
   positionals: { id: required(id, 'The merchant.') },
-  options: {},
   examples: ['merchants restore mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: merchantId }) => {
     const merchant = await restoreMerchant(deps, { merchantId, actor: operatorOf(deps.config) });
@@ -74,7 +72,6 @@ function statusCommand(verb: string, status: MerchantStatus, summary: string): C
     name: `merchants ${verb}`,
     summary,
     positionals: { id: required(id, 'The merchant, as shown by merchants list.') },
-    options: {},
     examples: [`merchants ${verb} mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6`],
     run: async (deps, { id: merchantId }) => {
       const merchant = await changeMerchant(deps, {

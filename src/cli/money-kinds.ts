@@ -1,9 +1,10 @@
 import { assetsOf, findAsset } from '../chains/assets.ts';
+import { parseUnit } from '../chains/units.ts';
 import { parseAccount, parseAsset } from '../domain/caip.ts';
 import { parseUnits } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
 
-/** A known asset: its CAIP-19 id, or its network and symbol, `eip155:8453/USDC`. */
+/** A known asset, by its CAIP-19 id or by network and symbol, such as `eip155:8453/USDC`. */
 export const knownAsset: Kind<string> = {
   placeholder: 'asset',
   parse: (raw) => {
@@ -16,7 +17,7 @@ export const knownAsset: Kind<string> = {
   },
 };
 
-/** An account of one network; the address alone does not name the network. */
+/** A CAIP-10 account, because an address alone does not name its network. */
 export const account: Kind<{ readonly chainId: string; readonly address: string }> = {
   placeholder: 'caip10',
   parse: (raw) => {
@@ -31,8 +32,22 @@ export const transactionHash: Kind<string> = {
     /^0x[0-9a-f]{64}$/i.test(raw) ? raw.toLowerCase() : new Problem('must be 0x and 64 hexadecimal digits'),
 };
 
-/** In the smallest unit, like all exact amounts. */
+/** Whole numbers of the smallest unit, like all exact amounts. */
 export const units: Kind<bigint> = {
   placeholder: 'units',
   parse: (raw) => parseUnits(raw) ?? new Problem('must be a whole number of the smallest unit, above zero'),
+};
+
+/** `iso4217/USD=14`: a unit and an amount in minor units, which may be zero. */
+export const amountIn: Kind<{ readonly unit: string; readonly value: string }> = {
+  placeholder: 'unit=amount',
+  parse: (raw) => {
+    const split = raw.lastIndexOf('=');
+    const unit = parseUnit(raw.slice(0, Math.max(split, 0)));
+    const value = raw.slice(split + 1);
+    if (split < 0 || (value !== '0' && parseUnits(value) === undefined)) {
+      return new Problem('must be a unit and an amount in its minor units, such as iso4217/USD=14 for 0.14 USD');
+    }
+    return unit.ok ? { unit: unit.value.id, value } : new Problem(`has a unit that ${unit.problem}`);
+  },
 };

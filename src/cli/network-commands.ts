@@ -7,11 +7,10 @@ import { type Command, command, type Output } from './command.ts';
 import type { Context } from './connect.ts';
 import { layoutTable } from './table.ts';
 
-/** The answers of one endpoint about its network. */
 interface EndpointReport {
   readonly network: string;
   readonly name: string;
-  /** Its place in RPC_URLS, from 1: its address may hold a key, and is not shown. */
+  /** The position in RPC_URLS, from 1. The URL is not shown, because it may contain a key. */
   readonly endpoint: number;
   readonly state: 'up' | 'down';
   readonly head: number | null;
@@ -19,15 +18,12 @@ interface EndpointReport {
   readonly problems: readonly string[];
 }
 
-/** The timeout of an endpoint. */
 const ANSWER_WITHIN_MS = 15_000;
 
 const check = command({
   name: 'networks check',
   summary:
     'Compare every configured network with its chain, through each of its endpoints. Exit code 1 when a problem is found.',
-  positionals: {},
-  options: {},
   examples: ['networks check', 'networks check --json'],
   run: async (context) => {
     const networks = await configuredNetworks(context);

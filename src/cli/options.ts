@@ -15,7 +15,6 @@ type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** The values of options, by the same names. */
 export type Values<O extends Options> = { readonly [Name in keyof O]: O[Name] extends Option<infer T> ? T : never };
 
 export function required<T>(kind: Kind<T>, doc: string): Option<T> {
@@ -39,7 +38,7 @@ export function withDefault<T>(kind: Kind<T>, fallback: string, doc: string): Op
   };
 }
 
-/** May be given several times, up to a bound; the same value twice counts once. */
+/** An option that may be given up to `most` times. Equal values count once. */
 export function repeated<T>(kind: Kind<T>, most: number, doc: string): Option<readonly T[]> {
   return {
     doc,

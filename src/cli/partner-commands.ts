@@ -14,7 +14,6 @@ const partnerId = required(id, 'The partner, as shown by partners list.');
 const create = databaseCommand({
   name: 'partners create',
   summary: 'Add a partner. Give it a key with keys create.',
-  positionals: {},
   options: { name: required(text, 'The name of the partner.') },
   examples: ['partners create --name "Shop Ltd"'],
   run: async (deps, { name }) => {
@@ -27,8 +26,6 @@ const create = databaseCommand({
 const list = databaseCommand({
   name: 'partners list',
   summary: 'Show all partners.',
-  positionals: {},
-  options: {},
   examples: ['partners list', 'partners list --json'],
   run: async ({ db }) =>
     listing(await listPartners(db.sql), {
@@ -84,7 +81,6 @@ const disable = databaseCommand({
   name: 'partners disable',
   summary: 'Refuse all keys of a partner until it is enabled again.',
   positionals: { id: partnerId },
-  options: {},
   examples: ['partners disable prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: partner }) => {
     const changes = { isDisabled: true };
@@ -97,7 +93,6 @@ const enable = databaseCommand({
   name: 'partners enable',
   summary: 'Accept the keys of a disabled partner again.',
   positionals: { id: partnerId },
-  options: {},
   examples: ['partners enable prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: partner }) => {
     const changes = { isDisabled: false };

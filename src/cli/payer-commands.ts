@@ -22,7 +22,7 @@ const payer: Kind<Payer> = {
   },
 };
 
-/** Data that stays, each with its reason. `docs/payer-data.md` says the same. */
+/** Data that is kept, with the reasons, as listed in `docs/payer-data.md`. */
 const KEPT = {
   account: [
     'The account in payments, items, books and receipts: they prove who paid, and the chain shows it to everybody.',
@@ -37,7 +37,6 @@ const erase = databaseCommand({
   name: 'payers erase',
   summary: 'Erase the data about a payer that the books do not need, and say what stays.',
   positionals: { payer: required(payer, 'The paying account (CAIP-10), or an e-mail address that got receipts.') },
-  options: {},
   examples: ['payers erase eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', 'payers erase payer@example.com'],
   run: async (deps, { payer: found }) => {
     const actor = operatorOf(deps.config);

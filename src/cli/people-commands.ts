@@ -12,8 +12,9 @@ import { type Command, databaseCommand, operatorOf } from './command.ts';
 import type { OperatorDeps } from './connect.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
+import { amountIn } from './money-kinds.ts';
 import { flag, optional, repeated, required } from './options.ts';
-import { amountIn, emailAddress } from './people-kinds.ts';
+import { emailAddress } from './people-kinds.ts';
 import { openRowKeys } from './row-keys.ts';
 import { layoutFields } from './table.ts';
 
@@ -25,7 +26,6 @@ const DEFAULT_PORT = 8080;
 const invite = databaseCommand({
   name: 'people invite',
   summary: 'Invite a person to the dashboard, and show the link that signs them in once.',
-  positionals: {},
   options: {
     partner: optional(id, 'The partner that the person belongs to.'),
     merchant: optional(id, 'The merchant that the person belongs to.'),
@@ -121,8 +121,6 @@ const set = databaseCommand({
 const list = databaseCommand({
   name: 'people list',
   summary: 'Show the people who may sign in to the dashboard.',
-  positionals: {},
-  options: {},
   examples: ['people list'],
   run: async ({ db }) => {
     const people = await listEverybody(db.sql, MAX_LISTED);
@@ -149,7 +147,6 @@ const remove = databaseCommand({
   name: 'people remove',
   summary: 'Remove a person: all sessions, links and passkeys end.',
   positionals: { id: required(id, 'The person, as shown by people list.') },
-  options: {},
   examples: ['people remove psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: personId }) => {
     const input = { actor: operatorOf(deps.config), personId, isSeen: everybody, mayRemoveLastOwner: true };
@@ -175,13 +172,13 @@ async function belongingOf(
   return { belongsTo: 'merchant', partnerId: found.partnerId, merchantId: found.id, mode: found.mode };
 }
 
-/** With a server for mail the nodes send the link. It is shown in any case. */
+/** If a mail server is configured, the nodes also mail the link. It is printed in any case. */
 async function openMail(deps: OperatorDeps, language: Language = 'en'): Promise<LinkMail | undefined> {
   if (deps.config.smtp === undefined) return undefined;
   return { publicUrl: await originFor(deps), language, secrets: await openSecrets(deps) };
 }
 
-/** A sandbox may listen on another port than the default one, which this command is not told. Its own file names it. */
+/** A sandbox may listen on another port than the default, which this command does not know. `sandbox.json` contains its URL. */
 async function originFor({ config }: OperatorDeps): Promise<string> {
   const isDefault = config.publicUrl === `http://localhost:${DEFAULT_PORT}` && config.databaseUrl === undefined;
   const sandbox = isDefault ? await readSandbox(config.home) : undefined;
@@ -208,7 +205,7 @@ function placeText({ belongsTo, partnerId, merchantId }: Person): string {
   return merchantId ?? partnerId ?? belongsTo;
 }
 
-/** Without the MAC of the row. */
+/** The person without the MAC of the row. */
 function shown(person: Person & { mac?: string }): object {
   const { mac: _, ...rest } = person;
   return rest;

@@ -15,7 +15,6 @@ const compare = databaseCommand({
   name: 'reconcile',
   summary:
     'Compare the books with the chains, block by block, and with the balances of the operator’s accounts. Exit code 1 when they differ.',
-  positionals: {},
   options: {
     network: optional(id, 'One network only, such as eip155:8453.'),
     from: optional(blockNumber, 'The first block. Default: the first known block.'),
@@ -56,7 +55,6 @@ function describe(reports: readonly ReconcileReport[], found: readonly string[])
 const restore = databaseCommand({
   name: 'rebuild',
   summary: 'Rebuild lost payments, payouts, refunds and book entries from the chain, gas included.',
-  positionals: {},
   options: {
     network: required(id, 'The network, such as eip155:8453.'),
     from: required(blockNumber, 'The first block with lost data.'),

@@ -24,7 +24,6 @@ const MAX_LISTED = 200;
 const list = databaseCommand({
   name: 'refunds list',
   summary: `Show refunds of all partners, the newest first, at most ${MAX_LISTED}.`,
-  positionals: {},
   options: {
     state: repeated(oneOf(REFUND_STATES), REFUND_STATES.length, 'Only in this state.'),
     merchant: optional(id, 'Only of this merchant.'),
@@ -59,7 +58,6 @@ const show = databaseCommand({
   name: 'refunds show',
   summary: 'Show a refund, or all refunds of a payment, and everything that happened to them.',
   positionals: { id: required(id, 'The refund, or its payment.') },
-  options: {},
   examples: ['refunds show rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'refunds show pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: asked }) => {
     const { db, world, config } = deps;
@@ -80,7 +78,7 @@ const show = databaseCommand({
 });
 
 interface ShownHistory extends ShownRefund {
-  /** The page on which the merchant can sign for it now. */
+  /** The page on which the merchant can sign the refund now. */
   readonly signUrl: string | null;
   readonly events: readonly StoredEvent[];
 }
@@ -116,7 +114,6 @@ const retry = databaseCommand({
   name: 'refunds retry',
   summary: 'Retry a failed refund. Its cover is still reserved.',
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
-  options: {},
   examples: ['refunds retry rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
     const refund = await retryRefund(
@@ -131,7 +128,6 @@ const create = databaseCommand({
   name: 'refunds create',
   summary: 'Refund all that is left of a payment. Only operators can, while its merchant is suspended or frozen.',
   positionals: { id: required(id, 'The payment.') },
-  options: {},
   examples: ['refunds create pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: (deps, { id: paymentId }) =>
     withChains(deps, async (chains) => {
@@ -149,7 +145,6 @@ const approve = databaseCommand({
   name: 'refunds approve',
   summary: 'Send a refund although its merchant is suspended or frozen, or the refund cools off.',
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
-  options: {},
   examples: ['refunds approve rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
     const refund = await approveRefund(deps, { id: refundId, actor: operatorOf(deps.config) });
@@ -161,7 +156,6 @@ const cover = databaseCommand({
   name: 'refunds cover',
   summary: "Let the operator's float pay what the merchant's float lacks for a waiting refund.",
   positionals: { id: required(id, 'The refund, as shown by refunds list.') },
-  options: {},
   examples: ['refunds cover rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
   run: async (deps, { id: refundId }) => {
     const { refund, missing, offeredUntil } = await coverByOperator(deps, {

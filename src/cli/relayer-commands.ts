@@ -9,15 +9,13 @@ const COIN_DECIMALS = 18;
 const list = databaseCommand({
   name: 'relayers list',
   summary: 'Show the accounts that send transactions, former ones too: balance, next nonce and transactions in flight.',
-  positionals: {},
-  options: {},
   examples: ['relayers list', 'relayers list --json'],
   run: (deps) =>
     withChains(deps, async (chains) => {
       const relayers = await listRelayers({ chains, db: deps.db, clock: deps.world.clock });
       const rows = relayers.map(({ balance, nextNonce, ...rest }) => ({
         ...rest,
-        // Text, because programs read JSON numbers as floats.
+        // A string, because many programs read JSON numbers as floats.
         balance: balance === undefined ? null : formatDecimal({ units: balance, decimals: COIN_DECIMALS }),
         nextNonce: nextNonce ?? null,
       }));

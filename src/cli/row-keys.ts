@@ -6,14 +6,14 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import { openSecrets } from '../settings/master-secret.ts';
 import type { OperatorDeps } from './connect.ts';
 
-/** The keys that open the subjects of events. */
+/** The keys that decrypt the subjects of events. */
 export async function openEventKeys(deps: OperatorDeps): Promise<KeyRing> {
   const secrets = await openSecrets(deps);
   await refuseOtherSecret({ ...deps, secrets });
   return openSubjectKeys({ ...deps, secrets }, { needsAll: true });
 }
 
-/** The keys of a command that writes authenticated rows. Nodes would refuse rows under another master secret. */
+/** The keys for commands that write authenticated rows. Nodes refuse rows made with another master secret, so it is checked. */
 export async function openRowKeys(deps: OperatorDeps): Promise<KeyRing> {
   const secrets = await openSecrets(deps);
   await refuseOtherSecret({ ...deps, secrets });

@@ -32,8 +32,6 @@ const BYTES = 32;
 const create = command({
   name: 'secret create',
   summary: 'Make a master secret for TILL_SECRET. It is stored nowhere.',
-  positionals: {},
-  options: {},
   examples: ['secret create'],
   run: async ({ world }) => {
     const secret = Buffer.from(world.random.bytes(BYTES)).toString('base64');
@@ -44,7 +42,6 @@ const create = command({
 const rotate = databaseCommand({
   name: 'secret rotate',
   summary: 'Wrap stored secrets with the first master secret in TILL_SECRET, and sign receipts with a new key.',
-  positionals: {},
   options: {
     head: optional(
       text,
@@ -87,7 +84,7 @@ const rotate = databaseCommand({
 
 /**
  * Writes the keys that would be lost with an older master secret to a file, before anything is rotated. If the process dies
- * afterwards, the same command with another file does it again: a head that exists is never overwritten.
+ * afterwards, run the same command with another file: an existing file is never overwritten.
  */
 async function exportHead(
   deps: SecretDeps,
@@ -95,7 +92,7 @@ async function exportHead(
 ): Promise<void> {
   if (!isLost) await refuseOtherSecret(deps);
   const retired = await retireSubjectKeys(deps, { isLost });
-  // The keys of a lost master secret are lost with it, and those at hand are stored: there is nothing to export.
+  // Nothing to export: the keys of a lost master secret are lost, and the others are stored in the database.
   if (isLost || (retired === 0 && file === undefined)) return;
   if (file === undefined) {
     const message =
@@ -114,7 +111,6 @@ async function exportHead(
 const importKeys = databaseCommand({
   name: 'secret import',
   summary: 'Store the keys of older master secrets that a head holds, before a lost database is rebuilt.',
-  positionals: {},
   options: { head: required(text, 'A file that `secret rotate --head` or `books head --json` wrote.') },
   examples: ['secret import --head head.json'],
   run: async (deps, { head: file }) => {

@@ -18,7 +18,6 @@ const MAX_LISTED = 200;
 const list = databaseCommand({
   name: 'strays list',
   summary: `Show money that arrived without a payment, or too late, the newest first, at most ${MAX_LISTED}.`,
-  positionals: {},
   options: { all: flag('Include strays that were returned or made a float.') },
   examples: ['strays list', 'strays list --all --json'],
   run: async ({ db }, { all }) => {

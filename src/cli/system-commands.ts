@@ -11,8 +11,6 @@ import { listing } from './listing.ts';
 const alerts = databaseCommand({
   name: 'alerts',
   summary: 'Show the alerts that need attention.',
-  positionals: {},
-  options: {},
   examples: ['alerts', 'alerts --json'],
   run: async ({ db }) =>
     listing(
@@ -34,8 +32,6 @@ const alerts = databaseCommand({
 const migrateDatabase = command({
   name: 'migrate',
   summary: 'Bring the database schema up to this version. Data stays; there is no way back.',
-  positionals: {},
-  options: {},
   examples: ['migrate'],
   run: async (context) => {
     const shared = await connect(context);
@@ -57,8 +53,6 @@ const migrateDatabase = command({
 const config = command({
   name: 'config',
   summary: 'Show the settings in force; secrets as ***.',
-  positionals: {},
-  options: {},
   examples: ['config'],
   run: async (context) =>
     listing(describeConfig(context.config), {

@@ -6,13 +6,12 @@ export interface Column<Row> {
 const GAP = '  ';
 const NOTHING = '-';
 
-/** Aligned columns under their titles. */
 export function layoutTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const titles = columns.map(({ title }) => title.toUpperCase());
   return align([titles, ...rows.map((row) => columns.map(({ cell }) => show(cell(row))))]);
 }
 
-/** One thing: its fields below each other. */
+/** The fields of one object, one on each line. */
 export function layoutFields(fields: Readonly<Record<string, string | Date | null>>): string {
   return align(Object.entries(fields).map(([name, value]) => [name, show(value)]));
 }
@@ -31,7 +30,7 @@ function show(value: string | Date | null): string {
   return value === null || value === '' ? NOTHING : printable(value);
 }
 
-/** Names are written by others: nothing in them may move the cursor, break the line or turn the direction of text. */
+/** Third parties choose names. They must not move the cursor, break the line or change the direction of text. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ');
 }
@@ -40,7 +39,7 @@ const GRAPHEMES = new Intl.Segmenter();
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\uff01-\uff60]/u;
 
-/** Columns on a terminal: Chinese, Japanese and Korean characters and emoji take two. */
+/** The width on a terminal. Chinese, Japanese and Korean characters and emoji take two columns. */
 function displayWidth(text: string): number {
   let width = 0;
   for (const { segment } of GRAPHEMES.segment(text)) width += WIDE.test(segment) ? 2 : 1;

@@ -12,16 +12,15 @@ import { ConfigurationError, describeFailure, type Failure } from './failure.ts'
 import { helpFor } from './help.ts';
 import { originOf } from './origin-of.ts';
 
-/** The parts of the process that a command uses. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdout: Sink;
   readonly stderr: Sink;
-  /** The world of a test, with its own time. Otherwise commands on a database go by the time of the database. */
+  /** Set by tests, with a time of their own. Otherwise database commands use the database's time. */
   readonly world?: World;
   /** The clock of this machine, which may be wrong. */
   readonly machineClock?: Clock;
-  /** Aborts at Ctrl-C. A command that asks for it ends by itself. */
+  /** Returns a signal that aborts at Ctrl-C, for commands that then end by themselves. */
   readonly untilInterrupted?: () => AbortSignal;
 }
 
@@ -33,7 +32,7 @@ const REPEATED_WITHIN_MS = 1_000;
 
 if (import.meta.main) await main();
 
-/** Runs one operator command and returns its exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration. */
+/** Runs one operator command. Returns the exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration. */
 export async function runTill(argv: readonly string[], io: Io): Promise<number> {
   const isJson = hasFlag(argv, '--json');
   const secrets: string[] = [];
@@ -46,8 +45,8 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
   } catch (error) {
     const failure = describeFailure(error);
     const text = isJson ? failureAsJson(failure) : failureAsText(failure);
-    // Foreign text may hold a secret and is masked. Our own sentences are not: a password such as "till" would garble
-    // them.
+    // Errors of other programs may contain a secret, so they are masked. Our own messages contain none, and masking would garble
+    // them if a password is a common word such as "till".
     say(failure.code === 'internal_error' ? strikeSecrets(text, secrets) : text);
     return failure.exitCode;
   }
@@ -61,7 +60,7 @@ async function execute(argv: readonly string[], io: Io, secrets: string[]): Prom
   const misspelt = misspeltSettings(io.env);
   if ('problems' in read) throw new ConfigurationError([...read.problems, ...misspelt]);
   secrets.push(...secretValues(read.config));
-  // Warnings and worse, on standard error: standard output is for the result alone.
+  // Warnings go to standard error, because standard output is for the result.
   const log = createLog({ level: 'warn', secrets, sink: io.stderr });
   for (const text of misspelt) log.warn(text);
   const isJson = hasFlag(argv, '--json');
@@ -87,16 +86,16 @@ async function main(): Promise<void> {
   let interruptedAtMs = 0;
   const end = (code: number) => () => {
     const nowMs = systemWorld.clock.nowMs();
-    // npm repeats the signal of the terminal at once. A later one ends a command that does not come to its end by itself.
+    // Under npm, Ctrl-C arrives twice at once; the second is ignored. A later Ctrl-C ends a command that has not ended yet.
     if (interruption?.signal.aborted && nowMs - interruptedAtMs < REPEATED_WITHIN_MS) return;
     if (interruption === undefined || interruption.signal.aborted) process.exit(code);
     interruptedAtMs = nowMs;
     interruption.abort();
   };
-  // Ending through `exit` lets a database started for this command be stopped; uncommitted changes are undone.
+  // Ends by `process.exit`, whose handlers stop a database started for this command. Uncommitted changes are rolled back.
   process.on('SIGINT', end(130));
   process.on('SIGTERM', end(143));
-  // A reader that closes the pipe early, such as `head`, is no failure.
+  // A reader such as `head` may close the pipe early. That is no failure.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   process.exitCode = await runTill(process.argv.slice(2), {
     env: readEnvironment(),

@@ -8,19 +8,18 @@ import { type Command, command } from './command.ts';
 import { oneOf } from './kinds.ts';
 import { required } from './options.ts';
 
-/** The steps of a command in a sandbox, printed one line at a time. */
+/** The steps of a command in a sandbox, printed one on each line. */
 interface Scene extends Shopper {
   readonly steps: string[];
 }
 
-/** Makes an event happen, and returns the id of its object. */
 type Recipe = (scene: Scene) => Promise<string>;
 
 const PRICE = { unit: 'iso4217/USD', value: '1000' };
 const HOUR_S = 3_600;
-/** Longer than a signature is good for. */
+/** Longer than any signature is valid. */
 const RUN_OUT_MS = 15 * 60_000;
-/** Time for the request to arrive before the payment expires. */
+/** Long enough for the request to arrive before the payment expires. */
 const SHORT_LIFE_S = 5;
 
 const create: Recipe = (scene) => createPayment(scene, {});
@@ -57,7 +56,7 @@ const link = async (scene: Scene, fields: object = {}): Promise<string> => {
   return paymentLink.id;
 };
 
-/** A merchant asks for another destination, which waits as in live mode, and then perhaps for the first one again. */
+/** A merchant asks for another destination, which waits as in live mode. The later addresses are asked for afterwards. */
 const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<string> => {
   const id = await merchant(scene);
   const settlementId = await register(scene, id);
@@ -69,7 +68,7 @@ const redirected = async (scene: Scene, ...thenTo: readonly string[]): Promise<s
   return id;
 };
 
-/** An endpoint whose receiver wants no webhooks. It is tested, disabled and deleted. */
+/** An endpoint that answers every webhook with 410. It is tested, disabled and deleted. */
 const unwelcome: Recipe = async (scene) => {
   const body = { url: `${scene.baseUrl}/demo/gone`, events: ['webhook_endpoint.test'], description: 'till trigger' };
   const { webhookEndpoint } = await scene.call('POST', '/v1/webhook-endpoints', body);
@@ -83,7 +82,7 @@ const unwelcome: Recipe = async (scene) => {
   return id;
 };
 
-/** The way of a real payment, refund, merchant or endpoint of the sandbox to each event. */
+/** For each event, the steps with real objects of the sandbox that cause it. */
 const RECIPES = {
   'payment.created': create,
   'payment.processing': paid,
@@ -158,7 +157,6 @@ const trigger = command({
   name: 'trigger',
   summary: 'Make an event happen in the running sandbox, by a real payment, refund, merchant or webhook endpoint.',
   positionals: { type: required(oneOf(TYPES), 'The event.') },
-  options: {},
   examples: ['trigger payment.succeeded', 'trigger refund.succeeded --json'],
   run: async ({ config, world }, { type }) => {
     const shopper = await createShopper(world, config.home);
@@ -196,7 +194,7 @@ async function rehearsed(scene: Scene, outcome: string): Promise<string> {
   return id;
 }
 
-/** Gives a merchant a destination for USDC, and returns the id of the settlement. */
+/** Adds a destination for USDC to a merchant, and returns the id of the settlement. */
 async function register(scene: Scene, merchantId: string): Promise<string> {
   const asset = assetsOf(SANDBOX_NETWORK).find(({ symbol }) => symbol === 'USDC')?.id;
   const settlements = [{ asset, destination: `${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.merchant}` }];

@@ -4,7 +4,7 @@ import { isPublicAddress } from '../domain/public-address.ts';
 import type { Timers } from '../runtime/world.ts';
 import { createGuardedLookup, ForbiddenAddressError, type IsAllowed, refuseForbiddenHost } from './guarded-lookup.ts';
 
-/** A request to a URL that a stranger chose. */
+/** A request to a URL from an untrusted source. */
 export interface OutgoingRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST';
@@ -17,11 +17,11 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   /** The beginning of the body, up to `maxBytes`. */
   readonly bytes: Buffer;
-  /** The body ended, within the limits of size and time. */
+  /** False if the body was cut by the limits of size or time, or broke off. */
   readonly isWhole: boolean;
 }
 
-/** Why there is no answer. The message never contains text from the server. */
+/** The reason for a missing answer. The message never contains text from the server. */
 export class ExchangeError extends Error {
   /** True if a retry may succeed. */
   readonly isPassing: boolean;
@@ -32,29 +32,29 @@ export class ExchangeError extends Error {
   }
 }
 
-/** Sends a request and reads the answer. Redirects are not followed: the server would choose whom we ask next. */
+/** Sends a request and reads the answer. Redirects are not followed: they would let the server choose the next URL. */
 export type Exchange = (request: OutgoingRequest) => Promise<Answer>;
 
 export interface ExchangeDeps {
   readonly timers: Timers;
-  /** The addresses that may be connected to; public ones by default. */
+  /** The addresses that a connection may be made to. By default all public addresses. */
   readonly isAllowed?: IsAllowed | undefined;
-  /** Certificate authorities in place of the usual ones. */
+  /** Certificate authorities that replace those of Node.js. */
   readonly ca?: string | undefined;
 }
 
 export interface ExchangeLimits {
-  /** For everything: the look-up, the connection, the request and the answer. */
+  /** The bound for the whole exchange: DNS look-up, connection, request and answer. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Connections to one host that are kept for later requests. None by default. */
+  /** Idle connections that are kept for each host. None by default. */
   readonly keptConnections?: number;
 }
 
-/** Idle connections are closed before most servers close them. */
+/** Shorter than the keep-alive timeout of most servers, so that the server rarely closes a connection while we use it again. */
 const IDLE_MS = 4_000;
 
-/** A connection is checked when it is made. A kept connection leads to the address that was checked. */
+/** The address is checked when a connection is made. A kept connection stays with its address, so reuse needs no new check. */
 export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exchange {
   const { timers, isAllowed = isPublicAddress, ca } = deps;
   const { timeoutMs, maxBytes, keptConnections = 0 } = limits;
@@ -81,11 +81,11 @@ export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exch
         const { response, parts } = answered;
         const { statusCode: status = 0, headers } = response;
         end(() => resolve({ status, headers, bytes: Buffer.concat(parts).subarray(0, maxBytes), isWhole }));
-        // Without this the rest of the body would be read before the connection is used again.
+        // Node.js would otherwise read the rest of the body before it reuses the connection.
         if (!isWhole) response.destroy();
       };
       const fail = (error: Error) => {
-        // The status is the answer. A body that breaks off changes nothing of it.
+        // The status has arrived, and a broken body does not change it.
         if (answered !== undefined) finish(false);
         else end(() => reject(failureOf(error)));
       };
@@ -113,7 +113,7 @@ export function createExchange(deps: ExchangeDeps, limits: ExchangeLimits): Exch
           response.on('end', () => finish(response.complete));
         });
         outgoing.on('error', (error: NodeJS.ErrnoException) => {
-          // The server closed a kept connection in the same moment. It has not seen the request, or not all of it.
+          // The server closed the kept connection while we sent. It has not received the whole request, so we may send it again.
           const isStale = outgoing.reusedSocket && answered === undefined && !isOver && error.code === 'ECONNRESET';
           if (isStale) send(false);
           else fail(error);
@@ -147,7 +147,7 @@ function failureOf(error: Error): ExchangeError {
     : new ExchangeError(reasonOf(error as NodeJS.ErrnoException), { isPassing: true });
 }
 
-/** Words for the codes of Node.js. Its messages may contain text from the server. */
+/** Our own words for the error codes of Node.js. Messages of Node.js may contain text from the server. */
 function reasonOf({ code = '' }: NodeJS.ErrnoException): string {
   if (['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'ETIMEOUT', 'ECANCELLED', 'EREFUSED'].includes(code)) {
     return 'its name could not be resolved';

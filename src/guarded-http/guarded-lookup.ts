@@ -1,7 +1,6 @@
 import { type LookupAddress, Resolver } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 
-/** An address is not among those that may be connected to. */
 export class ForbiddenAddressError extends Error {
   constructor() {
     super('its address is not a public one');
@@ -15,15 +14,15 @@ const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
-/** A name server that does not answer is given up before the request itself is. */
+/** Shorter than the timeout of a request, so that a silent name server is reported as the cause. */
 const RESOLVER = { timeout: 2_000, tries: 2 };
 
 /**
- * A look-up that gives a connection only addresses that may be asked. The connection uses the address that was checked:
- * there is no second look-up that could give another one.
+ * A DNS look-up that returns only allowed addresses. The connection uses the checked address: there is no second look-up that could
+ * return another one (DNS rebinding).
  *
- * Names are resolved by c-ares. The look-up of the operating system blocks one of few threads, and a stranger's slow name
- * server could occupy them all.
+ * Names are resolved by c-ares. The look-up of the operating system blocks one of few threads, and a slow name server of a third
+ * party could occupy them all.
  */
 export function createGuardedLookup(isAllowed: IsAllowed): LookupFunction {
   const resolver = new Resolver(RESOLVER);
@@ -41,7 +40,7 @@ export function createGuardedLookup(isAllowed: IsAllowed): LookupFunction {
   };
 }
 
-/** Throws if a host that is an address itself may not be asked: such a host is connected to without a look-up. */
+/** Throws if the host is an IP address that is not allowed: Node.js connects to IP addresses without a look-up. */
 export function refuseForbiddenHost({ hostname }: URL, isAllowed: IsAllowed): void {
   const literal = hostname.replace(/^\[|\]$/g, '');
   if (isIP(literal) !== 0 && !isAllowed(literal)) throw new ForbiddenAddressError();

@@ -19,7 +19,6 @@ export type FetchImage = (url: string) => Promise<Picture>;
 const TIMEOUT_MS = 5_000;
 const HEADERS = { accept: 'image/webp,image/png,image/jpeg', 'user-agent': 'till' };
 
-/** Fetches images from URLs that strangers chose. */
 export function createImageFetcher(deps: ExchangeDeps): FetchImage {
   const exchange = createExchange(deps, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_LOGO_BYTES });
   return async (url) => {

@@ -4,7 +4,7 @@ import { plainText, unlinkedText } from './plain-text.ts';
 import type { Words } from './words/en.ts';
 import { WORDS } from './words/words.ts';
 
-/** A mail as people read it. Both bodies say the same. */
+/** A mail. Text and HTML have the same content. */
 export interface Letter {
   readonly subject: string;
   readonly text: string;
@@ -14,7 +14,7 @@ export interface Letter {
 interface LetterInput {
   readonly content: MailContent;
   readonly language: Language;
-  /** The one-time link. */
+  /** The one-time link to sign in. */
   readonly link: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function letterOf({ content, language, link }: LetterInput): Letter {
   }
 }
 
-/** Alerts are for operators, and in English as the documentation is. */
+/** Alerts are for operators, so they are in English like the documentation. */
 function alertLetter({ kind, name, about, message, site, at, waiting }: AlertContent): Letter {
   const isRaised = kind === 'alert_raised';
   const subject = plainText(about, 80);
@@ -157,7 +157,7 @@ function htmlOf(block: Block): string {
   return `${title}<table style="border-collapse: collapse">${rows.join('')}</table>`;
 }
 
-/** One pass, so that a value that looks like a name is not filled in again. */
+/** All names are replaced in one pass, so that a value that contains `{name}` is not replaced again. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
@@ -179,7 +179,7 @@ function localeOf(language: Language): string {
   return `${language}-u-nu-latn`;
 }
 
-/** Exact: the formatter gets the decimal as text, never as a float. */
+/** The formatter gets the decimal as text, because a float would lose digits. */
 function amountText(language: Language, { value, decimals, symbol }: MailedAmount): string {
   const text = formatForPeople({ units: BigInt(value), decimals });
   const places = text.split('.')[1]?.length ?? 0;

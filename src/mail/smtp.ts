@@ -3,10 +3,9 @@ import { createTransport } from 'nodemailer';
 import type { World } from '../runtime/world.ts';
 import type { Letter } from './letter.ts';
 
-/** The outcome of one attempt. An attempt whose end is unknown has failed: the mail is sent again, under the same id. */
+/** The outcome of one attempt. An unknown outcome counts as failed: the mail is sent again with the same Message-ID. */
 export type MailOutcome =
   | { readonly is: 'sent' }
-  /** The server refuses the recipient for good. */
   | { readonly is: 'refused'; readonly problem: string }
   | { readonly is: 'failed'; readonly problem: string };
 
@@ -25,7 +24,7 @@ export interface SmtpTerms {
   readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** `implicit`: TLS from the first byte. `required`: STARTTLS, or nothing is sent. */
+  /** `implicit`: TLS from the first byte. `required`: STARTTLS, or the mail is not sent. */
   readonly tls: 'implicit' | 'required' | 'optional' | 'none';
 }
 
@@ -35,9 +34,9 @@ export interface Sender {
 }
 
 const CONNECT_MS = 10_000;
-/** Longest silence of the server. */
+/** The longest time without a byte from the server. */
 const SILENCE_MS = 20_000;
-/** The longest attempt. A server that sends a byte now and then is cut as well. */
+/** The bound for a whole attempt. A server that sends a byte now and then never reaches `SILENCE_MS`. */
 export const ATTEMPT_MS = 40_000;
 
 /** Sends mail by SMTP, one connection for each mail. */
@@ -59,7 +58,7 @@ export function createMailer({ timers }: Pick<World, 'timers'>, terms: SmtpTerms
           text,
           html,
           date: at,
-          // The same at every attempt, so that a second copy can be recognised.
+          // The same id at every attempt, so that mail programs can recognise a second copy.
           messageId: `<${id}@${domain}>`,
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
         });
@@ -87,10 +86,10 @@ function openTransport({ host, port, user, password, tls }: SmtpTerms, signal: A
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // Content never names files or URLs to read.
+    // A mail's content must not make nodemailer read files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
-    // The socket is ours, so that it can be cut.
+    // The socket is opened here, so that a stop can close it.
     getSocket(_options, callback) {
       const socket = connect({ host, port, timeout: CONNECT_MS });
       const end = (error: Error) => {
@@ -104,7 +103,7 @@ function openTransport({ host, port, user, password, tls }: SmtpTerms, signal: A
         socket.removeListener('error', end);
         socket.removeAllListeners('timeout');
         socket.setTimeout(0);
-        // Until the transport listens, and after it has stopped to.
+        // The transport listens for errors only part of the time. An error without a listener would end the process.
         socket.on('error', () => {});
         callback(null, { connection: socket });
       });
@@ -120,7 +119,7 @@ function failWhenCut(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Names the step and the codes, and never the words of the server: they can repeat an address or a password. */
+/** Names the step and the codes of the failure. The server's own text is left out: it can contain an address or a password. */
 function judge(error: unknown): MailOutcome {
   const { code = 'unknown', responseCode, command, response = '' } = error as Record<string, string | undefined>;
   const status = Number(responseCode);

@@ -8,10 +8,9 @@ import { linesOf, type TextLine } from './text-lines.ts';
 
 type Document = InstanceType<typeof PDFDocument>;
 
-/** A part of the page that is never divided. */
+/** A part of the page that is never split between pages. */
 interface Block {
   readonly height: number;
-  /** The next block must be on the same page. */
   readonly isKeptWithNext?: boolean;
   draw(doc: Document, top: number): void;
 }
@@ -28,13 +27,13 @@ interface TextBlock {
   readonly size: number;
   readonly weight?: Weight;
   readonly color?: string;
-  /** Hashes and commands: left to right in every language. */
+  /** Hashes and commands are written left to right in every language. */
   readonly isCode?: boolean;
   readonly href?: string | null | undefined;
 }
 
 const LINE_HEIGHT = 1.35;
-/** The part of a line above the baseline. */
+/** The height of a line above its baseline, as a share of the font size. */
 const ASCENT = 0.98;
 const INK = '#111111';
 const SOFT = '#555555';
@@ -42,7 +41,6 @@ const RULE = '#bbbbbb';
 const LOGO_SIZE = 36;
 const COLUMN_GAP = 12;
 
-/** The receipt as a PDF file. */
 export async function drawSheet({ sheet, size, logo, paidAt }: PrintJob): Promise<Uint8Array> {
   const paper = PAPERS[size];
   const setting = { paper, width: paper.width - 2 * paper.margin, dir: sheet.dir };
@@ -113,7 +111,7 @@ function blocksOf(sheet: Sheet, setting: Setting, logo: Buffer | undefined): Blo
 
 function sectionBlocks({ title, text, rows, ...section }: Section, setting: Setting): Block[] {
   const { textSize, height } = setting.paper;
-  // Nobody types commands from a roll of 80 mm. The address of the receipt, which has them, is printed.
+  // Nobody types commands from an 80 mm receipt. The printed URL leads to the receipt page, which has the commands.
   const commands = height === undefined ? undefined : section.commands;
   const small = textSize * 0.85;
   return [
@@ -146,13 +144,13 @@ function logoBlock(file: Buffer, { paper, width, dir }: Setting): Block {
       try {
         doc.image(file, left, top, { fit: [LOGO_SIZE, LOGO_SIZE] });
       } catch {
-        // A broken picture leaves its place empty.
+        // The place of a broken picture stays empty.
       }
     },
   };
 }
 
-/** One block for each line, so that a long text can be divided between pages. */
+/** One block for each line, so that a long text can be split between pages. */
 function textBlocks(setting: Setting, text: TextBlock): Block[] {
   return lines(text, setting, setting.width).map((line) => ({
     height: text.size * LINE_HEIGHT,
@@ -160,7 +158,7 @@ function textBlocks(setting: Setting, text: TextBlock): Block[] {
   }));
 }
 
-/** The label and its value: on one line if both fit, else below each other. */
+/** Label and value are on one line if both fit, otherwise below each other. */
 function rowBlock({ label, value, isCode = false, isTotal = false, href }: Row, setting: Setting): Block {
   const { textSize } = setting.paper;
   const weight = isTotal ? ('bold' as const) : ('regular' as const);
@@ -173,7 +171,7 @@ function rowBlock({ label, value, isCode = false, isTotal = false, href }: Row, 
   const isOneLine = isShort && widest(nameLines) + widest(valueLines) + COLUMN_GAP <= setting.width;
   const pad = textSize * 0.35;
   const step = textSize * LINE_HEIGHT;
-  // Both texts have one baseline, whatever their sizes.
+  // Texts of different sizes are aligned at their baselines.
   const lower = (textSize - content.size) * ASCENT;
   const count = isOneLine ? 1 : nameLines.length + valueLines.length;
   return {
@@ -216,7 +214,7 @@ function drawLine(doc: Document, line: TextLine, { size, color = INK, href }: Te
   if (href != null) doc.link(left, top, line.width, size * LINE_HEIGHT, href);
   doc.fillColor(color);
   for (const { text, font, width: wide, shaping } of line.pieces) {
-    // With features the library shapes the text as a whole, and not word by word.
+    // With `features` given, PDFKit shapes the text as a whole instead of word by word.
     const features = shaping === undefined ? {} : { features: featuresOf(shaping) };
     doc
       .registerFont(font.name, font.bytes)
@@ -242,7 +240,7 @@ function drawPageNumber(
   }
 }
 
-/** Without the controls of direction, which a title of a window would show. */
+/** Removes direction controls, which viewers would show in the title of their window. */
 function plain(text: string): string {
   return text.replace(/[\u2066-\u2069]/g, '');
 }

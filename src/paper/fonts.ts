@@ -4,8 +4,8 @@ import { create, type Font } from 'fontkit';
 import { toSfnt } from './woff.ts';
 
 /**
- * The choice of a font's features: its ligatures, none of them, or figures of one width. Kerning would put the point of
- * `7.00` below the 7, where programs that read a PDF take it for another line.
+ * The OpenType features of a text: the font's ligatures, no ligatures, or digits of equal width. Kerning is off: it would move the
+ * point of `7.00` below the 7, and programs that extract text from a PDF would read it as another line.
  */
 export type Shaping = 'ligatures' | 'plain' | 'figures';
 
@@ -15,7 +15,6 @@ const FEATURES = {
   figures: { tnum: true, kern: false },
 } as const satisfies Record<Shaping, object>;
 
-/** The thickness of letters. */
 export type Weight = 'regular' | 'bold';
 
 export interface PaperFont {
@@ -26,7 +25,7 @@ export interface PaperFont {
 
 const resolve = createRequire(import.meta.url).resolve;
 
-/** Files by the letters that they hold, in the order in which a letter is looked for. */
+/** Font files in the order in which they are searched for a letter. */
 const FILES: readonly (readonly [family: string, letters: string, bold: string])[] = [
   ['inter', 'latin', '600'],
   ['inter', 'latin-ext', '600'],
@@ -39,7 +38,7 @@ const FILES: readonly (readonly [family: string, letters: string, bold: string])
 
 const opened = new Map<string, PaperFont>();
 
-/** A file is opened when a letter is first looked for in it: the Japanese one takes a while. */
+/** Fonts are opened at first use, because the Japanese font takes long to open. */
 function openFont([family, letters, bold]: (typeof FILES)[number], weight: Weight): PaperFont {
   const name = `${family}-${letters}-${weight === 'bold' ? bold : '400'}-normal`;
   const known = opened.get(name);
@@ -55,12 +54,12 @@ function openFont([family, letters, bold]: (typeof FILES)[number], weight: Weigh
 /** Characters that are not drawn, such as variation selectors and joiners. */
 const UNDRAWN = /\p{Default_Ignorable_Code_Point}/u;
 
-/** Receipts use the same letters and words again and again. A flood of others must not grow the memory without end. */
+/** Receipts use the same letters and words again and again. The bound keeps unusual texts from filling the memory. */
 const MAX_REMEMBERED = 20_000;
 const chosen = new Map<string, PaperFont | undefined>();
 const widths = new Map<string, number>();
 
-/** The font that has all letters of this cluster. Undefined if none has. */
+/** The first font that has all letters of this grapheme cluster, or undefined. */
 export function fontFor(cluster: string, weight: Weight): PaperFont | undefined {
   const key = `${weight} ${cluster}`;
   if (!chosen.has(key)) remember(chosen, key, findFont(cluster, weight));
@@ -76,7 +75,7 @@ function findFont(cluster: string, weight: Weight): PaperFont | undefined {
   return undefined;
 }
 
-/** The width of a text in this font. Shaping joins Arabic letters and moves marks. */
+/** The width of the shaped text: shaping joins Arabic letters and moves marks, so widths of letters cannot be added. */
 export function widthOf({ name, face }: PaperFont, text: string, size: number, shaping: Shaping = 'ligatures'): number {
   const key = `${name} ${shaping} ${text}`;
   const width = widths.get(key) ?? face.layout(text, featuresOf(shaping)).advanceWidth / face.unitsPerEm;
@@ -84,7 +83,7 @@ export function widthOf({ name, face }: PaperFont, text: string, size: number, s
   return width * size;
 }
 
-/** The features for the libraries, which change the object. */
+/** A copy for each call, because the font libraries modify the object. */
 export function featuresOf(shaping: Shaping): OpenTypeFeature[] {
   return { ...FEATURES[shaping] } as unknown as OpenTypeFeature[];
 }

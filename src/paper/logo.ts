@@ -5,15 +5,12 @@ import { imageType } from '../domain/image-type.ts';
 const MAX_PIXELS = 4_000_000;
 const PNG_HEADER_BYTES = 33;
 
-/**
- * The logo if it can be printed: a PNG or JPEG file of bounded size when unpacked. A few kilobytes can unpack to gigabytes.
- * The library for PDF knows no other types.
- */
+/** The logo if PDFKit can read it (PNG, JPEG) and it is not too large unpacked: a few kilobytes can unpack to gigabytes. */
 export function printableLogo(bytes: Uint8Array | undefined): Buffer | undefined {
   if (bytes === undefined) return undefined;
   const file = Buffer.from(bytes);
   const type = imageType(file);
-  // The pixels of a JPEG are copied as they are.
+  // PDFKit copies a JPEG into the PDF without decoding it.
   if (type === 'image/jpeg') return file;
   return type === 'image/png' && isModestPng(file) ? file : undefined;
 }
@@ -24,7 +21,7 @@ function isModestPng(file: Buffer): boolean {
   const [depth = 0, , , , interlace = 0] = file.subarray(24, 29);
   if (width * height > MAX_PIXELS || depth > 8 || interlace !== 0) return false;
   try {
-    // At most four channels, and a byte before each row.
+    // At most four channels of one byte, and a filter byte before each row.
     inflateSync(imageData(file), { maxOutputLength: (4 * width + 1) * height });
     return true;
   } catch {
@@ -32,7 +29,6 @@ function isModestPng(file: Buffer): boolean {
   }
 }
 
-/** The compressed pixels: the content of all IDAT chunks. */
 function imageData(file: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 8; at + 12 <= file.length; ) {

@@ -5,7 +5,7 @@ const POINTS_PER_MM = 72 / 25.4;
 /** Lengths in points. */
 export interface Paper {
   readonly width: number;
-  /** Undefined for a roll, which is as long as its content. */
+  /** Undefined for a roll: the page is as long as its content. */
   readonly height?: number;
   readonly margin: number;
   readonly textSize: number;
@@ -18,7 +18,7 @@ export const PAPERS: Readonly<Record<PaperSize, Paper>> = {
   roll: { width: 80 * POINTS_PER_MM, margin: 4 * POINTS_PER_MM, textSize: 8 },
 };
 
-/** Viewers refuse longer pages. */
+/** PDF viewers refuse longer pages. */
 export const MAX_HEIGHT = 14_400;
 
 export function isPaperSize(text: unknown): text is PaperSize {

@@ -7,14 +7,13 @@ export interface PrintJob {
   readonly sheet: Sheet;
   readonly size: PaperSize;
   readonly logo: Uint8Array | undefined;
-  /** The date of the document, ISO 8601: the same receipt has the same bytes. */
+  /** The date of the document, ISO 8601. The time of printing is not used, so that the same receipt has the same bytes. */
   readonly paidAt: string;
 }
 
-/** The answer of the thread to a job. */
 export type Printed = { readonly bytes: Uint8Array } | { readonly problem: string };
 
-/** Prints receipts as PDF, in a thread of its own: a long receipt takes half a second, which payments must not wait for. */
+/** Prints receipts as PDF in a worker thread: a long receipt takes half a second, which would delay payments in the main thread. */
 export interface Press {
   /** The file of this name, if it was printed a while ago or is being printed. It costs nothing. */
   find(name: string): Promise<Uint8Array> | undefined;
@@ -23,12 +22,11 @@ export interface Press {
   close(): void;
 }
 
-/** The press is busy, or could not print. */
 export class PressError extends Error {}
 
 const MAX_WAITING = 20;
 const PRINT_WITHIN_MS = 15_000;
-/** The fonts take some 50 MB, which a quiet node does not need. */
+/** An idle thread ends after this time: its fonts take some 50 MB. */
 const IDLE_MS = 60_000;
 const MAX_HEAP_MB = 256;
 /** Files that were printed last. Payers and shops open the same receipt more than once, and strangers any number of times. */
@@ -77,12 +75,12 @@ export function openPress(timers: Pick<Timers, 'after'>): Press {
     thread.on('message', (printed: Printed) => isOwn() && current?.end(printed));
     thread.on('error', (error: Error) => isOwn() && breakOff(error.message));
     thread.on('exit', () => isOwn() && breakOff('The thread has ended.'));
-    // A node that stops does not wait for it.
+    // The thread must not keep a stopping node alive.
     thread.unref();
     return thread;
   }
 
-  /** The job fails, and the next one gets another thread. */
+  /** Fails the current job. The next job starts a new thread. */
   function breakOff(problem: string): void {
     drop();
     current?.end({ problem });

@@ -3,12 +3,12 @@ import bidiFactory, { type Bidi } from 'bidi-js';
 import LineBreaker from 'linebreak';
 import { fontFor, type PaperFont, type Shaping, type Weight, widthOf } from './fonts.ts';
 
-/** A part of a line in one font, as it is drawn from left to right. */
+/** A part of a line that has one font. Pieces are drawn from left to right. */
 export interface Piece {
   readonly text: string;
   readonly font: PaperFont;
   readonly width: number;
-  /** Missing for an ordinary text, which is shaped word by word. */
+  /** Undefined for ordinary text, which is shaped word by word. */
   readonly shaping?: Shaping;
 }
 
@@ -21,28 +21,27 @@ export interface TextStyle {
   readonly size: number;
   readonly weight: Weight;
   readonly dir: 'ltr' | 'rtl';
-  /** Hashes, addresses and commands: a line ends at a space, or where it is full. */
+  /** Hashes, addresses and commands are broken at a space, or anywhere if a word is longer than the line. */
   readonly isCode?: boolean;
 }
 
-/** A grapheme cluster with its font. */
 interface Cluster {
   readonly text: string;
   readonly font: PaperFont;
   readonly level: number;
 }
 
-// The types describe another module format than the package has.
+// The package's types describe a module format that the package does not have.
 const bidi = (bidiFactory as unknown as () => Bidi)();
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-/** Direction marks, isolates and embeddings: they order the text, and are not drawn. */
+/** Direction marks, isolates and embeddings. They order the text and are not drawn. */
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 const CONTROL = /[\p{Cc}\p{Cs}\u2028\u2029]/gu;
 const REPLACEMENT = '\ufffd';
-/** A receipt has no longer text. */
+/** The bound for one text. Texts of receipts are shorter. */
 const MAX_CHARS = 2_000;
 
-/** The lines of a text that is at most this wide. Words that are wider are broken anywhere. */
+/** Breaks a text into lines of at most `maxWidth`. Words wider than a line are broken anywhere. */
 export function linesOf(source: string, style: TextStyle, maxWidth: number): TextLine[] {
   const text = source.slice(0, MAX_CHARS).replace(CONTROL, ' ').normalize('NFC');
   const lines: Cluster[][] = [];
@@ -67,20 +66,20 @@ export function linesOf(source: string, style: TextStyle, maxWidth: number): Tex
   return lines.map((each) => toLine(withoutEdgeSpace(each), style)).filter(({ pieces }) => pieces.length > 0);
 }
 
-/** The clusters of the text by their place in it. */
+/** The grapheme clusters of the text by their index in it. */
 function clustersOf(source: string, { weight, dir }: TextStyle): Map<number, Cluster> {
   const { levels } = bidi.getEmbeddingLevels(source, dir);
   const clusters = new Map<number, Cluster>();
   for (const { segment, index } of graphemes.segment(source)) {
     const level = levels[index] ?? 0;
-    // Controls of direction are not drawn, but keep texts of different levels apart.
+    // Direction controls are not drawn, but they separate texts of different levels.
     const text = DIRECTION.test(segment) ? '' : segment;
     const font = fontFor(text, weight);
     if (font !== undefined) {
       clusters.set(index, { text, font, level });
       continue;
     }
-    // A sign that no font has, such as an emoji.
+    // No font has this character, for example an emoji.
     const stand = fontFor(REPLACEMENT, weight) ?? fontFor('?', weight);
     if (stand === undefined) throw new Error('The fonts have no question mark.');
     clusters.set(index, { text: stand.face.hasGlyphForCodePoint(0xfffd) ? REPLACEMENT : '?', font: stand, level });
@@ -88,7 +87,7 @@ function clustersOf(source: string, { weight, dir }: TextStyle): Map<number, Clu
   return clusters;
 }
 
-/** The words between which a line may be broken, with the space behind them. */
+/** The parts between which a line may be broken. Each part includes the space after it. */
 function* wordsOf(text: string, clusters: ReadonlyMap<number, Cluster>, { isCode }: TextStyle): Generator<Cluster[]> {
   let start = 0;
   for (const end of isCode ? spacesIn(text) : breaksIn(text)) {
@@ -107,13 +106,12 @@ function* spacesIn(text: string): Generator<number> {
   yield text.length;
 }
 
-/** The places at which Unicode lets a line be broken (UAX 14). */
 function* breaksIn(text: string): Generator<number> {
   const breaker = new LineBreaker(text);
   for (let next = breaker.nextBreak(); next !== null; next = breaker.nextBreak()) yield next.position;
 }
 
-/** The number of clusters that fit, by bisection; at least one. */
+/** The number of clusters that fit into `maxWidth`, found by bisection; at least one. */
 function fittingCount(line: readonly Cluster[], style: TextStyle, maxWidth: number): number {
   let fits = 1;
   let tooMany = line.length;
@@ -136,7 +134,7 @@ function widthIn(line: readonly Cluster[], style: TextStyle): number {
   return toLine(withoutEdgeSpace(line), style).width;
 }
 
-/** The clusters in the order of the eye (UAX 9, rule L2), joined to pieces of one font. */
+/** Puts the clusters into visual order (UAX 9, rule L2) and joins neighbours of one font. */
 function toLine(line: readonly Cluster[], { size }: TextStyle): TextLine {
   const runs = runsOf(line);
   const highest = Math.max(0, ...runs.map(({ level }) => level));
@@ -174,7 +172,7 @@ function reverseFrom(runs: Run[], level: number): void {
   }
 }
 
-/** Measured word by word, as it is drawn: most words were measured before. */
+/** The width is measured word by word, as the text is drawn, because the widths of most words are cached. */
 function leftToRight(clusters: readonly string[], font: PaperFont, size: number): Piece {
   const text = clusters.join('');
   if (/\d/.test(text)) return { text, font, width: widthOf(font, text, size, 'figures'), shaping: 'figures' };
@@ -185,12 +183,12 @@ function leftToRight(clusters: readonly string[], font: PaperFont, size: number)
 
 const RIGHT_TO_LEFT_LETTER = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
-/** Programs that read a PDF turn the letters of a ligature round. Only the one that is never left out is used. */
+/** Text extracted from a PDF has ligatures reversed. So only the lam-alef ligature is used, which Arabic always requires. */
 const LAM_ALEF = /ل\p{M}*[اأإآٱ]/u;
 
 /**
- * The words from the last to the first, with mirrored brackets. The shaper puts letters of right-to-left scripts in the
- * order of the eye by itself; signs alone are turned here.
+ * The words from the last to the first, with mirrored brackets. The shaper reverses letters of right-to-left scripts itself; all
+ * other characters are reversed here.
  */
 function rightToLeft(clusters: readonly string[], font: PaperFont, size: number): Piece[] {
   const words: string[][] = [[]];

@@ -7,10 +7,7 @@ const SFNT_HEADER_BYTES = 12;
 const SFNT_ENTRY_BYTES = 16;
 const MAX_TABLES = 64;
 
-/**
- * A font of a WOFF file (version 1) as TrueType or OpenType. The font library can read WOFF, but unpacks a whole table for
- * every letter.
- */
+/** Unpacks a WOFF 1 file into TrueType or OpenType. The font library reads WOFF, but unpacks a whole table for every letter. */
 export function toSfnt(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);
   if (woff.readUInt32BE(0) !== WOFF_SIGNATURE || count > MAX_TABLES) throw new TypeError('The file is no WOFF font.');
@@ -33,7 +30,7 @@ export function toSfnt(woff: Buffer): Buffer {
     entry.copy(head, at + 4, 16, 20);
     head.writeUInt32BE(end, at + 8);
     head.writeUInt32BE(length, at + 12);
-    // Tables begin at multiples of four bytes.
+    // Tables are padded to multiples of four bytes.
     parts.push(table, Buffer.alloc(-length & 3));
     end += length + (-length & 3);
   }

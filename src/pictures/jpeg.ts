@@ -3,22 +3,22 @@ import { checkPixels, PictureError } from './picture-error.ts';
 const START = Buffer.from([0xff, 0xd8]);
 const END = Buffer.from([0xff, 0xd9]);
 const [QUANTISATION, HUFFMAN, RESTART, SCAN, END_MARKER, ADOBE] = [0xdb, 0xc4, 0xdd, 0xda, 0xd9, 0xee];
-/** Baseline, extended and progressive. Browsers show no other kind. */
+/** Baseline, extended and progressive frames. Browsers show no other kind. */
 const FRAMES = new Set([0xc0, 0xc1, 0xc2]);
 const OTHER_FRAMES = new Set([0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf, 0xdc, 0xde, 0xdf]);
 const ADOBE_BYTES = 12;
-/** A progressive picture has some ten. Each costs a browser a pass over all pixels. */
+/** A progressive picture has about ten scans. Each scan costs a browser a pass over all pixels. */
 const MAX_SCANS = 100;
 
 /**
- * The same tables, frame and scans, and nothing else: no notes, no EXIF, no colour profile, nothing behind the end. The
- * compressed pixels are copied. To decode them would need a decoder of strangers' files in the process that has the keys.
+ * Keeps tables, frame and scans alone: comments, EXIF, colour profiles and bytes after the end are dropped. The compressed pixels
+ * are copied, not decoded: a decoder of untrusted files must not run in the process that has the keys.
  */
 export function rewriteJpeg(file: Buffer): Buffer {
   const kept: Buffer[] = [START];
   let [hasFrame, scans, at] = [false, 0, START.length];
   for (;;) {
-    // A marker may have any number of these bytes before it.
+    // A marker may follow any number of 0xff fill bytes.
     while (file[at] === 0xff && file[at + 1] === 0xff) at += 1;
     const { marker, segment, content } = segmentAt(file, at);
     at += segment.length;
@@ -67,7 +67,7 @@ function endOfScan(file: Buffer, from: number): number {
   throw new PictureError();
 }
 
-/** The note that tells whether four channels, or three, are inverted or plain colours. Without it a browser shows others. */
+/** The Adobe segment says whether three or four channels are plain or inverted. Without it a browser shows wrong colours. */
 const isAdobe = (content: Buffer) => content.length >= ADOBE_BYTES && content.toString('latin1', 0, 5) === 'Adobe';
 
 function adobe(content: Buffer): Buffer {

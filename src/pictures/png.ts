@@ -4,7 +4,7 @@ import { checkPixels, PictureError } from './picture-error.ts';
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const HEADER_BYTES = 13;
-/** The channels of each colour type, and the depths that it may have. */
+/** The number of channels and the permitted depths of each colour type. */
 const COLOURS: Readonly<Record<number, { readonly channels: number; readonly depths: readonly number[] }>> = {
   0: { channels: 1, depths: [1, 2, 4, 8, 16] },
   2: { channels: 3, depths: [8, 16] },
@@ -13,7 +13,7 @@ const COLOURS: Readonly<Record<number, { readonly channels: number; readonly dep
   6: { channels: 4, depths: [8, 16] },
 };
 const PALETTE = 3;
-/** The passes of an interlaced picture: the first column and row, and the steps between them. */
+/** The passes of an interlaced picture: first column, first row, and the steps to the next ones. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],
@@ -37,7 +37,7 @@ interface Chunks {
   readonly data: Buffer;
 }
 
-/** The same pixels, compressed by us, with palette and transparency and without anything else. The threads of zlib do the work. */
+/** Compresses the pixels again, in the threads of zlib. Palette and transparency are kept, all other chunks are dropped. */
 export async function rewritePng(file: Buffer): Promise<Buffer> {
   const { header, palette, transparency, data } = chunksOf(file);
   const passes = passesOf(header);
@@ -70,7 +70,7 @@ function chunksOf(file: Buffer): Chunks {
   const only = (type: string, maxBytes: number) => found.get(type)?.find(({ length }) => length <= maxBytes);
   const header = only('IHDR', HEADER_BYTES);
   if (header?.length !== HEADER_BYTES) throw new PictureError();
-  // At most 256 colours, and the transparency of each.
+  // A palette has at most 256 colours of three bytes, and one byte of transparency for each.
   return {
     header,
     palette: only('PLTE', 768),

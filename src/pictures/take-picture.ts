@@ -12,12 +12,13 @@ const REWRITE: Readonly<Partial<Record<ImageType, (file: Buffer) => Buffer | Pro
   'image/webp': rewriteWebp,
 };
 
-/** One picture at a time: unpacking and packing must not take all threads of the process. */
+/** Pictures are processed one at a time, so that they do not occupy all threads of the process. */
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * A picture to store, made from a stranger's file: its type by its first bytes, bounded in pixels, and written anew, so that
- * nothing but the picture is stored and served. AVIF is refused: only a decoder knows its real size. Throws a `PictureError`.
+ * Makes a storable picture from an untrusted file. The first bytes decide the type, the pixels are bounded, and the file is written
+ * anew, so that only the picture is stored and served. AVIF is refused: only a decoder can find its real size. Throws a
+ * `PictureError`.
  */
 export async function takePicture(bytes: Uint8Array): Promise<Picture> {
   const type = imageType(bytes);

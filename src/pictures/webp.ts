@@ -15,7 +15,7 @@ interface Size {
   readonly height: number;
 }
 
-/** The same pixels and their transparency, without EXIF, colour profile, other chunks, and bytes behind the end. */
+/** Keeps pixels and transparency. EXIF, colour profiles, other chunks and bytes after the end are dropped. */
 export function rewriteWebp(file: Buffer): Buffer {
   const chunks = chunksOf(file);
   const [first] = chunks;
@@ -50,14 +50,14 @@ function chunksOf(file: Buffer): Chunk[] {
   return chunks;
 }
 
-/** The size in the pixels' own header, by which a decoder takes memory. */
+/** The size in the header of the pixels, which decides how much memory a decoder allocates. */
 function sizeOf({ type, content }: Chunk): Size {
   if (type === 'VP8L') {
     if (content.length < 5 || content[0] !== 0x2f) throw new PictureError();
     const bits = content.readUInt32LE(1);
     return { width: (bits & SIZE_BITS) + 1, height: ((bits >>> 14) & SIZE_BITS) + 1 };
   }
-  // Bytes 3 to 5 begin a key frame; without one there is no size.
+  // Bytes 3 to 5 are the start code of a key frame, which the size follows.
   if (content.length < 10 || content.readUIntBE(3, 3) !== 0x9d012a) throw new PictureError();
   return { width: content.readUInt16LE(6) & SIZE_BITS, height: content.readUInt16LE(8) & SIZE_BITS };
 }

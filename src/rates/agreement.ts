@@ -1,6 +1,6 @@
 import { compare, median, type Ratio } from '../domain/rate.ts';
 
-/** A source's price, seen in the direction in which it is compared. */
+/** A source's price as a ratio, in the direction of the comparison. */
 export interface Opinion {
   readonly value: Ratio;
 }
@@ -9,14 +9,14 @@ const LEAST_SOURCES = 2;
 const PARTS = 10_000n;
 
 /**
- * The opinions that agree, or none. The reading farthest from the median of the others is removed first, then the next,
- * until the remaining ones are close to each other. The rest counts only if it has at least two readings and outnumbers
- * the removed ones: two against two is undecided.
+ * The opinions that agree, or none. The opinion farthest from the median of the others is removed first, then the next, until the
+ * remaining ones are close to each other. They count only if they are at least two and more than the removed ones: two against two
+ * is undecided.
  */
 export function agreeing<T extends Opinion>(opinions: readonly T[], maxDeviationBasisPoints: number): readonly T[] {
   const limit: Ratio = { numerator: BigInt(maxDeviationBasisPoints), denominator: PARTS };
   let left = opinions;
-  // Every round takes at least one away.
+  // Every round removes at least one opinion, so the loop ends.
   while (left.length >= LEAST_SOURCES) {
     const distances = left.map(({ value }, index) => {
       const others = left.filter((_, other) => other !== index).map((opinion) => opinion.value);
@@ -29,7 +29,7 @@ export function agreeing<T extends Opinion>(opinions: readonly T[], maxDeviation
   return left.length >= LEAST_SOURCES && left.length * 2 > opinions.length ? left : [];
 }
 
-/** Relative to the smaller of the two, so that twice as much is as far away as half as much. */
+/** The distance relative to the smaller value, so that double and half are equally far away. */
 function distance(a: Ratio, b: Ratio): Ratio {
   const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
   return left < right

@@ -8,17 +8,17 @@ export interface FollowDeps {
   readonly world: World;
   readonly log: Log;
   readonly sources: readonly RateSource[];
-  /** Called at every look at a pair: the reason why it has no rate, or undefined when it has one. */
+  /** Called at every check of a pair, with the reason why it has no rate, or undefined if it has one. */
   readonly report: (pair: string, problem: string | undefined) => Promise<void>;
 }
 
-/** Three readings can be missed before a price is too old. Honest markets differ by less than 1 %, faults by more. */
+/** A price may miss three readings before it is too old. Honest markets differ by less than 1 %, faulty sources by more. */
 const RULES: RateRules = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 const EVERY_MS = 15_000;
-/** Quick at first, so that another price comes before the last one is too old; slow with a source that stays away. */
+/** The first retries are quick, so that a new price arrives before the old one expires. A source that stays away is asked less. */
 const RETRY = { firstMs: 2_000, maxMs: 300_000 };
 
-/** Polls the sources, each pair by itself, and answers from their last readings. */
+/** Polls every pair of every source, and answers from the last readings. */
 export function followRates(deps: FollowDeps): Rates & { stop(): Promise<void> } {
   const stop = new AbortController();
   const asked = deps.sources.flatMap((source) => source.pairs.map((pair) => ({ source, pair })));
@@ -51,11 +51,10 @@ interface Following extends FollowDeps {
   readonly stop: AbortSignal;
 }
 
-/** One pair of one source. */
+/** One pair of one source, polled by itself. */
 interface Line {
   readonly source: RateSource;
   readonly pair: Pair;
-  /** Why the last reading failed. */
   fault: string | undefined;
 }
 
@@ -77,9 +76,9 @@ async function follow(deps: Following, line: Line): Promise<void> {
   }
 }
 
-/** Records the reading of the source, or the reason of a failure. */
+/** Records a reading of the source. Returns the reason if that fails. */
 async function read({ world, book, stop }: Following, { source, pair }: Line): Promise<string | undefined> {
-  // The time of asking, so that a slow answer does not make a price look younger than it is.
+  // The time of the request, so that a slow answer does not make a price look younger than it is.
   const atMs = world.clock.nowMs();
   try {
     const price = await source.read(pair, stop);
@@ -93,7 +92,7 @@ async function watch(deps: Following, pair: string, lines: readonly Line[]): Pro
   const { world, log, book, stop } = deps;
   const [base = '', quote = ''] = pair.split('/');
   while (!stop.aborted) {
-    // The wait comes first: nothing is wrong with sources that were asked a moment ago.
+    // The loop begins with a pause, because the sources were asked a moment ago.
     await world.timers.sleep(EVERY_MS, stop);
     if (stop.aborted) return;
     const hasRate = book.rateOf(base, quote, world.clock.nowMs()) !== undefined;
@@ -103,7 +102,7 @@ async function watch(deps: Following, pair: string, lines: readonly Line[]): Pro
   }
 }
 
-/** Describes the state of each source, so that an operator sees which one to check. */
+/** The state of each source, so that an operator sees which source to check. */
 function describe({ world, book }: Following, pair: string, lines: readonly Line[]): string {
   const [base = '', quote = ''] = pair.split('/');
   const fresh = book.freshReadings({ base, quote }, world.clock.nowMs());

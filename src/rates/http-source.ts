@@ -6,7 +6,6 @@ import { type RateSource, RateSourceError } from './rates.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 * 1024;
 
-/** A source that answers over HTTP with JSON. */
 export function createHttpSource(timers: Timers, { name, requests }: HttpSourceTerms): RateSource {
   return {
     name,
@@ -36,7 +35,7 @@ async function fetchWithin(timers: Timers, url: string, signal: AbortSignal): Pr
     return await fetchText(url, stop.signal);
   } catch (error) {
     if (error instanceof RateSourceError) throw error;
-    // The error of fetch may contain the address, so none of it is passed on.
+    // The error of fetch may contain the URL, which may contain a key.
     throw new RateSourceError(isLate ? `took longer than ${TIMEOUT_MS / 1000} s` : 'could not be reached');
   } finally {
     cancelTimer();
@@ -45,7 +44,7 @@ async function fetchWithin(timers: Timers, url: string, signal: AbortSignal): Pr
 }
 
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  // A redirect is an answer like any other that is not a 200: following it would let the source choose whom we believe.
+  // Redirects are not followed: they would let the source choose another source. They fail like every status but 200.
   const headers = { accept: 'application/json', 'user-agent': 'till' };
   const response = await fetch(url, { redirect: 'manual', signal, headers });
   if (response.status !== 200) {
@@ -54,7 +53,7 @@ async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   }
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // Leaving the loop by a throw cancels the rest of the answer.
+  // A throw inside the loop cancels the rest of the answer.
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     if (bytes > MAX_BYTES) throw new RateSourceError(`sent more than ${MAX_BYTES / 1024} KiB`);

@@ -1,7 +1,7 @@
 /**
- * Finds one text or number in a JSON document and returns it as it is spelled there: a number that went through a float
- * would come back as another one. A part of the path is a member's name, an element's index, or `*` for the only member
- * there is, which reaches into answers that are keyed by a name of the sender's own. Undefined when there is nothing.
+ * Finds one text or number in a JSON document and returns it as it is spelled there, because a float would change a number. A part
+ * of the path is a member's name, an element's index, or `*` for the only member, for answers keyed by a name that the source
+ * chose. Undefined if nothing is found.
  */
 export function textAt(json: string, path: readonly string[]): string | undefined {
   let found = parseKeepingNumbers(json);
@@ -15,7 +15,7 @@ export function textAt(json: string, path: readonly string[]): string | undefine
   return found instanceof NumberText ? found.text : undefined;
 }
 
-/** Splits a JSON Pointer (RFC 6901): `/data/amount`. Undefined when it is not one. */
+/** Splits a JSON Pointer (RFC 6901), such as `/data/amount`. Undefined if the text is not a JSON Pointer. */
 export function parsePointer(pointer: string): readonly string[] | undefined {
   if (!/^(\/([^~/]|~[01])+)+$/.test(pointer)) return undefined;
   return pointer
@@ -31,7 +31,7 @@ class NumberText {
   }
 }
 
-/** Undefined for text that is not JSON. No JSON document parses to undefined. */
+/** Undefined for text that is not JSON: no JSON document parses to undefined. */
 function parseKeepingNumbers(json: string): unknown {
   const revive = (_key: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' ? new NumberText(context?.source ?? '') : value;

@@ -14,23 +14,21 @@ import { agreeing } from './agreement.ts';
 import type { Rates } from './rates.ts';
 
 export interface RateRules {
-  /** The maximum age of a reading. */
   readonly maxAgeMs: number;
-  /** The largest distance of a source from the median of the others. */
+  /** The largest permitted distance of a source from the median of the others. */
   readonly maxDeviationBasisPoints: number;
-  /** How long rates are remembered: a quote lives for up to five minutes, and its rate may be a minute old. */
+  /** How long rates are remembered: a quote is valid for up to five minutes, and its rate may be a minute old. */
   readonly rememberedMs: number;
 }
 
-/** The last reading of every source, and the rates that follow from them. */
+/** The last reading of every source, and the rates computed from the readings. */
 export interface RateBook extends Rates {
-  /** Returns true if the reading was a price. Otherwise the last price stays until it is too old. */
+  /** Returns false if the reading is not a price. Then the source's last price stays in force until it is too old. */
   note(reading: Reading): boolean;
-  /** The fresh readings of a pair, in either direction, agreeing or not. */
+  /** The fresh readings of a pair in either direction, even if they disagree. */
   freshReadings(pair: Pair, nowMs: number): readonly Reading[];
 }
 
-/** The lowest and the highest value of a rate. */
 interface Range {
   readonly low: Ratio;
   readonly high: Ratio;
@@ -38,21 +36,21 @@ interface Range {
 
 interface Noted {
   readonly reading: Reading;
-  /** In the direction of the pair's key. */
+  /** The price in the direction of the pair's key. */
   readonly value: Ratio;
 }
 
 const PARTS = 10_000n;
 
-/** The currencies for cross rates of pairs without sources: ETH/EUR as ETH/USD and USD/EUR. */
+/** The currencies of cross rates, for pairs without sources: ETH/EUR is computed from ETH/USD and USD/EUR. */
 const CROSSINGS = ['USD', 'EUR'] as const;
 
 export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBook {
   const { maxAgeMs, maxDeviationBasisPoints, rememberedMs } = rules;
-  /** By pair and then by source: a source has one vote. */
+  /** By pair and then by source, so that each source has one vote. */
   const noted = new Map<string, Map<string, Noted>>(pairs.map((pair) => [keyOf(pair), new Map()]));
 
-  /** The rates in force at each reading, by pair, in the direction of its key. */
+  /** By pair: the rates in force at each reading, in the direction of the pair's key. */
   const remembered = new Map<string, { readonly atMs: number; readonly value: Ratio }[]>();
 
   function remember(pair: Pair, atMs: number): void {
@@ -62,7 +60,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
     remembered.set(keyOf(pair), past);
   }
 
-  /** Of the remembered rates and the present one, widened by the distance that sources may have. */
+  /** The range of the remembered rates and the present one, widened by the permitted deviation of sources. */
   function rangeOf(pair: Pair, nowMs: number): Range | undefined {
     const past = (remembered.get(keyOf(pair)) ?? []).filter(({ atMs }) => Math.abs(nowMs - atMs) <= rememberedMs);
     const present = direct(pair, nowMs);
@@ -84,7 +82,7 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
   }
 
   function fresh(pair: Pair, nowMs: number): readonly Noted[] {
-    // A reading from the future was made before the clock was set back: its age is unknown.
+    // A reading with a later time was made before the clock was set back, so its age is unknown.
     return [...(noted.get(keyOf(pair))?.values() ?? [])].filter(
       ({ reading }) => Math.abs(nowMs - reading.atMs) <= maxAgeMs,
     );
@@ -125,9 +123,9 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
       (isFollowed(base, quote) || CROSSINGS.some((middle) => isFollowed(base, middle) && isFollowed(middle, quote))),
     rateOf(base, quote, nowMs) {
       const pair = { base, quote };
-      // A rate of a symbol to itself is refused: two assets share the name.
+      // A symbol has no rate to itself: two assets may share the symbol.
       if (base === quote) return undefined;
-      // A pair with sources is never crossed: a cross rate would only hide their disagreement.
+      // A pair with sources never gets a cross rate, which would hide that its sources disagree.
       return noted.has(keyOf(pair)) ? direct(pair, nowMs) : crossed(pair, nowMs);
     },
     wasInForce({ base, quote, value }, nowMs) {
@@ -147,12 +145,12 @@ export function createRateBook(pairs: readonly Pair[], rules: RateRules): RateBo
   };
 }
 
-/** Both directions of a pair are one pair. */
+/** The same key for both directions of a pair. */
 export function keyOf(pair: Pair): string {
   return isForward(pair) ? `${pair.base}/${pair.quote}` : `${pair.quote}/${pair.base}`;
 }
 
-/** Turns a value of the pair into one of its key, or back. */
+/** Converts between the direction of the pair and the direction of its key. */
 function inKeyDirection(pair: Pair, value: Ratio): Ratio {
   return isForward(pair) ? value : inverse(value);
 }

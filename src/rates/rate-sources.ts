@@ -3,33 +3,31 @@ import type { Pair } from '../domain/rate.ts';
 import { parsePointer } from './json-pointer.ts';
 import { keyOf } from './rate-book.ts';
 
-/** A source that answers over HTTP with JSON, as the operator wrote it down. */
+/** A source that answers over HTTP with JSON, as the operator configured it. */
 export interface HttpSourceTerms {
   readonly name: string;
   readonly requests: readonly RateRequest[];
 }
 
-/** The request for one pair. */
 export interface RateRequest extends Pair {
   readonly url: string;
-  /** The JSON Pointer of the price in the answer. */
   readonly path: readonly string[];
 }
 
-/** All of them can take part in a quote, whose record travels in option ids. */
+/** A bound, because all sources may take part in a quote, and option ids contain the names of a quote's sources. */
 const MAX_SOURCES = 8;
 const MAX_PAIRS = 64;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Reads `RATE_SOURCES`: one source a line, or several on one line with `;` between them. Each is a name, a URL with the
- * place of the price in its answer as a JSON Pointer after `#`, and the pairs to ask it for. `{base}` and `{quote}` stand
- * for the two halves of a pair, in the source's own spelling where one is given after `=`:
+ * Reads `RATE_SOURCES`: one source on each line, or several on one line with `;` between them. A source has a name, a URL with the
+ * JSON Pointer of the price in the answer after `#`, and its pairs. `{base}` and `{quote}` in the URL stand for the two symbols of
+ * a pair, in the source's own spelling if one is given after `=`:
  *
  *     coinbase https://api.coinbase.com/v2/prices/{base}-{quote}/spot#/data/amount ETH/USD EUR/USD
  *     binance https://api.binance.com/api/v3/ticker/price?symbol={base}{quote}#/price ETH/USD=ETH/USDT EUR/USD=EUR/USDT
  *
- * A problem names a source by its name or its place. It never repeats a URL: keys are often part of one.
+ * A problem names a source by its name or its place in the list. It never repeats a URL, which may contain an API key.
  */
 export function parseRateSources(text: string): Parsed<readonly HttpSourceTerms[]> {
   const lines = text
@@ -48,7 +46,7 @@ export function parseRateSources(text: string): Parsed<readonly HttpSourceTerms[
   return problem === undefined ? accept(sources) : refuse(problem);
 }
 
-/** Agreement means something only between sources that are not the same, and for pairs that more than one answers. */
+/** Agreement needs different sources, and at least two of them for each pair. */
 function problemOfAll(sources: readonly HttpSourceTerms[]): string | undefined {
   const twice = repeated(sources.map(({ name }) => name));
   if (twice !== undefined) return `names ${twice} twice`;
@@ -92,7 +90,7 @@ function parseRequest(address: string, text: string): Parsed<RateRequest> {
   const [, base = '', quote = '', baseThere = base, quoteThere = quote] = PAIR_FORM.exec(text) ?? [];
   if (base === quote) return refuse('must list pairs such as ETH/USD, or ETH/USD=ETH/USDT in the spelling there,');
 
-  // Spellings are plain letters, digits, dots, hyphens and underscores: they mean the same in a URL and in a pointer.
+  // Spellings consist of letters, digits, dots, hyphens and underscores, so URLs and pointers need no escaping.
   const filled = address.replaceAll('{base}', baseThere).replaceAll('{quote}', quoteThere);
   const [location = '', fragment = ''] = split(filled);
   const url = URL.parse(location);

@@ -1,10 +1,7 @@
 import { compare, inverse, multiply, parsePrice, type Rate, type Ratio, type Reading } from '../domain/rate.ts';
 import type { Rates } from './rates.ts';
 
-/**
- * Fixed rates for play money, so that a sandbox works offline and its amounts are predictable. Every quote made with
- * them names its source.
- */
+/** Fixed rates, so that a sandbox works offline and its amounts are predictable. Quotes name this table as their source. */
 export function sandboxRates(): Rates {
   const isListed = (symbol: string) => symbol === 'USD' || DOLLARS.has(symbol);
   const rateOf = (base: string, quote: string, nowMs: number): Rate | undefined => {
@@ -29,7 +26,6 @@ export function sandboxRates(): Rates {
 
 const SOURCE = 'sandbox table';
 
-/** The price of each in dollars. */
 const DOLLARS: ReadonlyMap<string, string> = new Map([
   ['ETH', '2500'],
   ['BNB', '600'],

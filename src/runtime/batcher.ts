@@ -1,9 +1,6 @@
 import type { Timers } from './world.ts';
 
-/**
- * Runs many small pieces of work as few batches. Items that arrive while a batch runs form the next one. Batches grow
- * with the load, and without load nothing waits.
- */
+/** Runs many small items in few batches. Items that arrive while a batch runs form the next one; without load no item waits. */
 export type Batcher<Item, Result> = (item: Item) => Promise<Result>;
 
 export interface BatcherInput<Item, Result> {
@@ -12,11 +9,11 @@ export interface BatcherInput<Item, Result> {
   readonly maxItems: number;
   readonly maxConcurrent: number;
   /**
-   * The number of event-loop turns for which a batch gathers; one by default. A turn is short without load and long
-   * under load, so batches become fewer and bigger under load, at no cost otherwise.
+   * The number of event-loop turns for which a batch collects items; one by default. A turn is long under load and short otherwise,
+   * so collecting makes batches bigger under load and costs almost nothing without load.
    */
   readonly turns?: number;
-  /** True if a failed batch should be retried item by item, so that a bad item fails alone. */
+  /** True if the error may concern a single item. Then the items are retried one by one, so that a bad item fails alone. */
   readonly isItemsFault: (error: unknown) => boolean;
 }
 

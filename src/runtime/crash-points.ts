@@ -1,6 +1,6 @@
 /**
- * The places at which the crash harness (`test/crash/`) kills a node, with the state that the crash leaves behind. A
- * node calls `world.crashPoint` at each of them. The world of a real node has no such function, so the call does nothing.
+ * The places at which the crash harness (`test/crash/`) kills a node, and the state that the crash leaves behind. A node calls
+ * `world.crashPoint` at each place. The world of a real node has no such function, so the call does nothing.
  */
 export const CRASH_POINTS = {
   'write.unfinished': 'A transaction has done its work and is not committed. PostgreSQL rolls it back.',

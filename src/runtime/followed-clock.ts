@@ -1,29 +1,29 @@
 import type { Clock } from './world.ts';
 
-/** A clock that shows the time of another machine, measured again and again. */
+/** A clock that follows the clock of another machine by repeated measurements. */
 export interface FollowedClock extends Clock {
   take(reading: ClockReading): void;
 }
 
-/** The other machine's time, asked for and answered at these times of the base clock. */
+/** The other machine's time, and the times of the base clock at request and answer. */
 export interface ClockReading {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
   readonly theirMs: number;
 }
 
-/** A difference above this is a clock that was set. It is corrected in one step, because time near a deadline must be right. */
+/** A larger difference means that a clock was set. It is corrected in one step, because deadlines need the right time. */
 const STEP_MS = 1_000;
-/** A smaller difference is corrected by this much with each reading, so that time never goes back and no timeout jumps. */
+/** A smaller difference is corrected by at most this much with each reading, so that time never goes back and no timeout jumps. */
 const SLEW_MS = 5;
-/** The best of this many readings counts. */
+/** The reading with the smallest error among this many counts. */
 const KEPT_READINGS = 16;
-/** The first readings set the clock. */
+/** Until this many readings have arrived, the clock is set in one step. */
 const FIRST_READINGS = 5;
 
 interface Measured {
   readonly offsetMs: number;
-  /** The answer was given at an unknown moment between question and arrival, so the offset may be wrong by half of that. */
+  /** The other clock was read at an unknown moment between request and answer, so the offset may be wrong by half of that time. */
   readonly errorMs: number;
 }
 
@@ -45,7 +45,7 @@ export function createFollowedClock(base: Clock): FollowedClock {
   };
 }
 
-/** True if no offset can explain both readings: one of the two clocks was set in between, and older readings are worthless. */
+/** True if no offset can explain both readings. Then one of the clocks was set between them, and older readings are worthless. */
 function contradict(one: Measured, other: Measured): boolean {
   return Math.abs(one.offsetMs - other.offsetMs) > one.errorMs + other.errorMs + STEP_MS;
 }

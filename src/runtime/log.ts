@@ -7,15 +7,14 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
 interface LogInput {
   readonly level: string;
-  /** Values that are masked in every line. */
   readonly secrets: readonly string[];
-  /** With a file, standard output carries only warnings and worse. */
+  /** If set, lines go to this file, and standard output gets only warnings and errors. */
   readonly file?: string | undefined;
-  /** The destination of lines in place of standard output. */
+  /** Replaces standard output. */
   readonly sink?: { write(line: string): unknown };
 }
 
-/** Structured logs, one JSON object a line. Masking secrets is the last step before a line is written. */
+/** Structured logs, one JSON object on each line. Secrets are masked last, in the finished line. */
 export function createLog({ level, secrets, file, sink }: LogInput): Logger {
   const options = {
     level,
@@ -34,14 +33,14 @@ export function createLog({ level, secrets, file, sink }: LogInput): Logger {
   return pino(options, streams);
 }
 
-/** The text without the secrets and without anything that looks like an API key. */
+/** Masks the secrets and everything that looks like an API key. */
 export function strikeSecrets(text: string, secrets: readonly string[]): string {
   let clean = text.includes('till_') ? redactApiKeys(text) : text;
   for (const secret of secrets) if (secret !== '' && clean.includes(secret)) clean = clean.replaceAll(secret, '***');
   return clean;
 }
 
-/** Keeps the file and one older one: a sandbox left running for weeks does not fill the disk at its next starts. */
+/** Keeps the file and one older file, so that the logs of a sandbox do not fill the disk. */
 function rotate(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;

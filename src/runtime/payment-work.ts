@@ -1,23 +1,23 @@
 import type { Clock } from './world.ts';
 
 /**
- * The work for payments: requests to this node that create or move one, and objects that change on any node. Work that can
- * wait gives way to it. Requests that only read are left out, because a noisy reader must not slow down anything else. So
- * are held requests: they wait for a payer or a chain.
+ * Counts work for payments: requests to this node that create or change a payment, and objects that change on any node. Background
+ * work gives way to it. Requests that only read do not count, because a caller that reads a lot must not slow down other work. Long
+ * polls do not count: they wait for a payer or a chain, not for this node.
  */
 export interface PaymentWork {
   begin(): void;
   end(): void;
   noteChanges(count: number): void;
-  /** True if many requests were under way together at a moment since the last call: they waited for this node or the database. */
+  /** True if many requests were open at the same time since the last call. Then they waited for this node or the database. */
   hasWaited(): boolean;
-  /** True if there was more than a little work in the last second. That is no reason to give way if the node has time left. */
+  /** True if there was more than a little work in the last second. Background work gives way only on a node short of time. */
   isThere(): boolean;
 }
 
-/** A node that has time answers each within milliseconds, so that few are under way. */
+/** A node with free time answers each request within milliseconds, so that fewer are open at once. */
 const WAITING_FROM = 16;
-/** A flood of other work slows payments down to few a second. So it must not take many to be noticed. */
+/** A flood of other work slows payments down to a few each second, so a low number must be enough to notice them. */
 const THERE_PER_SECOND = 10;
 const WINDOW_MS = 1_000;
 
@@ -41,7 +41,7 @@ export function createPaymentWork(clock: Clock): PaymentWork {
     },
     hasWaited() {
       const most = mostUnderWay;
-      // Many are answered together, so that few are under way at most moments of a full node.
+      // The maximum counts: requests are answered in batches, so even a full node has few open requests at most moments.
       mostUnderWay = underWay;
       return most >= WAITING_FROM;
     },

@@ -1,24 +1,21 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import type { KeyRing } from '../domain/key-ring.ts';
 
-/**
- * Keys that follow from the operator's master secret, which is never in the database. Each purpose has a key of its own,
- * so that no key is of use for anything else.
- */
+/** Keys derived from the operator's master secret, which is never in the database. Each purpose has its own key. */
 export interface Secrets {
-  /** The names of the master secrets, the newest first. They give nothing of them away. */
+  /** The ids of the master secrets, the newest first. An id reveals nothing of its secret. */
   readonly ids: readonly string[];
   /** The key of a purpose: 32 bytes, the same on every node with the same master secret. */
   derive(purpose: string): Uint8Array;
-  /** The key of a purpose under each master secret, the newest first. While secrets are rotated there are two. */
+  /** The key of a purpose under each master secret, the newest first. There are two while secrets are rotated. */
   deriveEach(purpose: string): KeyRing;
   /** Encrypts and authenticates a random secret, so that it can be stored in the database. */
   wrap(purpose: string, bytes: Uint8Array): string;
-  /** The wrapped secret. Fails with a `WrongSecretError`. */
+  /** The secret that `wrap` encrypted. Throws a `WrongSecretError`. */
   unwrap(purpose: string, text: string): Uint8Array;
 }
 
-/** The text was wrapped with another master secret, for another purpose, or was changed. */
+/** The text was changed, or was wrapped with another master secret or for another purpose. */
 export class WrongSecretError extends Error {
   constructor() {
     super('a stored secret was not wrapped with the master secret at hand');
@@ -35,7 +32,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
 
-/** The newest master secret comes first: it makes everything new. The older ones only read. */
+/** The first master secret is the newest: it derives and wraps everything new. The older ones only decrypt and verify. */
 export function createSecrets(material: readonly Uint8Array[]): Secrets {
   const [newest, ...older] = material;
   if (newest === undefined || material.some(({ length }) => length < LEAST_SECRET_BYTES)) {
@@ -48,7 +45,7 @@ export function createSecrets(material: readonly Uint8Array[]): Secrets {
     derive: (purpose) => keyOf(newest, purpose),
     deriveEach: (purpose) => [keyOf(newest, purpose), ...older.map((master) => keyOf(master, purpose))],
     wrap(purpose, bytes) {
-      // The nonce follows from the content: it repeats only together with the content, and needs no randomness.
+      // The nonce is derived from the content. So it repeats only for equal content, and needs no randomness.
       const nonce = createHmac('sha256', keyOf(newest, `nonce of ${purpose}`))
         .update(bytes)
         .digest();
@@ -73,12 +70,12 @@ export function createSecrets(material: readonly Uint8Array[]): Secrets {
   };
 }
 
-/** The name of the master secret that a text was wrapped with. */
+/** The id of the master secret that wrapped the text. */
 export function wrappedBy(text: string): string {
   return text.split('.', 1)[0] ?? '';
 }
 
-/** Names a master secret without giving anything of it away. */
+/** An id of the master secret that reveals nothing of it. */
 function keyIdOf(master: Uint8Array): string {
   return Buffer.from(keyOf(master, 'key id').subarray(0, KEY_ID_BYTES)).toString('base64url');
 }

@@ -1,10 +1,10 @@
 import type { Clock, World } from './world.ts';
 
-/** The time of a sandbox, which can be moved forward. It is the time of expiries, quotes and periods. */
+/** The clock of a sandbox, which can be moved forward. Expiries, quotes and billing periods use it. */
 interface ShiftedClock extends Clock {
-  /** The clock that nobody can move. */
+  /** The real clock, which cannot be moved. */
   readonly unshifted: Clock;
-  /** The time by which it is ahead of that one. */
+  /** Milliseconds by which the sandbox's clock is ahead of the real clock. */
   aheadMs(): number;
 }
 
@@ -13,20 +13,17 @@ export function shiftClock(unshifted: Clock, aheadMs: () => number): Clock {
   return clock;
 }
 
-/**
- * The clock for leases, rate limits, timeouts and measurements. Moving the time of a sandbox must end none of them.
- * Outside a sandbox there is only one clock.
- */
+/** The real clock, for leases, rate limits, timeouts and measurements: a move of a sandbox's clock must not end them. */
 export function unshifted(clock: Clock): Clock {
   return 'unshifted' in clock ? (clock as ShiftedClock).unshifted : clock;
 }
 
-/** The time by which the clock is ahead; 0 outside a sandbox. */
+/** Milliseconds by which the clock is ahead of the real clock; 0 outside a sandbox. */
 export function shiftOf(clock: Clock): number {
   return 'aheadMs' in clock ? (clock as ShiftedClock).aheadMs() : 0;
 }
 
-/** The same world with the clock that nobody can move. */
+/** The same world with the real clock. */
 export function unshiftedWorld<W extends Pick<World, 'clock'>>(world: W): W {
   return { ...world, clock: unshifted(world.clock) };
 }

@@ -1,27 +1,24 @@
 import type { Clock, Log } from './world.ts';
 
-/**
- * Logs a warning that may occur many times a second: at once, and then from time to time with the number of
- * occurrences.
- */
+/** Logs a warning that may occur many times a second: the first at once, later ones from time to time with their number. */
 export type SparseWarning = (subject: string, fields: Readonly<Record<string, unknown>>, text: string) => void;
 
 const REPEAT_MS = 30_000;
-/** Subjects are names of networks and endpoints; more than this many are not remembered. */
+/** Subjects are names of networks and endpoints. Above this number the oldest is forgotten. */
 const MAX_SUBJECTS = 1_000;
 
 export function createSparseWarning(clock: Clock, log: Pick<Log, 'warn'>): SparseWarning {
-  const told = new Map<string, { atMs: number; unsaid: number }>();
+  const reported = new Map<string, { atMs: number; unsaid: number }>();
   return (subject, fields, text) => {
     const nowMs = clock.nowMs();
-    const last = told.get(subject);
-    // A clock that was set back makes it speak again, and never keeps it silent.
+    const last = reported.get(subject);
+    // If the clock was set back, the warning is logged again rather than suppressed.
     if (last !== undefined && Math.abs(nowMs - last.atMs) < REPEAT_MS) {
       last.unsaid += 1;
       return;
     }
-    if (told.size >= MAX_SUBJECTS) told.delete(told.keys().next().value ?? '');
-    told.set(subject, { atMs: nowMs, unsaid: 0 });
+    if (reported.size >= MAX_SUBJECTS) reported.delete(reported.keys().next().value ?? '');
+    reported.set(subject, { atMs: nowMs, unsaid: 0 });
     log.warn({ ...fields, ...(last !== undefined && last.unsaid > 0 && { timesSince: last.unsaid }) }, text);
   };
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Clock, World } from './world.ts';
 
-/** The real world: this machine's clock, timers and randomness. */
 export const systemWorld: World = {
   clock: { nowMs: Date.now },
   timers: {
@@ -29,5 +28,5 @@ export const systemWorld: World = {
 
 const { timeOrigin } = performance;
 
-/** Time since the epoch that nobody can set: it only measures how long something took. */
+/** A monotonic clock for measuring durations: setting the machine's clock does not affect it. */
 export const steadyClock: Clock = { nowMs: () => timeOrigin + performance.now() };

@@ -2,16 +2,16 @@ import type { BaseLogger } from 'pino';
 import type { CrashPoint } from './crash-points.ts';
 
 /**
- * Clock, timers and randomness, handed in by the composition root. Nothing below `main.ts` reads the machine's clock,
- * sets a timer or draws randomness by itself, so a test, or a simulation in virtual time, can stand in for all three.
+ * Clock, timers and randomness, passed in by the composition root. No code below `main.ts` reads the machine's clock, sets a timer
+ * or draws random numbers itself. So tests and simulations can replace all three.
  */
 export interface World {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly random: Random;
-  /** Milliseconds for which the event loop was active so far. Missing in virtual time, where no loop is ever busy. */
+  /** Milliseconds for which the event loop was active so far. Missing in virtual time, which has no event loop. */
   readonly busyMs?: () => number;
-  /** Ends the process at the chosen point. Only the crash harness has it. */
+  /** Ends the process if this crash point was chosen. Only the crash harness sets this function. */
   readonly crashPoint?: (point: CrashPoint) => void;
 }
 
@@ -21,9 +21,9 @@ export interface Clock {
 }
 
 export interface Timers {
-  /** Runs once after the delay, unless the returned function is called first. */
+  /** Runs once after the delay, unless the returned function cancels it first. */
   after(delayMs: number, run: () => void): () => void;
-  /** Runs once after the events that are ready have been handled, so that their work can be batched. */
+  /** Runs once after all pending events have been handled, so that their work can be batched. */
   soon(run: () => void): void;
   /** Resolves after the delay, or at once when the signal aborts. It never rejects. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;

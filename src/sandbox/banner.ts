@@ -1,6 +1,6 @@
 import type { Sandbox } from './demo.ts';
 
-/** The banner of the first start: addresses, and a command to paste. */
+/** Printed at the first start: the URLs, and a command to paste. */
 export function banner(sandbox: Sandbox, { home, metricsPort }: { home: string; metricsPort: number }): string {
   const { baseUrl, apiKey, merchantId, dashboardUrl, chains } = sandbox;
   const [[network, { rpcUrl }] = ['', { rpcUrl: '' }]] = Object.entries(chains);

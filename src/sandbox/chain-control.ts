@@ -1,20 +1,17 @@
 import { ChainUnavailableError } from '../chains/chain.ts';
 
-/** The methods of the sandbox chain that a public node does not have. Only the gateway of the sandbox calls them. */
+/** The sandbox chain's own RPC methods, which public nodes do not have. Only the sandbox's gateway calls them. */
 export interface ChainControl {
-  /** Moves the chain's time that far ahead of the real time; never back. False if this chain has no such control. */
+  /** Moves the chain's time ahead of the real time by `aheadMs`, never back. False if the chain does not have the method. */
   moveAhead(aheadMs: number): Promise<boolean>;
-  /**
-   * Replaces the blocks from this one on by others with the same transactions. Nothing happens if that block is gone, so
-   * a repeated order is harmless.
-   */
+  /** Replaces the blocks from this one on by others with the same transactions. Does nothing if the block no longer exists. */
   replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
 }
 
 const TIMEOUT_MS = 10_000;
 const NO_SUCH_METHOD = -32601;
 
-/** Controls the chain behind this URL. Another chain in its place, such as Anvil, has no such control. */
+/** Controls the chain at this URL. Other chains, such as Anvil, do not have these methods. */
 export function createChainControl(network: string, rpcUrl: string): ChainControl {
   async function call(method: string, params: readonly unknown[]): Promise<boolean> {
     let answer: { error?: { code: number; message: string } };
@@ -27,7 +24,7 @@ export function createChainControl(network: string, rpcUrl: string): ChainContro
       });
       answer = (await response.json()) as typeof answer;
     } catch {
-      // The error of fetch names the endpoint.
+      // The error of fetch is dropped, because it contains the URL.
       throw new ChainUnavailableError(network, `it did not answer ${method}`);
     }
     if (answer.error === undefined) return true;

@@ -4,7 +4,7 @@ import { sandboxGenesis } from './genesis.ts';
 import type { Predeploy } from './local-evm.ts';
 import { readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** The genesis of a chain. It is stored with the journal, so that a later version can continue an older chain. */
+/** The genesis of a chain. It is stored with the journal, so that later versions can continue the chain. */
 export interface ChainGenesis {
   readonly chainId: number;
   readonly timestampS: number;
@@ -14,10 +14,7 @@ export interface ChainGenesis {
 const SANDBOX_CHAIN_ID = 31_337;
 const FILE = 'genesis.json';
 
-/**
- * One account owns a random amount from the start. It makes the genesis block, and so the identity of each chain,
- * unique.
- */
+/** This account has a random balance, which makes the genesis block, and so the identity of each chain, unique. */
 const SALT_ADDRESS = '0x00000000000000000000000000000000000005a1';
 
 export function newGenesis({ clock, random }: Pick<World, 'clock' | 'random'>): ChainGenesis {
@@ -29,7 +26,7 @@ export function newGenesis({ clock, random }: Pick<World, 'clock' | 'random'>): 
   };
 }
 
-/** The genesis of this folder's chain; the first call makes one. */
+/** The genesis of this folder's chain, created at the first call. */
 export async function keptGenesis(world: Pick<World, 'clock' | 'random'>, dir: string): Promise<ChainGenesis> {
   const file = join(dir, FILE);
   const text = await readIfThere(file);
@@ -39,7 +36,7 @@ export async function keptGenesis(world: Pick<World, 'clock' | 'random'>, dir: s
   return genesis;
 }
 
-/** JSON has no whole numbers of this size: they are written as `{"n":"…"}`. */
+/** JSON cannot represent a bigint, so it is written as `{"n":"…"}`. */
 const replaceBigInt = (_key: string, value: unknown) => (typeof value === 'bigint' ? { n: value.toString() } : value);
 const reviveBigInt = (_key: string, value: unknown) =>
   value !== null && typeof value === 'object' && 'n' in value ? BigInt(value.n as string) : value;

@@ -4,34 +4,31 @@ import { createBatcher } from '../runtime/batcher.ts';
 import type { Timers } from '../runtime/world.ts';
 
 /**
- * The history of a chain, in order: the transactions it accepted, the blocks it made of them, moves of its time, and
- * blocks that were replaced. The same transactions at the same time give the same block, down to its hash.
+ * The history of a chain, in order: accepted transactions, mined blocks, moves of its time, and replaced blocks. The same
+ * transactions at the same times give the same blocks, down to their hashes.
  */
 export type ChainRecord =
   | { readonly atMs: number; readonly transaction: string }
   | { readonly atMs: number; readonly block: { readonly timestampS: number } }
-  /** From here on blocks are this far ahead of the machine's time. */
+  /** From here on, block times are ahead of the machine's time by this much. */
   | { readonly atMs: number; readonly aheadMs: number }
-  /** The last blocks are replaced by as many others, with the same transactions. */
+  /** The last blocks are replaced by the same number of others, with the same transactions. */
   | { readonly atMs: number; readonly replaced: { readonly depth: number } & BranchTimes };
 
-/** The times of a branch: that of its first block, which has the transactions, and that of all others. */
+/** The times of replacement blocks: of the first one, which has the transactions, and of the rest. */
 export interface BranchTimes {
   readonly firstS: number;
   readonly restS: number;
 }
 
 export interface ChainJournal {
-  /**
-   * Resolves when the record is on disk. Records are kept in the order of the calls; concurrent records share a flush.
-   */
+  /** Resolves when the record is on disk. Records keep the order of the calls. Concurrent records share a flush. */
   append(record: ChainRecord): Promise<void>;
   close(): Promise<void>;
 }
 
 const MAX_GROUP = 1_000;
 
-/** The journal is damaged. */
 export class BrokenJournalError extends Error {
   constructor(path: string, line: number) {
     super(
@@ -42,10 +39,7 @@ export class BrokenJournalError extends Error {
   }
 }
 
-/**
- * Replays every record in order, and opens the journal for more. A torn record at the end was never acknowledged, and
- * is cut away.
- */
+/** Replays all records and opens the journal for appending. An incomplete last record was never acknowledged, so it is cut off. */
 export async function openChainJournal(
   timers: Timers,
   path: string,
@@ -65,7 +59,7 @@ export async function openChainJournal(
   }
 }
 
-/** The number of bytes of good lines from the start. */
+/** Replays the valid lines, and returns the number of their bytes. */
 async function readRecords(
   file: FileHandle,
   path: string,
@@ -79,7 +73,7 @@ async function readRecords(
   for await (const line of file.readLines({ start: 0, autoClose: false, encoding: 'latin1' })) {
     lines += 1;
     at += line.length + 1;
-    // The last line counts only with its line feed. Without one it may be half of a longer line.
+    // The last line counts only with its line feed. Without it, the line may be incomplete.
     const record = at <= size ? parseLine(line) : undefined;
     if (record === undefined) {
       firstBad ??= lines;
@@ -97,11 +91,11 @@ function writer(timers: Timers, file: FileHandle): ChainJournal {
   let last: Promise<void> = Promise.resolve();
   const write = createBatcher<ChainRecord, void>(timers, {
     maxItems: MAX_GROUP,
-    // One at a time, so that the order on disk is the order of the calls.
+    // One flush at a time, so that the order on disk is the order of the calls.
     maxConcurrent: 1,
     isItemsFault: () => false,
     run: async (records) => {
-      // After a failed write the state of the disk is unknown, so every later write fails.
+      // After a failed write the content of the disk is unknown, so all later writes fail.
       if (broken !== undefined) throw broken;
       try {
         await file.appendFile(records.map(formatLine).join(''), 'latin1');
@@ -126,7 +120,7 @@ function writer(timers: Timers, file: FileHandle): ChainJournal {
   };
 }
 
-/** A checksum and JSON: sectors that a power cut left blank or old do not pass for a record. */
+/** The checksum detects sectors that a power cut left blank or old. */
 function formatLine(record: ChainRecord): string {
   const text = JSON.stringify(record);
   return `${checksum(text)} ${text}\n`;

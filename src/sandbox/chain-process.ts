@@ -1,31 +1,30 @@
 import { spawn } from 'node:child_process';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { backoffMs } from '../runtime/backoff.ts';
 import type { Log, World } from '../runtime/world.ts';
 import type { ChainOrder, ChainReport } from './chain-program.ts';
 import { findPort } from './free-port.ts';
+import { keepRunning } from './keep-running.ts';
 import { processEnding } from './postgres-account.ts';
 import { boundLog, readIfThere, writeWhole } from './postgres-folder.ts';
 
-/** The sandbox's chain, running in a process of its own. */
 export interface SandboxChain {
-  /** The URL stays the same when the process is restarted, and from one start of the gateway to the next. */
+  /** The URL stays the same across restarts of the chain and of the gateway. */
   readonly rpcUrl: string;
-  /** The hash of its genesis block, unique to this chain. */
+  /** The hash of the genesis block, unique to this chain. */
   readonly genesisHash: string;
   readonly pid: number;
-  /** Ends the process; calling it again waits for the same end. */
+  /** Ends the process. Later calls wait for the same end. */
   stop(): Promise<void>;
 }
 
 export interface SandboxChainInput {
   readonly dir: string;
-  /** If undefined, the port of the last start, or any free one. */
+  /** If undefined, the port of the last start, or any free port. */
   readonly port?: number | undefined;
   readonly blockMs: number;
   readonly isScriptable?: boolean;
-  /** The origin of the gateway's pages, the only pages that the chain answers. */
+  /** The origin of the gateway's pages. The chain refuses other web pages. */
   readonly pageOrigin?: string;
 }
 
@@ -37,20 +36,14 @@ interface Deps {
 const PROGRAM = join(import.meta.dirname, 'chain-program.ts');
 /** A chain of a hundred thousand transactions is rebuilt in about two minutes. */
 const READY_WITHIN_MS = 180_000;
-/** The process of a gateway that was killed a moment ago still holds folder and port. */
+/** The chain process of a killed gateway keeps folder and port for a moment. */
 const OLD_PROCESS_ENDS_WITHIN_MS = 10_000;
 const RETRY_MS = 100;
-/** Five ports in a row that are taken at the wrong moment are no accident. */
+/** Five ports taken in a row are not a coincidence. */
 const MAX_PORTS = 5;
 const STOP_WITHIN_MS = 2_000;
 const PROBE_MS = 2_000;
 
-const RESTART = { firstMs: 100, maxMs: 5_000 };
-const RESTARTS_BEFORE_FATAL = 10;
-/** The failure of a process after this time is not a failed start. */
-const STEADY_MS = 60_000;
-
-/** The reason why the chain did not start. */
 export class ChainStartError extends Error {
   readonly code: string;
   constructor(code: string, reason: string) {
@@ -60,7 +53,7 @@ export class ChainStartError extends Error {
   }
 }
 
-/** Starts the chain of a folder, making it at the first start, and starts it again on the same port when it dies. */
+/** Starts the chain of a folder, creating it at the first start. If the process dies, it is started again on the same port. */
 export async function startSandboxChain(deps: Deps, input: SandboxChainInput): Promise<SandboxChain> {
   await mkdir(input.dir, { recursive: true, mode: 0o700 });
   const { child, port } = await startFirst(deps, input);
@@ -70,7 +63,7 @@ export async function startSandboxChain(deps: Deps, input: SandboxChainInput): P
   return supervise(deps, running);
 }
 
-/** The chain of a running gateway in this folder, for commands and other nodes. */
+/** The chain of a gateway that is running in this folder, for commands and other nodes. */
 export async function runningSandboxChain(
   dir: string,
 ): Promise<Pick<SandboxChain, 'rpcUrl' | 'genesisHash'> | undefined> {
@@ -104,10 +97,7 @@ async function knownPort(dir: string): Promise<number | undefined> {
   return typeof port === 'number' ? port : undefined;
 }
 
-/**
- * The configured port, or the port of the last start. A port of the last start that is taken by another program is
- * given up.
- */
+/** Starts on the configured port or that of the last start. If another program has taken the latter, another port is chosen. */
 async function startFirst(deps: Deps, input: SandboxChainInput): Promise<{ child: ChainChild; port: number }> {
   const retryUntilMs = deps.world.clock.nowMs() + OLD_PROCESS_ENDS_WITHIN_MS;
   let port = input.port ?? (await knownPort(input.dir)) ?? (await findPort(deps.world.random));
@@ -135,18 +125,17 @@ function orderOf({ dir, blockMs, isScriptable = false, pageOrigin }: SandboxChai
 interface ChainChild {
   readonly pid: number;
   readonly genesisHash: string;
-  /** Resolves with the end of the process. */
+  /** Resolves with the reason when the process has ended. */
   readonly ended: Promise<string>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts the process and waits until it serves. */
 async function startChild({ world }: Deps, order: ChainOrder, signal?: AbortSignal): Promise<ChainChild> {
   const logFile = join(order.dir, 'chain.log');
   await boundLog(logFile);
   const log = await open(logFile, 'a', 0o600);
-  // In a session of its own, so that a Ctrl-C in the terminal reaches the gateway alone, which ends the chain when its
-  // own work is done. The gateway's settings, which hold secrets, stay out of its environment.
+  // Its own session, so that Ctrl-C in the terminal reaches only the gateway, which ends the chain after its own work. An empty
+  // environment, so that the gateway's secrets are not passed on.
   const child = spawn(process.execPath, [PROGRAM, JSON.stringify(order)], {
     cwd: '/',
     env: {},
@@ -187,9 +176,19 @@ function supervise(deps: Deps, running: Running): SandboxChain {
   const stopping = new AbortController();
   let child = running.child;
   let stopped: Promise<void> | undefined;
-  const watching = keepRunning(deps, running, stopping.signal, (next) => {
-    child = next;
-  });
+  const { signal } = stopping;
+  const watching = keepRunning(
+    deps,
+    {
+      name: 'the sandbox chain',
+      first: child,
+      start: () => startChild(deps, running.order, signal),
+      onRestarted: (next) => {
+        child = next;
+      },
+    },
+    signal,
+  );
   const stop = async () => {
     stopping.abort();
     await watching;
@@ -209,47 +208,4 @@ function supervise(deps: Deps, running: Running): SandboxChain {
       return stopped;
     },
   };
-}
-
-/** Ends when the signal aborts, and never rejects: without its chain the gateway can still serve reads of payments. */
-async function keepRunning(
-  deps: Deps,
-  running: Running,
-  signal: AbortSignal,
-  onRestart: (child: ChainChild) => void,
-): Promise<void> {
-  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  let child = running.child;
-  let failures = 0;
-  while (!signal.aborted) {
-    const startedMs = deps.world.clock.nowMs();
-    const ending = await Promise.race([child.ended, asked]);
-    if (signal.aborted) return;
-    failures = deps.world.clock.nowMs() - startedMs >= STEADY_MS ? 0 : failures + 1;
-    deps.log.error({ pid: child.pid, ending }, 'the sandbox chain ended by itself: starting it again');
-    const next = await restart(deps, running.order, signal, failures);
-    if (next === undefined) return;
-    child = next;
-    onRestart(child);
-    deps.log.info({ pid: child.pid }, 'the sandbox chain is ready again');
-  }
-}
-
-/** Tries until it succeeds or the gateway stops, at most every five seconds in the long run. */
-async function restart(
-  deps: Deps,
-  order: ChainOrder,
-  signal: AbortSignal,
-  failuresBefore: number,
-): Promise<ChainChild | undefined> {
-  for (let failures = failuresBefore; ; failures += 1) {
-    await deps.world.timers.sleep(backoffMs(RESTART, failures), signal);
-    if (signal.aborted) return undefined;
-    try {
-      return await startChild(deps, order, signal);
-    } catch (error) {
-      const level = failures >= RESTARTS_BEFORE_FATAL ? 'fatal' : 'warn';
-      deps.log[level]({ err: error, failures }, 'the sandbox chain did not start again');
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { serveChain } from './chain-server.ts';
 import { lockHome } from './home-lock.ts';
 import { openKeptChain } from './kept-chain.ts';
 
-/** The arguments of the chain's process, as JSON in its one argument. */
+/** The input of the chain's process, passed as JSON in its only argument. */
 export interface ChainOrder {
   readonly dir: string;
   readonly port: number;
@@ -12,14 +12,14 @@ export interface ChainOrder {
   readonly pageOrigin?: string | undefined;
 }
 
-/** The message of the process to the gateway: it serves, or the reason why it cannot. */
+/** The message to the gateway: the chain answers requests, or the reason why it cannot. */
 export type ChainReport = { readonly genesisHash: string } | { readonly code: string; readonly message: string };
 
 if (import.meta.main) await main();
 
-/** The sandbox's chain, as a process of its own. Everything it has answered is on disk, so it may end at any moment. */
+/** Runs the sandbox's chain. Everything it has answered is on disk, so the process may end at any moment. */
 async function main(): Promise<void> {
-  // The channel breaks when the gateway ends, also by kill -9: then this process is not needed any more.
+  // The IPC channel closes when the gateway ends, even by kill -9. The chain is not needed any more then.
   process.on('disconnect', () => process.exit(0));
   process.on('SIGTERM', () => process.exit(0));
   try {
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
 }
 
 async function serve(order: ChainOrder): Promise<string> {
-  // Two processes on one journal would ruin it. The process of a killed gateway releases the folder in a moment.
+  // Two processes would corrupt the journal. The process of a killed gateway releases the folder in a moment.
   if (!order.isScriptable) await lockHome(order.dir);
   const chain = await openKeptChain(systemWorld, {
     ...order,

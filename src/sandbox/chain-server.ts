@@ -5,16 +5,16 @@ import type { KeptChain, RpcCall } from './kept-chain.ts';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const MAX_BATCH = 1_000;
 
-/** The methods of a public node, and our own. Any other method could change the chain without a record in the journal. */
+/** Only methods of a public node and our own are allowed. Others could change the chain without a record in the journal. */
 const PUBLIC = /^(eth|net|web3)_/;
 const NOT_PUBLIC = /^eth_(send(?!RawTransaction$)|sign|accounts$|subscribe$|unsubscribe$)/;
 
 const SEND = 'eth_sendRawTransaction';
 
-/** Eleven years. The gateway stops at ten. */
+/** Eleven years: a bound above the gateway's own limit of ten. */
 const MAX_AHEAD_MS = 4_015 * 86_400_000;
 
-/** Our own methods, for the gateway's sandbox. Each is refused if its parameters have another form. */
+/** Our own methods, for the sandbox's gateway. Undefined if the parameters are not valid. */
 const CONTROLS: Readonly<
   Record<string, (chain: KeptChain, params: readonly unknown[]) => Promise<unknown> | undefined>
 > = {
@@ -26,7 +26,7 @@ const CONTROLS: Readonly<
 
 export interface ChainRules {
   readonly isScriptable: boolean;
-  /** The origin of the gateway's pages. Pages of other origins get no answer. */
+  /** The origin of the gateway's pages. Requests of other web pages are refused. */
   readonly pageOrigin?: string | undefined;
 }
 
@@ -67,10 +67,7 @@ async function respond(
   response.writeHead(200, headers).end(text);
 }
 
-/**
- * Browsers name the origin of a page that calls another origin. Programs and browser extensions are no pages: they send
- * no origin, or one that is not of the web.
- */
+/** Browsers send the origin of the requesting page. Programs send no origin, and browser extensions one that is not HTTP. */
 function isForeignPage(origin: string | undefined, { pageOrigin }: ChainRules): boolean {
   if (origin === undefined || origin === pageOrigin) return false;
   return origin === 'null' || /^https?:/i.test(origin);
@@ -87,7 +84,7 @@ function headersFor(origin: string | undefined): Record<string, string> {
   };
 }
 
-/** Undefined when the body is too large. */
+/** Undefined if the body is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -99,7 +96,6 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Answers the text of a JSON-RPC call, or of a batch of them. */
 export async function answer(
   chain: KeptChain,
   rules: { readonly isScriptable: boolean },

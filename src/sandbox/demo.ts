@@ -28,17 +28,17 @@ import { lockName } from '../store/plumbing/locks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
 import { unlessCode } from './whole-file.ts';
 
-/** Everything for the first call; the contents of `sandbox.json`. */
+/** The contents of `sandbox.json`: everything that the first API call needs. */
 export interface Sandbox {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly merchantId: string;
   readonly appId: string;
-  /** Signs in to the dashboard once, as the owner of the demo partner. New at every start. */
+  /** A one-time link that signs in to the dashboard as the owner of the demo partner. New at every start. */
   readonly dashboardUrl: string;
-  /** By CAIP-2. */
+  /** By CAIP-2 id. */
   readonly chains: Readonly<Record<string, SandboxNetwork>>;
-  /** An account with plenty of every asset. */
+  /** An account with large balances of every asset. */
   readonly payer: { readonly address: string; readonly privateKey: string; readonly accounts: readonly string[] };
 }
 
@@ -48,16 +48,16 @@ export interface SandboxNetwork {
   readonly assets: Readonly<Record<string, string>>;
 }
 
-/** Fixed ids, so that every node and every start finds the same ones. */
+/** Fixed ids, so that every node and every start uses the same objects. */
 const PARTNER_ID = 'prtn_0000000000000000000000DEM0';
 const MERCHANT_ID = 'mrch_0000000000000000000000DEM0';
 const APP_ID = 'app_0000000000000000000000DEM0';
 const PERSON_ID = 'psn_0000000000000000000000DEM0';
 const OWNER = { partnerId: PARTNER_ID, mode: 'test' } as const;
-/** The other assets, such as USDT, go to the operator's intermediate account, so that both ways are shown. */
+/** Paid to the merchant's account. Other assets, such as USDT, go to the intermediate account, so that the demo shows both. */
 const PAID_DIRECTLY = ['USDC', 'EURC'];
 
-/** Makes the demo partner, merchant, wallet app and key where they are missing. */
+/** Creates the demo partner, merchant, wallet app and key if they are missing. */
 export async function openSandbox(
   deps: CommandDeps & RowKeyDeps,
   input: { readonly home: string; readonly baseUrl: string; readonly rpcUrl: string },
@@ -78,15 +78,15 @@ export async function openSandbox(
   };
 }
 
-/** Writes `sandbox.json`. Its presence means that the sandbox is ready. */
+/** Writes `sandbox.json`. Programs that wait for the file find the sandbox ready. */
 export async function announceSandbox(home: string, sandbox: Sandbox): Promise<void> {
   await writePrivate(fileIn(home), `${JSON.stringify(sandbox, null, 2)}\n`);
 }
 
-/** A person may have written the file, for a gateway elsewhere: an address and a key are enough to follow it. */
+/** The file may be written by hand for a gateway elsewhere. URL and key are enough to follow its events. */
 type AnnouncedSandbox = Pick<Sandbox, 'baseUrl' | 'apiKey'> & Partial<Sandbox>;
 
-/** The sandbox that `npm start` announced in this folder. */
+/** The sandbox that `npm start` wrote to this folder. */
 export async function readSandbox(home: string): Promise<AnnouncedSandbox | undefined> {
   const text = await readFile(fileIn(home), 'utf8').catch(unlessCode('ENOENT'));
   if (text === undefined) return undefined;
@@ -131,7 +131,7 @@ function createDemo(deps: CommandDeps & RowKeyDeps): Promise<void> {
   });
 }
 
-/** The owner of the demo partner, and a link. A removed owner stays removed, and the link then signs nobody in. */
+/** Creates the demo partner's owner and a sign-in link. A removed owner stays removed; the link then does not work. */
 function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
   return command(onSteadyTime(deps), async (tx, now) => {
     await lockName(tx, 'sandbox');
@@ -157,7 +157,7 @@ function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
   });
 }
 
-/** Only if the merchant has no destination at all: a removed destination stays removed. */
+/** Only if the merchant has no destination at all, so that a removed destination stays removed. */
 async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date): Promise<void> {
   if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
   const settlements = assetsOf(NETWORK).flatMap(({ id, symbol }) => {
@@ -176,8 +176,8 @@ async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date)
 }
 
 /**
- * The sandbox's intermediate account is given plenty of each token by the first block of its chain. Half of it is the demo
- * merchant's float and half the operator's, so that every refund is covered.
+ * The first block of the chain gives the intermediate account a large amount of each token. Half of it becomes the demo merchant's
+ * float and half the operator's, so that every refund is covered.
  */
 async function fillFloats(tx: Tx, now: Date): Promise<void> {
   if ((await listFloats(tx, OPERATOR_FLOAT)).length > 0) return;
@@ -187,7 +187,7 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
       owner,
       network: NETWORK,
       asset,
-      // Only a part of the coin: the rest pays for gas.
+      // Only a part of the coins, because the rest pays for gas.
       units: pay.method === 'native' ? COIN_FLOAT : SANDBOX_TOKENS_EACH / 2n,
       kind: 'added' as const,
       subject: FIRST_BLOCK.transaction,
@@ -202,12 +202,11 @@ async function fillFloats(tx: Tx, now: Date): Promise<void> {
   await recordEntries(tx, entries, now);
 }
 
-/** A thousand ether. */
 const COIN_FLOAT = 1_000n * 10n ** 18n;
-/** A made-up hash: each token was minted by a transaction of its own. */
+/** A placeholder for a transaction hash, because each token was minted by its own transaction. */
 const FIRST_BLOCK = { transaction: 'sandbox genesis', block: SANDBOX_FIRST_BLOCK };
 
-/** The key of the last start, if the database still accepts it. The database stores only its hash. */
+/** The key of the last start, if it is still valid. The database has only its hash, so the key is read from the file. */
 async function knownKey({ db, world }: CommandDeps, file: string): Promise<string | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -243,7 +242,7 @@ async function newKey(deps: CommandDeps & RowKeyDeps): Promise<string> {
   return secret;
 }
 
-/** Written atomically, and readable by this user only. Several nodes may share the folder. */
+/** Written atomically, because several nodes may share the folder, and readable by this user only. */
 async function writePrivate(file: string, text: string): Promise<void> {
   const draft = `${file}.${process.pid}.draft`;
   await writeFile(draft, text, { mode: 0o600 });

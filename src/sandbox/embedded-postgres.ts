@@ -1,6 +1,6 @@
 import { realpath, rm } from 'node:fs/promises';
-import { backoffMs } from '../runtime/backoff.ts';
 import { findPort, isPortFree } from './free-port.ts';
+import { keepRunning } from './keep-running.ts';
 import { chooseLauncher, postgresAccount } from './postgres-account.ts';
 import { boundLog, ensureData, openFolder, postgresFolder, readIfThere, writeWhole } from './postgres-folder.ts';
 import {
@@ -14,32 +14,24 @@ import {
   stopProcess,
 } from './postgres-server.ts';
 
-/** The gateway's own PostgreSQL server. */
 export interface EmbeddedPostgres {
-  /** The URL stays the same when the server is restarted. */
+  /** The URL stays the same across restarts of the server. */
   readonly url: string;
-  /** The server's process at this moment. */
   readonly pid: number;
-  /** Shuts the server down; calling it again waits for the same shutdown. */
+  /** Shuts the server down. Later calls wait for the same shutdown. */
   stop(): Promise<void>;
 }
 
-// Five ports in a row that are taken at the wrong moment are no accident.
+// Five ports taken in a row are not a coincidence.
 const MAX_PORTS = 5;
-// The processes of a killed server hold its shared memory until they notice. PostgreSQL does not start before they have
-// ended.
+// The processes of a killed server keep its shared memory until they notice, and PostgreSQL does not start before they have ended.
 const OLD_PROCESSES_END_WITHIN_MS = 15_000;
 const RETRY_MS = 250;
-
-const RESTART = { firstMs: 100, maxMs: 5_000 };
-const RESTARTS_BEFORE_FATAL = 10;
-// The failure of a server after this time is not a failed start.
-const STEADY_MS = 60_000;
 const LOG_CHECK_MS = 60_000;
 
 /**
- * Runs PostgreSQL in a folder, creating the database at the first start, and starts the server again on the same url
- * when it dies. The caller holds the lock of the home folder.
+ * Runs PostgreSQL in a folder, creating the database at the first start. If the server dies, it is started again at the same URL.
+ * The caller must hold the lock of the home folder.
  */
 export async function startEmbeddedPostgres(
   deps: ServerDeps,
@@ -68,7 +60,7 @@ export async function startEmbeddedPostgres(
   return supervise(deps, { plan, port, url, server });
 }
 
-/** The url of a running gateway's server in this folder, for operator commands. */
+/** The URL of the server of a gateway that is running in this folder, for operator commands. */
 export async function runningEmbeddedPostgres(dir: string): Promise<string | undefined> {
   const folder = postgresFolder(await realpath(dir).catch(() => dir));
   const text = await readIfThere(folder.connection);
@@ -117,26 +109,39 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
   const stopping = new AbortController();
   let server = running.server;
   let stopped: Promise<void> | undefined;
-  // On systems where the kernel does not stop the server with the gateway, this covers every exit except a kill.
+  // Where the kernel does not stop the server together with the gateway, this stops it at every exit except a kill.
   const stopWithGateway = () => {
     if (!server.hasEnded()) sendSignal(server.pid, 'SIGINT');
   };
   process.on('exit', stopWithGateway);
 
-  const watching = keepRunning(deps, running, stopping.signal, (next) => {
-    server = next;
-  });
-  const tidying = keepLogBounded(deps, running.plan, stopping.signal);
+  const { plan, port, url } = running;
+  const { signal } = stopping;
+  const watching = keepRunning(
+    deps,
+    {
+      name: 'the embedded PostgreSQL',
+      first: server,
+      start: () => startServer(deps, { plan, port, signal }),
+      onEnded: () => rm(plan.folder.connection, { force: true }).catch(logFailure(deps)),
+      onRestarted: (next) => {
+        server = next;
+        return writeConnection(plan, url, server).catch(logFailure(deps));
+      },
+    },
+    signal,
+  );
+  const tidying = keepLogBounded(deps, plan, signal);
 
   const stop = async () => {
     stopping.abort();
     await Promise.all([watching, tidying]);
     await stopProcess(deps, server);
-    await rm(running.plan.folder.connection, { force: true });
+    await rm(plan.folder.connection, { force: true });
     process.off('exit', stopWithGateway);
   };
   return {
-    url: running.url,
+    url,
     get pid() {
       return server.pid;
     },
@@ -145,54 +150,6 @@ function supervise(deps: ServerDeps, running: Running): EmbeddedPostgres {
       return stopped;
     },
   };
-}
-
-/** Ends when the signal aborts, and never rejects: a gateway without its database keeps trying. */
-async function keepRunning(
-  deps: ServerDeps,
-  running: Running,
-  signal: AbortSignal,
-  onRestart: (server: ServerProcess) => void,
-): Promise<void> {
-  const { plan, port, url } = running;
-  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  let server = running.server;
-  let failures = 0;
-  while (!signal.aborted) {
-    const startedMs = deps.world.clock.nowMs();
-    const ending = await Promise.race([server.ended, asked]);
-    if (signal.aborted) return;
-    failures = deps.world.clock.nowMs() - startedMs >= STEADY_MS ? 0 : failures + 1;
-    deps.log.error({ pid: server.pid, ending }, 'the embedded PostgreSQL ended by itself: starting it again');
-    await rm(plan.folder.connection, { force: true }).catch(logFailure(deps));
-    const next = await restart(deps, { plan, port, signal, failures });
-    if (!next) return;
-    server = next;
-    onRestart(server);
-    await writeConnection(plan, url, server).catch(logFailure(deps));
-    deps.log.info({ pid: server.pid, port }, 'the embedded PostgreSQL is ready again');
-  }
-}
-
-/**
- * Tries until it succeeds or the gateway stops, at most every five seconds in the long run. After a full disk is freed,
- * the gateway recovers without a restart. Undefined when the gateway stops.
- */
-async function restart(
-  deps: ServerDeps,
-  input: { readonly plan: ServerPlan; readonly port: number; readonly signal: AbortSignal; readonly failures: number },
-): Promise<ServerProcess | undefined> {
-  for (let failures = input.failures; ; failures += 1) {
-    await deps.world.timers.sleep(backoffMs(RESTART, failures), input.signal);
-    if (input.signal.aborted) return undefined;
-    try {
-      return await startServer(deps, input);
-    } catch (error) {
-      if (input.signal.aborted) return undefined;
-      const level = failures >= RESTARTS_BEFORE_FATAL ? 'fatal' : 'warn';
-      deps.log[level]({ err: error, failures }, 'the embedded PostgreSQL did not start again');
-    }
-  }
 }
 
 async function keepLogBounded(deps: ServerDeps, plan: ServerPlan, signal: AbortSignal): Promise<void> {

@@ -1,14 +1,13 @@
 import { createServer } from 'node:net';
 import type { Random } from '../runtime/world.ts';
 
-// Below the ephemeral ports of Linux (from 32768) and macOS (from 49152). A restarted server could otherwise find its
-// port taken by an outgoing connection. Even a client that connects to this port may get it as its own source port, and
-// so connect to itself.
+// Below the ephemeral ports of Linux (from 32768) and macOS (from 49152). Otherwise an outgoing connection could take the port
+// while the server restarts. A client that connects to the port could even get it as its own source port, and so connect to itself.
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 12_000;
 const MAX_TRIES = 200;
 
-/** A loopback port that is free now. The caller must expect that another program takes it first. */
+/** A loopback port that is free now. Another program may still take it before the caller does. */
 export async function findPort(random: Random): Promise<number> {
   const start = Buffer.from(random.bytes(4)).readUInt32BE();
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

@@ -26,10 +26,10 @@ import { DEPOSITS_ADDRESS, DEPOSITS_INIT_CODE } from '../chains/evm/deposits.ts'
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
 
-/** Keys of the sandbox chain. Anybody can compute them from these words: never send real money to their accounts. */
+/** The private keys of the sandbox chain, derived from public words: never send real money to their accounts. */
 export const SANDBOX_KEYS = {
   payer: testKey('payer'),
-  /** Pays a payment a second time, where that is rehearsed. */
+  /** Pays a payment a second time in the outcome `double`. */
   secondPayer: testKey('second payer'),
   relayer: testKey('relayer'),
   secondRelayer: testKey('second relayer'),
@@ -44,17 +44,17 @@ export const SANDBOX_ACCOUNTS = Object.fromEntries(
   Object.entries(SANDBOX_KEYS).map(([name, key]) => [name, createLocalSigner(key).address]),
 ) as Readonly<Record<keyof typeof SANDBOX_KEYS, Address>>;
 
-/** The token addresses in `chains/assets.ts`: the last twenty bytes of a hash of their names. */
+/** The token addresses in `chains/assets.ts`, each the last twenty bytes of a hash of the token's name. */
 export const SANDBOX_TOKENS = {
   USDC: namedAddress('USDC'),
   EURC: namedAddress('EURC'),
   USDT: namedAddress('USDT'),
 } as const;
 
-/** The code behind the proxies of the dollar and the euro, and the account that may replace it. */
+/** The implementation behind the proxies of USDC and EURC, and the account that may replace it. */
 const DOLLAR_IMPLEMENTATION = namedAddress('dollar implementation');
 const PROXY_ADMIN = namedAddress('proxy admin');
-/** The storage slots of the two in `contracts/sandbox/TestProxy.sol`. */
+/** The storage slots of both in `contracts/sandbox/TestProxy.sol`. */
 const IMPLEMENTATION_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.implementation'));
 const ADMIN_SLOT = keccak256(stringToBytes('org.zeppelinos.proxy.admin'));
 
@@ -66,14 +66,11 @@ const ETHER_EACH = parseEther('1000000');
 /** The balance of the payer and of the intermediate account in each token. */
 export const SANDBOX_TOKENS_EACH = 1_000_000_000_000_000n;
 
-/**
- * The CREATE2 deployer, with one address on every chain. The first word of its input is the salt, the rest is the
- * creation code. It returns the address.
- */
+/** The CREATE2 deployer. Its input is the salt, one word, and the creation code. It returns the new address. */
 const CREATE2_DEPLOYER_CODE =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3';
 
-/** A token at an address of our choice: its code, and the call by the minter that initializes its storage. */
+/** A token at a chosen address: its code, and the minter's call that initializes its storage. */
 export interface PlacedToken {
   readonly predeploy: Predeploy;
   readonly initialize: Call;
@@ -85,7 +82,7 @@ const TOKENS: readonly PlacedToken[] = [
   placeTether(SANDBOX_TOKENS.USDT),
 ];
 
-/** A token in the shape of Circle's: a proxy in front of the implementation that every sandbox chain has. */
+/** A token like Circle's: a proxy in front of an implementation that every sandbox chain has. */
 export function placeDollar(address: Address, { name, symbol }: { name: string; symbol: string }): PlacedToken {
   const storage = [
     { slot: IMPLEMENTATION_SLOT, value: pad(DOLLAR_IMPLEMENTATION) },
@@ -98,7 +95,7 @@ export function placeDollar(address: Address, { name, symbol }: { name: string; 
   };
 }
 
-/** A token in the shape of Tether's on Ethereum. */
+/** A token like Tether's on Ethereum. */
 export function placeTether(address: Address): PlacedToken {
   const args = [SANDBOX_ACCOUNTS.minter] as const;
   return {
@@ -107,9 +104,7 @@ export function placeTether(address: Address): PlacedToken {
   };
 }
 
-/**
- * State before the first block. Our contracts are created by transactions of the first block, as on every other chain.
- */
+/** The state before the first block. Transactions of the first block create our contracts, as on every other chain. */
 export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   return [
     { address: CREATE2_DEPLOYER, code: CREATE2_DEPLOYER_CODE, nonce: 1n },
@@ -120,16 +115,16 @@ export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
   ];
 }
 
-/** A new sandbox chain: the Collector, Permit2, the tokens, and accounts with plenty of every asset. */
+/** A new sandbox chain with the Collector, Permit2, the tokens, and accounts with large balances of every asset. */
 export async function createSandboxEvm(options: Omit<LocalEvmOptions, 'genesis' | 'firstBlock'>): Promise<LocalEvm> {
   const firstBlock = await sandboxFirstBlock(options.chainId ?? 31337);
   return createLocalEvm({ ...options, genesis: sandboxGenesis(), firstBlock });
 }
 
-/** The block that deploys and mints everything. Before it, the balances of our own accounts are not yet those of the books. */
+/** The block that deploys and mints everything. Before it, the balances of our accounts differ from the books. */
 export const SANDBOX_FIRST_BLOCK = 1;
 
-/** The raw transactions of the first block. They are deterministic, so that a chain can be rebuilt. */
+/** The raw transactions of the first block. They are deterministic, so that the chain can be rebuilt. */
 export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promise<Hex[]> {
   const holders = [SANDBOX_ACCOUNTS.payer, SANDBOX_ACCOUNTS.intermediate];
   const addresses = tokens.map(({ predeploy }) => predeploy.address);
@@ -149,10 +144,7 @@ export async function sandboxFirstBlock(chainId: number, tokens = TOKENS): Promi
   ];
 }
 
-/**
- * The raw transactions that deploy the newest releases of our contracts on a chain that an older version has begun. None if
- * they are there.
- */
+/** The raw transactions that deploy our newest contracts on a chain that an older version created. Empty if the contracts exist. */
 export async function missingReleases(evm: Pick<LocalEvm, 'request'>, chainId: number): Promise<Hex[]> {
   const releases = [
     { address: COLLECTOR_ADDRESS, initCode: COLLECTOR_INIT_CODE },

@@ -7,20 +7,19 @@ import { createWholeFile, unlessCode, unlinkIfThere } from './whole-file.ts';
 
 const LOCK_FILE = 'gateway.lock';
 
-// Every try either takes the lock, finds a live holder, or loses one step to another gateway that starts at the same
-// moment. With the pauses this gives the others two seconds to get through.
+// Every attempt takes the lock, finds a live holder, or loses a step to another gateway that starts at the same moment. With the
+// pauses, the others have two seconds to finish.
 const MAX_TRIES = 100;
 const PAUSE_MS = 20;
-// The takeover of a stale lock takes far fewer pauses than this. A mark that stays longer was left by a kill.
+// Removing a dead gateway's lock takes far fewer pauses than this. A mark that stays longer was left by a killed process.
 const MARK_ABANDONED_AFTER_TRIES = 25;
 
 interface Holder {
   readonly pid: number;
-  /** The start time of the holder: it distinguishes the holder from a later process with the same id. */
+  /** Process ids are reused. Id and start time together identify the holder. */
   readonly startedAt: string;
 }
 
-/** Another running gateway uses the folder. */
 export class HomeInUseError extends Error {
   readonly homeDir: string;
   readonly pid: number;
@@ -37,8 +36,8 @@ export class HomeInUseError extends Error {
 }
 
 /**
- * Locks a home folder for one gateway, and returns the function that unlocks it. A killed gateway leaves its lock
- * behind. The next gateway sees that the holder is gone and takes over.
+ * Locks a home folder for one gateway, and returns the function that unlocks it. A killed gateway leaves its lock behind; the next
+ * gateway sees that the holder has ended and takes the lock over.
  */
 export async function lockHome(homeDir: string, timers: Timers = systemWorld.timers): Promise<() => Promise<void>> {
   await mkdir(homeDir, { recursive: true, mode: 0o700 });
@@ -62,9 +61,8 @@ async function release(path: string, ours: string): Promise<void> {
 }
 
 /**
- * Of several gateways that find the same stale lock, only the one that creates the mark may delete it, and only while
- * the text of the lock is unchanged. Without the mark a slow gateway could delete the fresh lock of a faster one, and
- * both would run on the same data.
+ * If several gateways find the same dead lock, only the gateway that creates the mark may delete it, and only while the lock's text
+ * is unchanged. Without the mark, a slow gateway could delete the new lock of a faster one, and both would run on the same data.
  */
 async function removeStale(path: string, staleText: string, isMarkAbandoned: boolean): Promise<boolean> {
   const mark = `${path}.stale`;

@@ -4,20 +4,19 @@ import type { World } from '../runtime/world.ts';
 import { keptGenesis, newGenesis } from './chain-genesis.ts';
 import { type ChainJournal, type ChainRecord, openChainJournal } from './chain-journal.ts';
 import { missingReleases, SANDBOX_FIRST_BLOCK, sandboxFirstBlock } from './genesis.ts';
-import { createLocalEvm, type LocalEvm } from './local-evm.ts';
+import { createLocalEvm, createQueue, type LocalEvm } from './local-evm.ts';
 
-/** A durable local chain: every answer stays true after its process is killed. */
+/** A durable local chain: everything it has answered stays true if its process is killed. */
 export interface KeptChain {
   readonly genesisHash: string;
-  /** Passes a JSON-RPC call on unchanged. */
   pass(call: RpcCall): Promise<string>;
-  /** Passes a transaction on. An accepted transaction is on disk when this resolves. */
+  /** Forwards a transaction. If it is accepted, it is on disk when this resolves. */
   send(call: RpcCall): Promise<string>;
-  /** Mines a block when the head is too old to judge deadlines by. */
+  /** Mines a block if the head is too old: deadlines are compared with its time. */
   freshen(): Promise<void>;
-  /** Moves its time that far ahead of the machine's, with a block of the new time. It never goes back. */
+  /** Moves the chain's time ahead of the machine's by `aheadMs`, and mines a block. The time never goes back. */
   moveAhead(aheadMs: number): Promise<void>;
-  /** Replaces the blocks from this one on by others with the same transactions. False if that block is gone or too deep. */
+  /** Replaces the blocks from this one on by others with the same transactions. False if the block is gone or too deep. */
   replaceBlocks(from: { readonly number: number; readonly hash: string }): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -30,27 +29,27 @@ export interface RpcCall {
 
 export interface KeptChainInput {
   readonly dir: string;
-  /** The block time. Blocks are mined at multiples of it, if transactions wait. 0: at once. */
+  /** The block time. If transactions are waiting, a block is mined at the next multiple of it. 0: at once. */
   readonly blockMs: number;
-  /** True if callers may script state, time and history. Such changes cannot be replayed, so the chain is not stored. */
+  /** True if callers may change state, time and history at will. Such changes cannot be replayed, so the chain is not stored. */
   readonly isScriptable: boolean;
-  /** Disk and memory may differ now: only a new process, which reads the disk, can continue. */
+  /** Called when disk and memory may differ. Only a new process, which reads the disk, can continue. */
   readonly onBroken: (error: unknown) => void;
 }
 
 /**
- * The age of the head at which the next caller gets a new, empty block: deadlines are judged by its time. Every block
- * takes memory for good, so an idle chain slows down: its head is late by at most a twentieth of the time since the
- * last contract call or transaction. An idle month adds some two hundred blocks.
+ * If the head is older than this, the next call gets a new, empty block, because deadlines are compared with its time. Every block
+ * takes memory forever, so an idle chain makes fewer: its head is late by at most a twentieth of the time since the last contract
+ * call or transaction. An idle month adds about two hundred blocks.
  */
 const FRESH_MS = 15_000;
 const LATE_SHARE = 20;
-/** Fewer than the blocks that the engine can go back. */
+/** Less than the depth of the engine's snapshots. */
 const MAX_REPLACED = 100;
 
 const USES = /^eth_(call|estimateGas|sendRawTransaction)$/;
 
-/** Rebuilds the chain of the folder block by block, or makes a new one. */
+/** Rebuilds the folder's chain block by block, or creates a new one. */
 export async function openKeptChain(world: World, input: KeptChainInput): Promise<KeptChain> {
   await mkdir(input.dir, { recursive: true, mode: 0o700 });
   const { chainId, timestampS, predeploys } = input.isScriptable
@@ -75,7 +74,7 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
         hasBegun ||= 'block' in record;
         if ('aheadMs' in record) ({ aheadMs } = record);
       });
-  // A kill during the creation of the chain may have left a part of its journal.
+  // A kill while the chain was created may have left an incomplete journal. Only the missing records are written.
   const beginning = hasBegun ? [] : await firstRecords(chainId, timestampS);
   const write = async (record: ChainRecord) => {
     await journal?.append(record);
@@ -86,7 +85,7 @@ export async function openKeptChain(world: World, input: KeptChainInput): Promis
   return keepChain(world, { ...input, evm, journal, aheadMs });
 }
 
-/** A chain of an older version gets the newest releases of our contracts, in a block of their own. */
+/** Deploys the newest releases of our contracts on a chain of an older version, in a block of their own. */
 async function releaseRecords(
   world: World,
   evm: LocalEvm,
@@ -117,7 +116,7 @@ async function keepChain(
   },
 ): Promise<KeptChain> {
   const { evm, journal } = input;
-  const inTurn = createTurns();
+  const inTurn = createQueue();
   let usedAtMs = world.clock.nowMs();
   let { aheadMs } = input;
   let cancelTick: (() => void) | undefined;
@@ -133,7 +132,7 @@ async function keepChain(
     return { number: Number(number), hash, timestampS: Number(timestamp), transactions };
   }
 
-  /** A block is on disk before it is mined, so no visible block is lost by a kill. */
+  /** The block is on disk before it is mined, so a kill loses no block that a caller has seen. */
   async function mine(headTimestampS: number): Promise<void> {
     const atMs = world.clock.nowMs();
     const timestampS = Math.max(headTimestampS, Math.floor((atMs + aheadMs) / 1000));
@@ -146,7 +145,7 @@ async function keepChain(
     await apply(evm, record);
   }
 
-  /** Aligned to the block time, as on a public chain, so that a transaction waits half of it on average. */
+  /** Blocks are aligned to the block time, as on a public chain, so that a transaction waits half of it on average. */
   function schedule(): void {
     if (cancelTick !== undefined || isClosed) return;
     const { blockMs } = input;
@@ -160,7 +159,7 @@ async function keepChain(
   async function tick(): Promise<void> {
     if (isClosed) return;
     await mine((await block('latest')).timestampS);
-    // Transactions that did not fit into this block wait for the next one.
+    // Transactions that did not fit into this block go into the next one.
     if ((await block('latest')).transactions.length > 0) schedule();
   }
 
@@ -177,8 +176,7 @@ async function keepChain(
         const wasTaken = 'result' in JSON.parse(text);
         const [transaction] = wasTaken ? (call.params as string[]) : [];
         const record = transaction === undefined ? undefined : { atMs: world.clock.nowMs(), transaction };
-        // Its place in the journal is taken here, in order. The wait for the disk happens outside, so that many share a
-        // flush.
+        // The order in the journal is fixed here. The flush is awaited outside, so that several transactions share it.
         return { answer: text, kept: record && (journal?.append(record) ?? Promise.resolve()) };
       });
       if (kept === undefined) return answer;
@@ -210,7 +208,7 @@ async function keepChain(
         if (number <= SANDBOX_FIRST_BLOCK || depth < 1 || depth > MAX_REPLACED) return false;
         const first = await block(`0x${number.toString(16)}`);
         if (first.hash !== hash) return false;
-        // No transaction comes later than before, and misses its deadline by that. The head does not go back in time.
+        // The replacement mines the transactions no later than before, so that none misses its deadline. The head's time stays.
         const replaced = { depth, firstS: first.timestampS, restS: head.timestampS };
         await write({ atMs: world.clock.nowMs(), replaced }).catch(input.onBroken);
         return true;
@@ -229,14 +227,4 @@ async function apply(evm: LocalEvm, record: ChainRecord): Promise<void> {
   if ('transaction' in record) await evm.request({ method: 'eth_sendRawTransaction', params: [record.transaction] });
   else if ('block' in record) await evm.request({ method: 'evm_mine', params: [record.block.timestampS] });
   else if ('replaced' in record) await evm.reorg(record.replaced.depth, 'kept', record.replaced);
-}
-
-/** Changes happen one after the other, in the order of arrival, which is also the order of the journal. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const mine = last.then(work);
-    last = mine.catch(() => {});
-    return mine;
-  };
 }

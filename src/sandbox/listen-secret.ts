@@ -7,7 +7,7 @@ import { createWholeFile } from './whole-file.ts';
 const FILE = 'listen-secret';
 const BYTES = 32;
 
-/** The secret that `till listen` signs with: made at its first run and kept in the home, so that it stays the same. */
+/** The secret that `till listen` signs with. It is created at the first run and kept in the home folder. */
 export async function readListenSecret({ random }: Pick<World, 'random'>, home: string): Promise<string> {
   await mkdir(home, { recursive: true, mode: 0o700 });
   const path = join(home, FILE);

@@ -27,17 +27,14 @@ export interface Predeploy {
 export interface LocalEvmOptions {
   readonly chainId?: number;
   readonly genesis: readonly Predeploy[];
-  /** Raw transactions that are mined together before the first call. */
+  /** Raw transactions that are mined in one block before the first call. */
   readonly firstBlock?: readonly Hex[];
   /**
-   * `auto`: a block per transaction. `manual`: a block on request. With an interval: a block when transactions are
-   * waiting, and one every `idleMs` even when none are, so that deadlines pass; every block costs 7 KB for good.
+   * `auto`: a block for each transaction. `manual`: a block on request. With an interval: a block if transactions are waiting, and
+   * one every `idleMs` without transactions, so that deadlines pass. Every block takes 7 KB forever.
    */
   readonly mining: 'auto' | 'manual' | { readonly intervalMs: number; readonly idleMs?: number };
-  /**
-   * Blocks may have the same time as their parent, so that many blocks per second do not make the chain's clock run
-   * ahead.
-   */
+  /** Blocks may have the same time as their parent, so that many blocks in a second do not move the chain's time ahead. */
   readonly sharesSeconds?: boolean;
   /** Seconds since the epoch. */
   readonly initialTimestamp?: number;
@@ -45,16 +42,14 @@ export interface LocalEvmOptions {
 }
 
 export interface LocalEvm {
-  /** EIP-1193. Fails with an `RpcError`. */
+  /** EIP-1193. Rejects with an `RpcError`. */
   request(call: { method: string; params?: unknown }): Promise<unknown>;
-  /** Answers the text of a JSON-RPC request, or of a batch of them. */
   rpc(body: string): Promise<string>;
   mine(count?: number): Promise<void>;
-  /** Removes the last blocks with their transactions. */
   rollback(depth: number): Promise<void>;
   /**
-   * Replaces the last blocks by the same number of others, at the engine's time or at the given ones. Their
-   * transactions are dropped, or sent again and mined in the first new block, with those that were waiting.
+   * Replaces the last blocks by the same number of others, at the engine's time or at the given times. Their transactions are
+   * dropped, or mined again in the first new block, together with pending ones.
    */
   reorg(depth: number, transactions?: 'forgotten' | 'kept', times?: BranchTimes): Promise<void>;
   close(): Promise<void>;
@@ -68,26 +63,26 @@ export class RpcError extends Error {
     super(error.message);
     this.name = 'RpcError';
     this.code = error.code;
-    // The engine wraps the revert data of a contract. Clients expect the bytes themselves.
+    // The engine wraps the revert data of a contract. Clients expect the plain bytes.
     this.data = hasRevertData(error.data) ? error.data.data : error.data;
   }
 }
 
-/** The deepest possible reorg. */
+/** The greatest depth of a reorg. */
 const KEPT_BLOCKS = 128;
 const MAX_BATCH = 1000;
 const BLOCK_GAS_LIMIT = 60_000_000n;
-/** The gas limit of a transaction (EIP-7825), as on mainnet. */
+/** The maximum gas of a transaction (EIP-7825), as on mainnet. */
 const TRANSACTION_GAS_CAP = 2n ** 24n;
 
-/** A checkpoint at a block, with the raw transactions sent since the previous checkpoint. */
+/** A snapshot at a block, and the raw transactions sent since the previous one. */
 interface Checkpoint {
   readonly snapshot: Hex;
   readonly block: number;
   readonly sent: readonly Hex[];
 }
 
-/** An Ethereum chain in this process: real EVM, real blocks and logs, and reorgs on request. */
+/** An Ethereum chain in this process with a real EVM, real blocks and logs, and reorgs on request. */
 export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm> {
   const world = options.world ?? systemWorld;
   const provider = await createProvider(options);
@@ -104,7 +99,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
 
   const height = async () => Number(await direct('eth_blockNumber'));
 
-  /** The engine has no reorgs. They are built from a snapshot of every block. */
+  /** The engine has no reorgs. They are made by reverting to a snapshot of an earlier block. */
   async function checkpoint(block: number): Promise<void> {
     ring.push({ snapshot: (await direct('evm_snapshot')) as Hex, block, sent });
     sent = [];
@@ -118,7 +113,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     }
   }
 
-  /** Automatic mining would mine each of them in its own block. */
+  /** Automatic mining is off meanwhile, because it would mine each transaction in its own block. */
   async function inOneBlock(transactions: readonly Hex[], blocks: number, times?: BranchTimes): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) await direct('eth_sendRawTransaction', [raw]);
@@ -128,7 +123,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (options.mining === 'auto') await direct('evm_setAutomine', [true]);
   }
 
-  /** Sends undone transactions again. One that cannot be sent again is dropped, as it may be in any reorg. */
+  /** Sends undone transactions again. A transaction that is refused now is dropped, as in a real reorg. */
   async function sendAgain(transactions: readonly Hex[]): Promise<void> {
     await direct('evm_setAutomine', [false]);
     for (const raw of transactions) {
@@ -141,7 +136,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     }
   }
 
-  /** Returns the undone transactions, and those that were waiting. */
+  /** Returns the undone transactions and the pending ones. */
   async function goBack(depth: number): Promise<{ blocks: number; transactions: Hex[] }> {
     const head = await height();
     const index = ring.findIndex(({ block }) => block === head - depth);
@@ -150,13 +145,13 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     const undone = ring.splice(index).slice(1);
     const waiting = sent;
     await direct('evm_revert', [target.snapshot]);
-    // A revert uses up the snapshot, and drops the transactions that were pending.
+    // A revert deletes the snapshot and the pending transactions.
     ring.push({ ...target, snapshot: (await direct('evm_snapshot')) as Hex });
     sent = [];
     return { blocks: depth, transactions: [...undone.flatMap((block) => block.sent), ...waiting] };
   }
 
-  /** Runs one call unchanged, and checks afterwards whether the number of blocks changed. */
+  /** Forwards a call unchanged, and takes a snapshot if the number of blocks has changed. */
   async function handle(text: string, method: string, params: unknown): Promise<string> {
     const before = ring.at(-1)?.block ?? 0;
     const answer = await answerOf(provider, text);
@@ -164,12 +159,12 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
     if (method === 'eth_sendRawTransaction' && !isFailure(answer)) sent.push((params as Hex[])[0] as Hex);
     if (method === 'evm_revert') forgetAfter(Number((params as Hex[])[0]));
     const now = await height();
-    // Several blocks of one call get one checkpoint: no reorg can begin between them.
+    // Several blocks mined by one call share a snapshot: no reorg can begin between them.
     if (now !== before && ring.at(-1)?.block !== now) await checkpoint(now);
     return answer;
   }
 
-  /** A caller's own `evm_revert` deletes every later snapshot, ours too. */
+  /** A caller's `evm_revert` deletes all later snapshots, including ours. */
   function forgetAfter(snapshot: number): void {
     while (ring.length > 0 && Number(ring.at(-1)?.snapshot) >= snapshot) ring.pop();
     sent = [];
@@ -235,7 +230,7 @@ export async function createLocalEvm(options: LocalEvmOptions): Promise<LocalEvm
   };
 }
 
-/** The engine allows one context in a process. */
+/** The engine allows one context for each process. */
 let context: Promise<EdrContext> | undefined;
 
 async function edrContext(): Promise<EdrContext> {
@@ -291,7 +286,7 @@ async function createProvider(options: LocalEvmOptions): Promise<Provider> {
   return (await edrContext()).createProvider(L1_CHAIN_TYPE, config, logger, subscriptions, new ContractDecoder());
 }
 
-/** Calls that may change the number of blocks, or leave pending transactions. */
+/** Methods that may add or remove blocks, or leave pending transactions. */
 const CHANGES_CHAIN = /^(eth_send(Raw)?Transaction|evm_mine|hardhat_mine|evm_revert)$/;
 
 const PARSE_ERROR = '{"error":{"code":-32700,"message":"Parse error"}}';
@@ -320,7 +315,7 @@ function withEnvelope(answer: string, id: unknown): string {
 }
 
 /** Runs one piece of work at a time, in the order of arrival. */
-function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
+export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const mine = last.then(work);

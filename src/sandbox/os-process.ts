@@ -2,38 +2,36 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-/** The process runs, but its start time is unknown on this machine. */
+/** The process runs, but its start time cannot be read. */
 export const UNKNOWN_START = 'unknown';
 
 const PS_TIMEOUT_MS = 5_000;
 const PS_MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The start time of a process, as a text of the operating system, or undefined once it has ended. Process ids are
- * reused, above all in containers, where every start uses the same small numbers: only id and start time together
- * identify a process. A zombie counts as ended, because the first process of a container often never reaps its orphans.
+ * The start time of a process in the operating system's format, or undefined if it has ended. Process ids are reused, above all in
+ * containers, where every start uses the same small numbers. So only id and start time together identify a process. A zombie counts
+ * as ended, because the first process of a container often never reaps its orphans.
  */
 export async function processStart(pid: number): Promise<string | undefined> {
   if (!Number.isSafeInteger(pid) || pid <= 0) return undefined;
   if (process.platform !== 'linux') return processStartByPs(pid);
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // A /proc mounted with hidepid shows only the user's own processes, so a missing file does not prove that the process
-  // has ended.
+  // With hidepid, /proc shows only the user's own processes, so a missing file does not prove that the process has ended.
   if (stat === undefined) return processExists(pid) ? UNKNOWN_START : undefined;
-  // The command name comes second, in brackets, and may itself hold spaces and brackets.
+  // The command name is the second field, in brackets, and may contain spaces and brackets.
   const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
   return rest[18] ?? UNKNOWN_START;
 }
 
-/** The process's command line, its words joined by spaces, or undefined when it has ended or cannot be seen. */
+/** The command line, with its words joined by spaces. Undefined if the process has ended or is hidden. */
 export async function processCommand(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return ps('command=', '-p', String(pid));
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   return words === '' ? undefined : words.replaceAll('\0', ' ');
 }
 
-/** The ids of all processes whose command line begins with this text. */
 export async function findProcesses(commandStart: string): Promise<number[]> {
   if (process.platform !== 'linux') {
     const lines = (await ps('pid=,command=', '-ax'))?.split('\n') ?? [];
@@ -45,7 +43,7 @@ export async function findProcesses(commandStart: string): Promise<number[]> {
   return pids.filter((_, index) => commands[index]?.startsWith(commandStart));
 }
 
-/** True if the process id exists. A zombie counts. */
+/** True if the process id exists, even as a zombie. */
 export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,16 +1,13 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
-/** The account that runs PostgreSQL when the gateway is root: PostgreSQL refuses to run as root. */
+/** The account that runs PostgreSQL if the gateway runs as root, because PostgreSQL refuses to run as root. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
 }
 
-/**
- * How to start a PostgreSQL program: the command words before its path, and the account to switch to if they do not
- * switch.
- */
+/** How to start a PostgreSQL program: the words before its path, and the account to switch to if those words do not switch. */
 export interface Launcher {
   readonly prefix: readonly string[];
   readonly switchTo?: Account;
@@ -18,11 +15,11 @@ export interface Launcher {
 
 export interface ToolResult {
   readonly isOk: boolean;
-  /** The output of the program, and the reason of a failure. */
+  /** The program's output, and the reason if it failed. */
   readonly output: string;
 }
 
-// The gateway's own environment stays out: a PGPORT or PGDATA meant for another server must not reach this one.
+// The gateway's own environment is not passed on: a PGPORT or PGDATA for another server must not reach this one.
 const PROGRAM_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 const TOOL_TIMEOUT_MS = 60_000;
 const MAX_OUTPUT_CHARS = 4_000;
@@ -30,8 +27,8 @@ const MAX_OUTPUT_CHARS = 4_000;
 const WAY_OUT = 'or set DATABASE_URL to a PostgreSQL server of your own.';
 
 /**
- * The account to run PostgreSQL as: undefined for an ordinary user, who runs it as himself. Root gets the machine's
- * `postgres` account, which is created when there is none.
+ * The account that runs PostgreSQL. Undefined for an ordinary user: PostgreSQL runs as the same user. Root gets the account
+ * `postgres`, which is created if it is missing.
  */
 export async function postgresAccount(name = 'postgres'): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
@@ -56,9 +53,8 @@ export async function postgresAccount(name = 'postgres'): Promise<Account | unde
 }
 
 /**
- * Finds a way for the account to reach both the programs and the folder, by trial. Permission bits would miss access
- * lists and restrictions of a container. A trial run of the real program takes a few milliseconds and covers
- * everything.
+ * Finds by trial a launcher that lets the account reach the programs and the folder. Checking permission bits would miss access
+ * lists and restrictions of a container. A trial run of the real program takes a few milliseconds and covers everything.
  */
 export async function chooseLauncher(input: {
   readonly account: Account | undefined;
@@ -67,7 +63,7 @@ export async function chooseLauncher(input: {
 }): Promise<Launcher> {
   const failures: string[] = [];
   for (const launcher of launcherCandidates(input.account)) {
-    // The launched shell changes the folder, so that the account's rights are tested and not root's.
+    // The shell changes the folder after the switch, so that the account's rights are tested and not root's.
     const script = 'cd "$1" && exec "$2" --version';
     const result = await runTool(launcher, '/bin/sh', ['-c', script, 'sh', input.dir, input.postgres]);
     if (result.isOk) return launcher;
@@ -88,11 +84,10 @@ export async function chooseLauncher(input: {
 }
 
 /**
- * In order of preference. With `--pdeathsig` the kernel shuts PostgreSQL down when the gateway is killed, so setpriv
- * comes first. Root's home, where many people clone, is closed to other accounts: there PostgreSQL gets the one
- * capability that opens the way, reading rights if the container grants them, else the broader `dac_override`.
- * PostgreSQL asks access(2) about its own program file, and access(2) ignores the capabilities of an ordinary user
- * unless the securebit `no_setuid_fixup` is set.
+ * In order of preference. With `--pdeathsig` the kernel stops PostgreSQL when the gateway is killed, so setpriv comes first. Root's
+ * home folder, where many people clone the repository, is closed to other accounts. There PostgreSQL gets a capability that gives
+ * it access: `dac_read_search` if the container grants it, else the broader `dac_override`. PostgreSQL calls access(2) for its own
+ * program file, and access(2) ignores the capabilities of an ordinary user unless the securebit `no_setuid_fixup` is set.
  */
 function launcherCandidates(account: Account | undefined): Launcher[] {
   const setpriv = ['setpriv', '--pdeathsig', 'INT'];
@@ -112,13 +107,10 @@ function launcherCandidates(account: Account | undefined): Launcher[] {
   return [{ prefix: switching }, withCapability('dac_read_search'), withCapability('dac_override'), plain];
 }
 
-/**
- * Starts a program in a session of its own, so that a Ctrl-C in the terminal reaches the gateway alone, which then
- * stops PostgreSQL after its own work is done.
- */
+/** Starts a program in its own session, so that Ctrl-C reaches only the gateway, which stops PostgreSQL after its own work. */
 export function spawnAs(launcher: Launcher, program: string, args: readonly string[], options: SpawnOptions) {
   const [file = program, ...rest] = [...launcher.prefix, program, ...args];
-  // Every account may enter the root folder.
+  // The root folder, because every account may enter it.
   return spawn(file, rest, { ...options, cwd: '/', env: PROGRAM_ENV, detached: true, ...launcher.switchTo });
 }
 
@@ -133,7 +125,7 @@ export async function runTool(
   if (typeof child === 'string') return { isOk: false, output: child };
   const ended = processEnding(child);
   if (!child.stdin || !child.stdout || !child.stderr) return { isOk: false, output: await ended };
-  // The program may end before it has read everything; its exit then shows the error.
+  // The program may end before it has read its input. Its exit code then shows the error.
   child.stdin.on('error', () => {});
   child.stdin.end(stdin);
   const [ending, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
@@ -142,7 +134,7 @@ export async function runTool(
   return { isOk, output: isOk ? output : [output, ending].filter(Boolean).join(', ') };
 }
 
-/** Most failed starts of a program are reported by an event, but a forbidden change of the account throws at once. */
+/** Most failed starts are reported by an event, but a forbidden switch of the account throws at once. */
 function trySpawn(run: () => ChildProcess): ChildProcess | string {
   try {
     return run();
@@ -151,7 +143,7 @@ function trySpawn(run: () => ChildProcess): ChildProcess | string {
   }
 }
 
-/** Resolves with the end of the process. A program that could not be started counts as ended. */
+/** Resolves with the reason when the process has ended. A program that could not be started counts as ended. */
 export function processEnding(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));

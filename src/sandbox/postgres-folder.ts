@@ -16,7 +16,6 @@ import { dirname, join } from 'node:path';
 import type { Log, Random } from '../runtime/world.ts';
 import { type Account, type Launcher, runTool } from './postgres-account.ts';
 
-/** The paths of one embedded server. */
 export interface PostgresFolder {
   readonly dir: string;
   readonly data: string;
@@ -41,12 +40,12 @@ export function postgresFolder(dir: string): PostgresFolder {
 }
 
 /**
- * Creates the folder. It stays root's own when the gateway is root, so that the database account, which may only pass
- * through it, cannot place links at the paths where root writes the password, the connection and the log.
+ * Creates the folder. If the gateway runs as root, root owns the folder and the database account may only pass through it. So the
+ * account cannot place links at the paths where root writes the password, the connection and the log.
  */
 export async function openFolder(dir: string, account: Account | undefined): Promise<PostgresFolder> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  // A running server is recognised by the path it was started with, so that every start has to use the same spelling.
+  // A running server is recognised by the path of its start, so every start must spell the path the same way.
   const folder = postgresFolder(await realpath(dir));
   if (account) {
     await chown(folder.dir, 0, account.gid);
@@ -57,7 +56,7 @@ export async function openFolder(dir: string, account: Account | undefined): Pro
   return folder;
 }
 
-/** Makes the database once: a checksummed cluster with the database `till`, owned by the role `till`. */
+/** Creates the database once: a cluster with checksums and the database `till`, owned by the role `till`. */
 export async function ensureData(
   deps: { readonly random: Random; readonly log: Log },
   input: {
@@ -73,7 +72,7 @@ export async function ensureData(
   const password = known || Buffer.from(deps.random.bytes(PASSWORD_BYTES)).toString('base64url');
   const hasCluster = (await readIfThere(join(folder.data, 'PG_VERSION'))) !== undefined;
   if (!hasCluster) {
-    // Written before the cluster exists, so that no kill can leave a cluster with an unknown password.
+    // The password is written first, so that a kill cannot leave a cluster with an unknown password.
     if (!known) await writeWhole(folder.password, `${password}\n`);
     await createCluster(deps, { ...input, password });
     return { password };
@@ -83,16 +82,13 @@ export async function ensureData(
   if (!known) {
     deps.log.warn({ file: folder.password }, 'the database password was missing: setting a new one');
     await runSingleUser(launcher, programs.postgres, folder.data, `alter role till password '${password}'`);
-    // Written after the change: a kill in between leaves the file missing, and the next start does this again.
+    // The password is written after the change. If a kill comes between, the file is missing and the next start repeats both.
     await writeWhole(folder.password, `${password}\n`);
   }
   return { password };
 }
 
-/**
- * Builds the cluster in a temporary folder and moves it into place, so that a kill during the first start leaves
- * nothing that the next start could take for a database.
- */
+/** Builds the cluster in a temporary folder and moves it into place, so that a kill leaves nothing that looks like a database. */
 async function createCluster(
   deps: Parameters<typeof ensureData>[0],
   input: Parameters<typeof ensureData>[1] & { readonly password: string },
@@ -111,8 +107,8 @@ async function createCluster(
 
   deps.log.info({ dir: folder.dir }, 'creating the embedded database');
   const args = ['-D', data, '-U', 'till', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--data-checksums'];
-  // The builtin provider sorts and folds case the same way on every machine and in every version of its C library. The
-  // C library's own part is plain "C", since not every machine has a locale "C.UTF-8".
+  // The builtin provider sorts and folds case the same way on every machine and with every C library. The C library's own locale is
+  // plain "C", because not every machine has "C.UTF-8".
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
   const made = await runTool(launcher, programs.initdb, [...args, ...locale]);
   if (!made.isOk) {
@@ -130,9 +126,8 @@ async function createCluster(
 }
 
 /**
- * The caller holds the home lock, so these folders were left by killed starts. A process of such a start may still
- * write into its folder for a moment. Therefore every start has a folder of its own, and a folder that cannot be
- * deleted now is left for the next start.
+ * The caller holds the home lock, so these folders are from killed starts. A process of such a start may still write into its
+ * folder for a moment. So every start uses a new folder, and a folder that cannot be deleted now is left for the next start.
  */
 async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolder): Promise<void> {
   const names = (await readdir(folder.dir)).filter((name) => name.startsWith(HALF_MADE));
@@ -143,14 +138,14 @@ async function removeHalfMade(deps: { readonly log: Log }, folder: PostgresFolde
   }
 }
 
-/** Runs one statement while no server runs; it reads the statement from its input, where no process list shows it. */
+/** Runs one statement while no server runs. It is passed on standard input, so that it does not appear in process lists. */
 async function runSingleUser(launcher: Launcher, postgres: string, data: string, statement: string): Promise<void> {
   const args = ['--single', '-D', data, '-c', 'exit_on_error=on', 'postgres'];
   const result = await runTool(launcher, postgres, args, `${statement};\n`);
   if (!result.isOk) throw new Error(`The embedded database in ${data} could not be prepared: ${result.output}`);
 }
 
-/** PostgreSQL insists on owning its files, and they may come from a backup or from a start as another user. */
+/** PostgreSQL requires that its account owns the files. They may come from a backup, or from a start as another user. */
 async function giveTo(data: string, account: Account): Promise<void> {
   if ((await stat(data)).uid === account.uid) return;
   const result = await runTool({ prefix: [] }, 'chown', ['-R', `${account.uid}:${account.gid}`, data]);
@@ -168,8 +163,8 @@ async function refuseForeignOwner(path: string): Promise<void> {
 }
 
 /**
- * Keeps PostgreSQL's log within two files of 8 MiB. The server appends to the open file, so that emptying it in place
- * works while the server runs; a few lines written in between may be lost.
+ * Keeps a log within two files of 8 MiB. The server appends to the open file, so the file can be emptied while the server runs. A
+ * few lines written between copying and emptying may be lost.
  */
 export async function boundLog(path: string): Promise<void> {
   const size = (await stat(path).catch(unlessMissing))?.size ?? 0;
@@ -178,7 +173,7 @@ export async function boundLog(path: string): Promise<void> {
   await truncate(path, 0);
 }
 
-/** Writes a private file so that a reader, or a start after a power cut, sees all of it or nothing. */
+/** Writes a private file atomically: a reader, or a start after a power cut, sees the whole text or the old file. */
 export async function writeWhole(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });

@@ -12,30 +12,27 @@ export interface ServerDeps {
   readonly log: Log;
 }
 
-/** The parameters shared by all starts of the server. */
 export interface ServerPlan {
   readonly folder: PostgresFolder;
   readonly launcher: Launcher;
-  /** The path of the server program. */
   readonly postgres: string;
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** A server process that has accepted connections. */
+/** A server process that has become ready. */
 export interface ServerProcess {
   readonly pid: number;
-  /** Resolves with the end of the process. */
+  /** Resolves with the reason when the process has ended. */
   readonly ended: Promise<string>;
   hasEnded(): boolean;
 }
 
 const POLL_MS = 20;
-// A killed server first replays up to 1 GB of its log (max_wal_size). Killing it during the replay would only restart
-// the replay. A healthy start takes a tenth of a second.
+// A killed server first replays up to 1 GB of WAL, and a kill would only restart the replay. A healthy start takes 0.1 s.
 const READY_WITHIN_MS = 60_000;
 const MAX_TAIL_BYTES = 4_000;
 
-// Fast shutdown; then immediate shutdown without the final checkpoint, which the next start replays; then a kill.
+// Fast shutdown; then immediate shutdown, after which the next start replays the WAL; then a kill.
 const STOP_STEPS = [
   { signal: 'SIGINT', waitMs: 8_000 },
   { signal: 'SIGQUIT', waitMs: 3_000 },
@@ -52,17 +49,17 @@ const SETTINGS = {
   synchronous_commit: 'on',
   max_connections: '100',
   shared_buffers: '128MB',
-  // Our statements are short: JIT compilation costs more than it gains.
+  // Our statements are short, so JIT compilation costs more than it saves.
   jit: 'off',
-  // A new database grows quickly, and plans made for empty tables stay until autovacuum counts the rows.
+  // A new database grows quickly. Until autovacuum analyses the tables, the planner assumes that they are empty.
   autovacuum_naptime: '10s',
-  // A checkpoint line every five minutes would bury the important lines.
+  // A line for each checkpoint, every five minutes, would hide the important lines.
   log_checkpoints: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
 
-/** Starts the server and waits until it accepts connections; if it ends first, the error contains its output. */
+/** Starts the server and waits until it accepts connections. If the server ends first, the error contains its output. */
 export async function startServer(
   deps: ServerDeps,
   input: { readonly plan: ServerPlan; readonly port: number; readonly signal?: AbortSignal },
@@ -88,7 +85,7 @@ function serverArgs(plan: ServerPlan, port: number): string[] {
   const settings = {
     ...SETTINGS,
     ...plan.settings,
-    // The url and the recognition of a running server depend on these, so no caller may change them.
+    // These come last, because the URL and the recognition of a running server depend on them: callers cannot override them.
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: '',
@@ -103,11 +100,11 @@ function watchProcess(child: ChildProcess): ServerProcess {
     hasEnded = true;
     return ending;
   });
-  // Without an id the program could not be started at all, and `ended` has the reason.
+  // Without a process id the program could not be started. `ended` has the reason.
   return { pid: child.pid ?? 0, ended, hasEnded: () => hasEnded };
 }
 
-/** Undefined when the server accepts connections, else the reason why it does not. */
+/** Undefined once the server accepts connections, else the reason why it does not. */
 async function waitUntilReady(
   deps: ServerDeps,
   input: { readonly server: ServerProcess; readonly folder: PostgresFolder; readonly signal?: AbortSignal | undefined },
@@ -116,7 +113,7 @@ async function waitUntilReady(
   for (let waitedMs = 0; waitedMs < READY_WITHIN_MS; waitedMs += POLL_MS) {
     if (server.hasEnded()) return server.ended;
     if (signal?.aborted) return 'stopped';
-    // PostgreSQL writes its state into the eighth line of this file and its process id into the first.
+    // PostgreSQL writes its process id into the first line of this file, and its state into the eighth.
     const lines = ((await readIfThere(pidFile(folder))) ?? '').split('\n');
     if (Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready') return undefined;
     await deps.world.timers.sleep(POLL_MS, signal);
@@ -124,7 +121,7 @@ async function waitUntilReady(
   return `not ready after ${READY_WITHIN_MS / 1000} s`;
 }
 
-/** Ends a server process, gently at first. */
+/** Stops a server process, first by a fast shutdown. */
 export async function stopProcess(
   deps: ServerDeps,
   target: { readonly pid: number; hasEnded(): boolean | Promise<boolean> },
@@ -140,7 +137,7 @@ export async function stopProcess(
   }
 }
 
-/** A process that is gone, or is not ours, gets no signal; id 0 would mean the gateway's own process group. */
+/** Ignores processes that have ended or belong to others. Process id 0 would mean the gateway's own process group. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   if (pid <= 0) return;
   try {
@@ -152,8 +149,8 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Stops processes that a killed gateway or a killed server left running in this folder. The caller holds the home lock,
- * so no running gateway uses it. Returns true if a process may still be about to end.
+ * Stops processes that a killed gateway or server left running in this folder. The caller holds the home lock, so no running
+ * gateway uses the folder. Returns true if a process may still be ending.
  */
 export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Promise<boolean> {
   const text = await readIfThere(pidFile(folder));
@@ -163,8 +160,7 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
     deps.log.warn({ pid }, 'stopping the PostgreSQL server that a killed gateway left running');
     await stopProcess(deps, { pid, hasEnded: async () => !(await isServerOf(folder, pid)) });
   } else if (pid > 0 && processExists(pid)) {
-    // Another process has the dead server's id, as happens in containers. PostgreSQL would take it for a running server
-    // and refuse to start while that process lives.
+    // Another process has the dead server's id, as in containers. PostgreSQL would take it for a running server and not start.
     await rm(pidFile(folder), { force: true });
   }
   await stopOrphans(deps, folder);
@@ -172,8 +168,8 @@ export async function stopLeftover(deps: ServerDeps, folder: PostgresFolder): Pr
 }
 
 /**
- * When the main process is killed, its idle children notice and end, but one in the middle of a statement first
- * finishes it, and until then PostgreSQL does not start again. That statement's answer is not needed any more.
+ * When the main process is killed, its idle children end by themselves. A child in the middle of a statement finishes it first, and
+ * until then PostgreSQL does not start again. Nobody needs the result of that statement.
  */
 async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<void> {
   const find = () => findProcesses(`postgres: ${clusterName(folder)}: `);
@@ -181,19 +177,19 @@ async function stopOrphans(deps: ServerDeps, folder: PostgresFolder): Promise<vo
     for (let waitedMs = 0; waitedMs < waitMs; waitedMs += POLL_MS) {
       const pids = await find();
       if (pids.length === 0) return;
-      // One signal is enough, but a child may have been about to fork another.
+      // Signals are repeated, because a child may have forked another one.
       for (const pid of pids) sendSignal(pid, signal);
       await deps.world.timers.sleep(POLL_MS);
     }
   }
 }
 
-/** Only a process with this command line is ever signalled: the id alone may meanwhile belong to another program. */
+/** True if the process is this folder's server. Its command line is checked, because the id may belong to another program. */
 export async function isServerOf(folder: PostgresFolder, pid: number): Promise<boolean> {
   return (await processCommand(pid))?.includes(`postgres -D ${folder.data} -c `) ?? false;
 }
 
-/** PostgreSQL shows this name in the command line of each of its processes, where the folder cannot be seen. */
+/** PostgreSQL shows this name in the command line of each of its processes. Their command lines do not contain the folder. */
 function clusterName(folder: PostgresFolder): string {
   return `till-${createHash('sha256').update(folder.data).digest('hex').slice(0, 16)}`;
 }

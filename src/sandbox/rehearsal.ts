@@ -13,7 +13,7 @@ import type { Payment } from '../store/payments/payments.ts';
 import { insertRehearsal } from '../store/payments/rehearsals.ts';
 import { SANDBOX_ACCOUNTS } from './genesis.ts';
 
-/** The values of `metadata.sandbox`, and what each of them does. */
+/** The values of `metadata.sandbox` and their effects. */
 export const OUTCOMES = {
   wait: 'stays processing for a minute, then succeeds',
   fail: 'is declined while it is processing, and ends as failed',
@@ -27,29 +27,28 @@ export const OUTCOMES = {
 
 export type Outcome = keyof typeof OUTCOMES;
 
-/** The key of the metadata that names the outcome. */
 const KEY = 'sandbox';
 
 export interface RehearsalDeps extends CommandDeps, RowKeyDeps, Omit<ListOptionsDeps, 'rehearsal'> {
   readonly movePayment: PaymentMover;
 }
 
-/** A signature can be held back. A payer's own transaction cannot. */
+/** The methods with a signature, which the gateway can hold back. A transaction that the payer sends cannot be held back. */
 const SIGNED = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 const WAIT_MS = 60_000;
-/** Longer than any signature is good for: the payment is declined before. */
+/** Longer than any signature is valid: the payment is declined before. */
 const UNSENT_MS = 3_600_000;
 
-/** The list that has everybody on it. */
+/** A screening list that contains every account. */
 export const EVERYBODY = { hash: '0'.repeat(64), version: 'sandbox', date: '2026-01-01' } as const;
 
 const LISTS_EVERYBODY: NonNullable<Script['screening']> = {
   decide: (accounts) => ({ hits: accounts, list: EVERYBODY }),
 };
 
-/** Sets the scene for the outcomes. `stageOutcomes` brings about those that come after the confirmation. */
+/** Prepares the outcomes before the confirmation. `stageOutcomes` carries out those after it. */
 export function createRehearsal(deps: RehearsalDeps): Rehearsal {
-  // Payments that are paid at the same time share a statement.
+  // Payments that are paid at the same time share one database query.
   const readDetails = createBatcher<string, PaymentDetails>(deps.world.timers, {
     run: async (ids) => {
       const found = await findDetailsOf(deps.db.sql, ids);
@@ -91,7 +90,7 @@ export function createRehearsal(deps: RehearsalDeps): Rehearsal {
   };
 }
 
-/** A payer in coin may pay without a confirmation. */
+/** Runs at both points, because a payer in coin may pay without a confirmation. */
 function beforePaying(run: () => Promise<void>): Script {
   return { onFetched: run, onConfirm: run };
 }
@@ -104,13 +103,13 @@ function enroll(deps: CommandDeps, { id }: Payment, outcome: Outcome): Promise<v
   return command(deps, (tx) => insertRehearsal(tx, { paymentId: id, outcome }));
 }
 
-/** As the merchant would. A payment that is over stays as it is. */
+/** Cancels like the merchant. A payment that has ended stays as it is. */
 function cancel({ movePayment }: RehearsalDeps, { id }: Payment) {
   const by = 'merchant';
   return movePayment({ paymentId: id, event: { type: 'cancelled', by }, actor: 'sandbox', evidence: { by } });
 }
 
-/** The second wallet asks for the transaction that pays in coin, while the payment can still be paid. */
+/** Prepares the second wallet's payment in coin, while the payment can still be paid. */
 async function prepareSecond(deps: RehearsalDeps, payment: Payment): Promise<void> {
   const account = parseAccount(`${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.secondPayer}`);
   if (!account.ok || payment.status !== 'requires_action') return;

@@ -3,41 +3,40 @@ import { shiftClock } from '../runtime/shifted-clock.ts';
 import type { Clock, Log } from '../runtime/world.ts';
 import { findClockShift } from '../store/plumbing/sandbox-clock.ts';
 
-/** The time of this sandbox: that of the database, and the shift that all its nodes read. */
+/** The clock of the sandbox: the database's time plus the stored shift, which all nodes read. */
 export interface SandboxTime {
   readonly clock: Clock;
-  /** Reads the shift now. */
   look(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Nodes agree on the time within a second. */
-const LOOK_EVERY_MS = 250;
+/** The shift is read this often, so that nodes agree on the time within a second. */
+const READ_EVERY_MS = 250;
 
-/** Follows the stored shift. Resolves when it is known. */
+/** Follows the stored shift. Resolves when the shift has been read. */
 export async function followSandboxTime(deps: CommandDeps & { readonly log: Log }): Promise<SandboxTime> {
   const { db, world, log } = deps;
   const stop = new AbortController();
   let aheadMs = 0;
   const look = async () => {
-    // Answers may overtake each other, and time does not go back.
+    // Answers may arrive out of order, and the shift never shrinks.
     aheadMs = Math.max(aheadMs, (await findClockShift(db.sql)).aheadMs);
   };
-  const lookForever = async () => {
+  const followForever = async () => {
     while (!stop.signal.aborted) {
-      await world.timers.sleep(LOOK_EVERY_MS, stop.signal);
+      await world.timers.sleep(READ_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
       await look().catch((error: unknown) => log.debug({ err: error }, 'the clock of the sandbox could not be read'));
     }
   };
   await look();
-  const looking = lookForever();
+  const following = followForever();
   return {
     clock: shiftClock(world.clock, () => aheadMs),
     look,
     async stop() {
       stop.abort();
-      await looking;
+      await following;
     },
   };
 }

@@ -2,7 +2,7 @@ import { createWalletClient, defineChain, type Hex, http } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { SANDBOX_KEYS } from './genesis.ts';
 
-/** Sends the transaction of an `eth_sendTransaction` request as the sandbox's second wallet. */
+/** Sends the transaction of an `eth_sendTransaction` request from the sandbox's second wallet. */
 export function createSecondPayer(rpcUrl: string): (request: { readonly params: readonly unknown[] }) => Promise<void> {
   const chain = defineChain({
     id: 31_337,

@@ -3,16 +3,15 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { World } from '../runtime/world.ts';
 import { readSandbox } from './demo.ts';
 
-/** A shop and a payer in one, who use the public API of a running sandbox with the keys of its `sandbox.json`. */
+/** Acts as shop and payer. Uses the public API of a running sandbox with the keys of its `sandbox.json`. */
 export interface Shopper {
-  /** The address of the sandbox. */
   readonly baseUrl: string;
   call(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Answer>;
-  /** Presses the button on the page of a payment link, and returns the payment. */
+  /** Orders on the page of a payment link, and returns the payment's id. */
   order(linkId: string): Promise<string>;
-  /** Pays as a wallet does, in the asset with this symbol. */
+  /** Pays like a wallet, in the asset with this symbol. */
   pay(paymentId: string, symbol: string): Promise<void>;
-  /** The next event of this type about this object, from the time the shopper came on. */
+  /** The next event of this type about this object since the shopper was created. */
   waitFor(type: string, objectId: string): Promise<SeenEvent>;
 }
 
@@ -25,19 +24,16 @@ export interface SeenEvent {
 // biome-ignore lint/suspicious/noExplicitAny: the API answers with JSON, and its shape is that of openapi.json
 type Answer = any;
 
-/** The sandbox cannot be used, or refuses a request. Its message is enough. */
+/** The sandbox cannot be used, or refused a request. The message is enough for the operator. */
 export class ShopperError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ShopperError';
-  }
+  override readonly name = 'ShopperError';
 }
 
 const REQUEST_MS = 40_000;
 const HOLD_MS = 5_000;
 const WAIT_MS = 60_000;
 
-/** Reads `sandbox.json` of this folder, and makes sure that a sandbox answers. */
+/** Reads `sandbox.json` of this folder, and checks that the sandbox answers. */
 export async function createShopper(world: Pick<World, 'clock' | 'random'>, home: string): Promise<Shopper> {
   const sandbox = await readSandbox(home);
   if (sandbox?.merchantId === undefined || sandbox.chains === undefined || sandbox.payer === undefined) {

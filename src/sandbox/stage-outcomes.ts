@@ -16,13 +16,12 @@ export interface StageDeps extends CommandDeps {
   readonly log: Log;
   readonly chains: Chains;
   readonly control: ChainControl;
-  /** Sends the transaction as the second wallet. */
   readonly paySecond: (request: { readonly params: readonly unknown[] }) => Promise<void>;
 }
 
 const PAGE = 50;
 
-/** Brings an outcome about, and returns true when there is nothing left to do. It may run again after a crash. */
+/** Carries an outcome out. Returns true if nothing is left to do. May run again after a crash. */
 type Stage = (deps: StageDeps, rehearsal: OpenRehearsal) => Promise<boolean>;
 
 const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
@@ -44,7 +43,7 @@ const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
     const paid = (await findItemsOf(deps.db.sql, paymentId)).find(({ state }) => state === 'paid');
     const event = paid && (await findPaidEvent(deps.db.sql, { network: paid.network, commitment: paid.commitment }));
     if (event === undefined) return true;
-    // The choice is stored first: after a crash the same block is named again, and it is replaced once.
+    // The choice is stored first, so that after a crash the same block is named again and replaced only once.
     const chosen = { number: event.blockNumber, hash: event.blockHash };
     await command(deps, (tx) => chooseBlock(tx, paymentId, chosen));
     await deps.control.replaceBlocks(chosen);
@@ -57,13 +56,13 @@ const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
     const ready = items.find(({ payer, state }) => payer === SANDBOX_ACCOUNTS.secondPayer && state === 'offered');
     const chain = deps.chains.find(SANDBOX_NETWORK)?.chain;
     if (ready === undefined || chain === undefined) return true;
-    // The Collector takes an item once, so a transaction that is sent twice pays once.
+    // The Collector accepts an item once, so a transaction that is sent twice pays once.
     for (const request of walletRequests(chain, itemOf(ready), 0n)) await deps.paySecond(request);
     return true;
   },
 };
 
-/** Brings about the outcomes that come after the confirmation. Two nodes may do so at once. */
+/** Carries out the outcomes that come after the confirmation. Several nodes may run this at once. */
 export async function stageOutcomes(deps: StageDeps): Promise<boolean> {
   const open = await findOpenRehearsals(deps.db.sql, PAGE);
   for (const rehearsal of open) {
@@ -74,7 +73,7 @@ export async function stageOutcomes(deps: StageDeps): Promise<boolean> {
       await command(deps, (tx, now) => markStaged(tx, paymentId, now));
       deps.log.info({ paymentId, outcome }, 'outcome rehearsed');
     } catch (error) {
-      // The others must not wait for it. It is tried again in the next round.
+      // A failed outcome must not delay the others. The next round tries it again.
       deps.log.warn({ paymentId, outcome, err: error }, 'an outcome could not be rehearsed');
     }
   }

@@ -1,12 +1,12 @@
 import { link, open, unlink } from 'node:fs/promises';
 
 /**
- * Creates the file with its text in it, for its owner alone, or returns false when it is there already. Linking a finished
- * file is as exclusive as O_EXCL, and nobody ever reads a file that is still empty.
+ * Creates the file with its text, readable by its owner only. Returns false if the file exists. Linking a finished file is as
+ * exclusive as O_EXCL, and no reader ever sees an empty file.
  */
 export async function createWholeFile(path: string, text: string): Promise<boolean> {
   const draft = `${path}.${process.pid}`;
-  // A process with this id may have been killed here earlier and left its draft.
+  // A killed process with the same id may have left its draft.
   await unlinkIfThere(draft);
   const file = await open(draft, 'wx', 0o600);
   try {
@@ -24,7 +24,7 @@ export async function createWholeFile(path: string, text: string): Promise<boole
 
 export const unlinkIfThere = (path: string) => unlink(path).catch(unlessCode('ENOENT'));
 
-/** Turns the one expected failure into undefined, and passes on every other. */
+/** Turns the expected error into undefined, and throws every other. */
 export function unlessCode(code: string): (error: NodeJS.ErrnoException) => undefined {
   return (error) => {
     if (error.code !== code) throw error;

@@ -6,9 +6,8 @@ import { parseScreeningList, type ScreeningList } from './screening-list.ts';
 export interface FollowListDeps {
   readonly world: World;
   readonly log: Log;
-  /** The path of the list. */
   readonly path: string;
-  /** Called at every look at the file: why it cannot be used and which list is in force instead, or undefined. */
+  /** Called at every check of the file, with the reason why it cannot be used and the list in force instead, or with undefined. */
   readonly report: (problem: string | undefined) => Promise<void>;
 }
 
@@ -20,8 +19,8 @@ const EVERY_MS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the list, or fails with a sentence for the operator: a gateway with screening does not start without its list.
- * Then the file is checked repeatedly, and a new list replaces the old one as soon as it is complete.
+ * Reads the list, or throws a message for the operator: a gateway with screening does not start without its list. Later the file is
+ * checked repeatedly, and a changed list comes into force once it can be read as a whole.
  */
 export async function followScreeningList(deps: FollowListDeps): Promise<FollowedList> {
   const stop = new AbortController();
@@ -37,7 +36,6 @@ export async function followScreeningList(deps: FollowListDeps): Promise<Followe
   };
 }
 
-/** The list could not be used. */
 export class ScreeningListError extends Error {
   constructor(problem: string, path: string) {
     super(`The screening list ${problem} (${path}).`);
@@ -47,7 +45,7 @@ export class ScreeningListError extends Error {
 
 interface Current {
   list: ScreeningList;
-  /** Size, time and inode of the file when it was read. A difference means another file. */
+  /** Size, modification time and inode of the file that was read, to notice a changed file. */
   trace: string;
 }
 
@@ -63,7 +61,7 @@ async function follow(deps: FollowListDeps, current: Current, stop: AbortSignal)
   }
 }
 
-/** Puts a changed file into force, or reports the reason why not. */
+/** Reads the file if it has changed. Returns the reason if the file cannot be used. */
 async function renew({ path, log }: FollowListDeps, current: Current): Promise<string | undefined> {
   try {
     if (traceOf(await stat(path)) === current.trace) return undefined;
@@ -77,7 +75,7 @@ async function renew({ path, log }: FollowListDeps, current: Current): Promise<s
 
 async function readList(path: string): Promise<Current> {
   try {
-    // Looked at and read through one handle: the trace is of the very file that was read.
+    // Checked and read through one handle, so that the trace belongs to the file that was read.
     await using file = await open(path);
     const found = await file.stat();
     if (!found.isFile()) throw new ScreeningListError('is not a file', path);
@@ -90,14 +88,14 @@ async function readList(path: string): Promise<Current> {
   }
 }
 
-interface Look {
+interface FileState {
   readonly ino: number;
   readonly size: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
 }
 
-function traceOf({ ino, size, mtimeMs, ctimeMs }: Look): string {
+function traceOf({ ino, size, mtimeMs, ctimeMs }: FileState): string {
   return [ino, size, mtimeMs, ctimeMs].join(' ');
 }
 

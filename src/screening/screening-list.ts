@@ -3,9 +3,9 @@ import { type Parsed, parseAccount } from '../domain/caip.ts';
 import type { ListIdentity, Screening } from './screening.ts';
 
 /**
- * A list of accounts, one a line: a CAIP-10 account, or a bare EVM address, which means that address on every EVM
- * network. `#` begins a comment. Comments before the first account name the list, and may say how many accounts it has,
- * by which a file that was cut short is noticed:
+ * A list of accounts, one on each line: a CAIP-10 account, or an EVM address alone, which means that address on every EVM network.
+ * `#` begins a comment. Comments before the first account give the list's version and date, and optionally its number of accounts,
+ * by which a truncated file is noticed:
  *
  *     # version: sdn-2026-03-01
  *     # date: 2026-03-01
@@ -13,22 +13,24 @@ import type { ListIdentity, Screening } from './screening.ts';
  *     0x1111111111111111111111111111111111111111   # every EVM network
  *     solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp:4Nd1mYxQ7ZbK9tUuVwXyZaBcDeFgHjKmNpQrStUvWxY1
  *
- * A line that cannot be read makes the whole list unusable: an account left out would look like one that is not on it.
+ * One unreadable line makes the whole list unusable: an account that was left out would pass the screening.
  */
 export interface ScreeningList extends Screening {
   readonly identity: ListIdentity;
 }
 
-/** Parsing this many blocks the event loop for half a second. */
+/** Parsing this many accounts blocks the event loop for half a second. */
 const MAX_ACCOUNTS = 250_000;
 const MAX_LINE = 1_000;
 
-/** Reads a list; a problem completes "The screening list …". */
+/** Parses a list. A problem completes the sentence "The screening list …". */
 export function parseScreeningList(bytes: Uint8Array): Parsed<ScreeningList> {
   const header = new Map<string, string>();
   const listed = new Set<string>();
   let accounts = 0;
-  for (const [index, line] of decode(bytes).split('\n').entries()) {
+  // The decoder drops the byte order mark that some text editors write.
+  const lines = new TextDecoder().decode(bytes).split('\n');
+  for (const [index, line] of lines.entries()) {
     const place = `in line ${index + 1}`;
     if (line.length > MAX_LINE) return refuse(`has more than ${MAX_LINE} characters ${place}`);
     const [entry, comment] = splitLine(line);
@@ -59,17 +61,12 @@ export function parseScreeningList(bytes: Uint8Array): Parsed<ScreeningList> {
 
 const HEADER = ['version', 'date', 'accounts'] as const;
 
-/** Text editors leave a byte order mark and carriage returns. */
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
-}
-
 function splitLine(line: string): readonly [entry: string, comment: string] {
   const at = line.indexOf('#');
   return at < 0 ? [line.trim(), ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
 }
 
-/** The first header of each name counts. */
+/** A repeated header is ignored. */
 function noteHeader(header: Map<string, string>, comment: string): void {
   const [, name = '', value = ''] = /^(\w+):\s*(.*)$/.exec(comment) ?? [];
   if (HEADER.some((known) => known === name) && !header.has(name)) header.set(name, value);
@@ -79,17 +76,17 @@ const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 /** Accounts on unsupported chains are well-formed lines that never match. */
 const OTHER_CHAIN = /^(?!eip155:|solana:)[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}$/;
 
-/** The key under which the line is found. */
+/** The lookup key of an entry. Undefined if the entry is not an account. */
 function readEntry(entry: string): string | undefined {
   const lower = entry.toLowerCase();
   if (EVM_ADDRESS.test(lower)) return lower;
   if (OTHER_CHAIN.test(entry)) return entry;
-  // Lists are copied by hand and by machine, so the case of an EVM address is no checksum here.
+  // Lists are copied by hand and by machine, so the case of an EVM address is not treated as a checksum.
   const account = parseAccount(lower.startsWith('eip155:') ? lower : entry);
   return account.ok ? keysOf(account.value.id)[0] : undefined;
 }
 
-/** The keys of an account: its CAIP-10 id, and on EVM networks its address alone. */
+/** The lookup keys of an account: its CAIP-10 id, and for EVM networks also the address alone. */
 function keysOf(account: string): readonly string[] {
   if (!account.startsWith('eip155:')) return [account];
   const lower = account.toLowerCase();

@@ -1,7 +1,6 @@
 import { integer } from './kinds.ts';
 import { setting } from './setting.ts';
 
-/** The limits of callers, a part of `SETTINGS`. */
 export const CALLER_LIMIT_SETTINGS = {
   keyRequestsPerSecond: setting(
     'RATE_LIMIT_KEY_PER_SECOND',

@@ -10,7 +10,7 @@ import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
 import type { Config } from './config.ts';
 import { isAddress, type PerNetwork, valueOn } from './network-kinds.ts';
 
-/** A hundredth of a coin: some hundred batches on networks with expensive gas. */
+/** A hundredth of a coin pays for some hundred batches on networks with expensive gas. */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
 
 interface Defaults {
@@ -20,12 +20,12 @@ interface Defaults {
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** Far above usual prices, which are some gwei, and some hundred on Polygon: a bound for an incident. */
+/** Far above usual prices of some gwei (some hundred on Polygon): the cap stops spending when something is wrong. */
 const GAS_PRICE_CAPS: Defaults = {
   usual: 1_000n * GWEI,
   on: { 'eip155:137': 10_000n * GWEI, 'eip155:80002': 10_000n * GWEI },
 };
-/** Thousands of payments an hour at usual prices. The coins of some networks are worth little. */
+/** Enough for thousands of payments an hour at usual prices. Networks with cheap coins have higher numbers. */
 const GAS_COSTS_PER_HOUR: Defaults = {
   usual: 5n * COIN,
   on: {
@@ -36,20 +36,15 @@ const GAS_COSTS_PER_HOUR: Defaults = {
     'eip155:80002': 2_000n * COIN,
   },
 };
-/** Two transactions of an account with code that burns all it may. */
+/** Enough for two transactions of a payer's contract account that burns all gas it gets. */
 const DEFAULT_GAS_PER_ITEM = 1_500_000n;
-/** Some hundred payments. */
+/** Enough for some hundred payments. */
 const DEFAULT_GAS_PER_PAYER_HOUR = 50_000_000n;
 
-/** Settings that are valid alone and contradict each other. */
 export class ChainSettingsError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ChainSettingsError';
-  }
+  override readonly name = 'ChainSettingsError';
 }
 
-/** A network with its endpoints, as configuration has it. */
 export interface NetworkInUse {
   readonly network: Network;
   readonly endpoints: readonly string[];
@@ -60,23 +55,22 @@ export function needsOwnChain(config: Config): boolean {
   return config.rpcUrls === undefined;
 }
 
-/** True if the gateway runs on a sandbox chain, its own or that of another node. */
+/** True if the gateway uses a sandbox chain alone, its own or another node's. */
 export function isSandbox(config: Config): boolean {
   return [...(config.rpcUrls?.keys() ?? [])].every((network) => network === SANDBOX_NETWORK);
 }
 
-/** The configured networks, or the sandbox chain if there is one. */
+/** The configured networks. Without any, the sandbox chain if it runs. */
 export function networksInUse(config: Config, sandbox: { readonly rpcUrl: string } | undefined): NetworkInUse[] {
   const urls = config.rpcUrls ?? (sandbox === undefined ? [] : [[SANDBOX_NETWORK, [sandbox.rpcUrl]] as const]);
   return [...urls].map(([chainId, endpoints]) => ({ network: networkOf(config, chainId), endpoints }));
 }
 
-/** The parts of each network: its chain, its relayers and the operator's accounts. */
 export function chainTerms(
   deps: { world: World; log: Log; config: Config },
   networks: readonly NetworkInUse[],
 ): ChainTerms[] {
-  // Endpoints are judged by how long they take: their budgets, pauses and timeouts are in real time.
+  // The real clock: budgets, pauses and timeouts of endpoints must not follow a sandbox's clock.
   const world = unshiftedWorld(deps.world);
   return networks.map(({ network, endpoints }) => ({
     chain: createEvmChain({ world, log: deps.log, network, endpoints }),
@@ -87,10 +81,9 @@ export function chainTerms(
   }));
 }
 
-/** The relayers of the network. */
 export function relayersOf({ config, world }: { config: Config; world: World }, network: Network): Signer[] {
   const isOwn = network.chainId === SANDBOX_NETWORK;
-  // Keys that were configured for every network have no coins on a sandbox chain, whose own relayers have plenty.
+  // Keys for every network are ignored on a sandbox chain: they have no coins there, and the chain's own relayers do.
   const keys = isOwn
     ? (config.relayerKeys?.on.get(SANDBOX_NETWORK) ?? [SANDBOX_KEYS.relayer, SANDBOX_KEYS.secondRelayer])
     : (valueOn(config.relayerKeys, network.chainId) ?? []);
@@ -98,7 +91,7 @@ export function relayersOf({ config, world }: { config: Config; world: World }, 
   return keys.map((key) => signerOf({ config, world }, key));
 }
 
-/** The signer of the intermediate account. Undefined where none is configured. */
+/** The signer of the intermediate account. Undefined if no key is configured. */
 export function intermediateSignerOf(deps: { config: Config; world: World }, network: Network): Signer | undefined {
   const { intermediateKey, intermediateAccount } = deps.config;
   const isOwn = network.chainId === SANDBOX_NETWORK;
@@ -137,13 +130,12 @@ export function minBalanceOn(config: Config, network: string): bigint {
   return valueOn(config.relayerMinBalance, network) ?? DEFAULT_MIN_BALANCE;
 }
 
-/** The smallest payment that may be sent to a deposit address, in whole tokens. Undefined: none may. */
+/** The smallest payment to a deposit address, in whole tokens. Undefined if the network offers no deposit addresses. */
 export function depositMinimumOn(config: Config, network: string): bigint | undefined {
   // Gas is free on the sandbox chain.
   return valueOn(config.depositMinimum, network) ?? (network === SANDBOX_NETWORK ? 0n : undefined);
 }
 
-/** The limits of what relaying may cost on each network. */
 export function gasBudgets(config: Config) {
   const on = <T>(setting: PerNetwork<T> | undefined, network: string, fallback: T | undefined): T | undefined =>
     valueOn(setting, network) ?? fallback;
@@ -167,7 +159,7 @@ function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccou
   return account;
 }
 
-/** The network with the depths and the ceiling that the operator asks for, on top of its own. */
+/** The network with the operator's finality depths and ceiling added to its own. */
 function networkOf(config: Config, chainId: string): Network {
   const network = findNetwork(chainId);
   if (network?.finality === undefined) throw new ChainSettingsError(`Till takes no payments on ${chainId}.`);

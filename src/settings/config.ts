@@ -32,10 +32,7 @@ import { rateSources } from './rate-kinds.ts';
 import { ROLES } from './roles.ts';
 import { type Setting, setting } from './setting.ts';
 
-/**
- * Every setting of the gateway: name, environment variable, type, default and purpose. `.env.example` and
- * `docs/configuration.md` are generated from this table.
- */
+/** Every setting. `.env.example` and `docs/configuration.md` are generated from this table. */
 export const SETTINGS = {
   port: setting('PORT', integer(1, 65_535), 8080, 'Port of the API and the pages.'),
   host: setting('HOST', text(), '127.0.0.1', 'Address the API and the pages listen on. `0.0.0.0` for every interface.'),
@@ -376,7 +373,7 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting<unknown>>;
 
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }> & {
-  /** The gateway's own origin: `PUBLIC_URL`, or localhost on the port. */
+  /** `PUBLIC_URL`, or localhost with the port. */
   readonly publicUrl: string;
 };
 

@@ -2,7 +2,7 @@ import { isTestNetwork, SANDBOX_NETWORK } from '../chains/networks.ts';
 import type { Config } from './config.ts';
 import { isAddress, valueOn } from './network-kinds.ts';
 
-/** Problems of settings that are valid alone and contradict each other. */
+/** Contradictions between settings that are valid by themselves. */
 export function contradictions(config: Config): string[] {
   const keys = [
     ['RELAYER_KEYS', relayersIn(config)],
@@ -46,12 +46,14 @@ function sandboxContradictions({ sandbox, rpcUrls = new Map() }: Config): string
   return [];
 }
 
-/** Settings that a gateway needs to start. */
 export function missingSettings(settings: Config): string[] {
   return [...missingNetworks(settings), ...missingSecret(settings)];
 }
 
-/** A sandbox adds a demo partner with a key, which must not appear in a database by surprise. */
+/**
+ * Without networks, only a gateway without a configured database becomes a sandbox by itself: a sandbox creates a demo partner with
+ * an API key, which must not appear in an operator's database unasked.
+ */
 function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   if (rpcUrls !== undefined || sandbox === true) return [];
   if (sandbox === false) return ['RPC_URLS must name the networks to take payments on, because SANDBOX is 0'];
@@ -62,7 +64,7 @@ function missingNetworks({ sandbox, rpcUrls, databaseUrl }: Config): string[] {
   ];
 }
 
-/** A gateway with play money makes a master secret of its own. Where money is real, the operator must know and keep it. */
+/** A gateway with play money alone creates its own master secret. For real money the operator must choose and keep the secret. */
 function missingSecret(config: Config): string[] {
   if (hasOnlyPlayMoney(config) || config.secret !== undefined || config.secretFile !== undefined) return [];
   return [
@@ -84,7 +86,7 @@ export function intermediatesIn({ intermediateKey: key }: Config): string[] {
   return [...(key?.everywhere === undefined ? [] : [key.everywhere]), ...(key?.on.values() ?? [])];
 }
 
-/** Money must never go to an account that the operator did not name. */
+/** Every network needs accounts that the operator named: money must never go to a default account. */
 function missingAccounts({ rpcUrls = new Map(), feeAccount, intermediateAccount }: Config): string[] {
   const accounts = [
     ['FEE_ACCOUNT', feeAccount],

@@ -2,13 +2,13 @@ import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { hostUrls } from '../domain/database-hosts.ts';
 import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
 
-/** The kind of a setting: how its text is read, and how its value is shown. */
+/** The type of a setting: how its text is parsed, and how its value is shown. */
 export interface Kind<T> {
   readonly name: string;
   readonly secret?: true;
   /** Returns the value, or a Problem that completes the sentence "PORT …". */
   readonly parse: (raw: string) => T | Problem;
-  /** For values that are more than a word or a number. */
+  /** Needed if `String(value)` is not readable. */
   show?(value: T): string;
 }
 
@@ -118,9 +118,9 @@ export function names<const T extends string>(what: string, words: readonly T[])
   };
 }
 
-/** Random bytes have many different values. A text or a pattern made by hand does not. */
+/** Random bytes have many different values. A text or pattern made by hand has fewer. */
 const LEAST_DIFFERENT_BYTES = 12;
-/** The one in use, and the one before it. */
+/** The present secret and the previous one. */
 const MOST_SECRETS = 2;
 
 /** Master secrets in base64, the newest first. */

@@ -2,7 +2,7 @@ import { isMailable } from '../domain/mail.ts';
 import type { Sender, SmtpTerms } from '../mail/smtp.ts';
 import { type Kind, Problem, quote } from './kinds.ts';
 
-/** The URL, for the masks of the log, and the terms that it stands for. */
+/** The URL is kept beside the terms, so that logs can mask it. */
 export interface SmtpSetting extends SmtpTerms {
   readonly url: string;
 }
@@ -10,7 +10,7 @@ export interface SmtpSetting extends SmtpTerms {
 const FORM = 'must be a URL such as smtp://user:password@mail.example.com:587';
 const PORTS = { 'smtp:': 587, 'smtps:': 465 } as const;
 
-/** Mail to another host is encrypted, unless the URL says `?tls=optional`. */
+/** Mail to another host needs TLS, unless the URL says `?tls=optional`. */
 export function smtpUrl(): Kind<SmtpSetting> {
   return {
     name: 'URL, such as `smtp://user:password@mail.example.com:587`',
@@ -32,7 +32,7 @@ export function smtpUrl(): Kind<SmtpSetting> {
   };
 }
 
-/** `Till <till@example.com>`, or the address alone. */
+/** Reads `Till <till@example.com>`, or the address alone. */
 export function mailSender(): Kind<Sender> {
   return {
     name: 'address, such as `Till <till@example.com>`',

@@ -2,7 +2,6 @@ import { integer, secret } from './kinds.ts';
 import { mailAddresses, mailSender, smtpUrl } from './mail-kinds.ts';
 import { setting } from './setting.ts';
 
-/** The settings of mail, a part of `SETTINGS`. */
 export const MAIL_SETTINGS = {
   smtp: setting(
     'SMTP_URL',

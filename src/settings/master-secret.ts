@@ -6,15 +6,11 @@ import type { Config } from './config.ts';
 import { hasOnlyPlayMoney } from './contradictions.ts';
 import { masterSecrets, Problem } from './kinds.ts';
 
-/** The master secret is missing or cannot be read. */
 export class MasterSecretError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MasterSecretError';
-  }
+  override readonly name = 'MasterSecretError';
 }
 
-/** Opens the master secret: the configured one, or one of the gateway's own where all money is play money. */
+/** The configured master secret. A gateway with play money alone may create its own. */
 export async function openSecrets({ config, world }: { config: Config; world: World }): Promise<Secrets> {
   const { secret, secretFile, home } = config;
   if (secret !== undefined) return createSecrets(secret);

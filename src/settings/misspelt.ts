@@ -1,16 +1,16 @@
 import { nearest } from '../domain/nearest.ts';
 import { SETTINGS } from './config.ts';
 
-/** Only Till's own variables begin so. */
+/** No other program's variables begin with this prefix. */
 const OWN_PREFIX = 'TILL_';
-/** Two letters of a short name are too much of it: `SITE_URL` is not `SMTP_URL`. */
+/** Names up to this length may differ in one letter only: `SITE_URL` is not a misspelt `SMTP_URL`. */
 const SHORT = 8;
 const KNOWN: readonly string[] = Object.values(SETTINGS).map(({ env }) => env);
 
 /**
- * One sentence for each variable that looks like a misspelt setting. An environment is full of variables of other
- * programs, so a name must be closer to a setting than a mistyped command: `HOME` is not `HOST`, and `DATABASE_USER` is
- * not `DATABASE_URL`. Values are never repeated: the variable may hold a secret.
+ * One message for each variable that looks like a misspelt setting. The environment contains variables of other programs, so a name
+ * must be very close to a setting: `HOME` is not `HOST`, and `DATABASE_USER` is not `DATABASE_URL`. Messages never repeat a value,
+ * which may be a secret.
  */
 export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment).flatMap((name) => {
@@ -25,7 +25,7 @@ export function misspeltSettings(environment: Readonly<Record<string, string | u
   });
 }
 
-/** The prefix is on one name and not on the others, which is easily mixed up: only the rest is compared. */
+/** Some settings have the prefix and others do not, and people mix them up. So names are compared without it. */
 function nearestOwn(word: string): string | undefined {
   const bare = (name: string) => name.replace(OWN_PREFIX, '');
   const meant = nearest(bare(word), KNOWN.map(bare));

@@ -3,7 +3,7 @@ import { parseAccount } from '../domain/caip.ts';
 import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
 
-/** A value for every network, for some of them, or both. The value of a network wins. */
+/** A value for every network, for some networks, or both. The value for a network has precedence. */
 export interface PerNetwork<T> {
   readonly everywhere: T | undefined;
   readonly on: ReadonlyMap<string, T>;
@@ -14,15 +14,13 @@ const MAX_RELAYERS = 16;
 const MAX_DEPTH = 10_000;
 const COIN_DECIMALS = 18;
 const GWEI_DECIMALS = 9;
-/** The number of points on secp256k1: keys are below it. */
+/** The order of secp256k1: private keys are below it. */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The value for one network. */
 export function valueOn<T>(setting: PerNetwork<T> | undefined, network: string): T | undefined {
   return setting?.on.get(network) ?? setting?.everywhere;
 }
 
-/** RPC endpoints by network. */
 export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
   return {
     name: 'endpoints by network, such as `eip155:8453=https://a.example/key,https://b.example eip155:1=https://c.example`',
@@ -50,7 +48,6 @@ export function signingKey(): Kind<PerNetwork<string>> {
   };
 }
 
-/** An EVM account, for every network or for one. */
 export function account(): Kind<PerNetwork<string>> {
   return {
     name: 'address, or by network, `0x… eip155:8453=0x…`',
@@ -72,7 +69,7 @@ export function coins(): Kind<PerNetwork<bigint>> {
   };
 }
 
-/** A fee for a unit of gas in gwei, kept in the smallest unit of the coin. */
+/** A gas price in gwei, stored in wei. */
 export function gwei(): Kind<PerNetwork<bigint>> {
   return {
     name: 'gwei, or by network, `100 eip155:137=5000`',
@@ -85,12 +82,11 @@ export function gwei(): Kind<PerNetwork<bigint>> {
   };
 }
 
-/** An amount of gas, for every network or for one. */
 export function gas(): Kind<PerNetwork<bigint>> {
   return wholeNumbers('units of gas, or by network, `1500000 eip155:42161=5000000`', 'units of gas');
 }
 
-/** Depths by network: `eip155:1=6,20@10000` is 6 blocks, and 20 from 10,000 tokens on. */
+/** Finality depths by network. `eip155:1=6,20@10000` means 6 blocks, and 20 blocks from 10,000 tokens on. */
 export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
   return {
     name: 'depths by network, such as `eip155:1=6,20@10000,finalized@100000`: 6 blocks; 20 for payments of 10,000 tokens or more; from 100,000 on a block that the network calls finalized',
@@ -106,7 +102,6 @@ export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
   };
 }
 
-/** A number of whole tokens, for every network or for one. */
 export function tokens(): Kind<PerNetwork<bigint>> {
   return wholeNumbers('whole tokens, or by network, `100 eip155:1=500`', 'tokens');
 }
@@ -122,12 +117,11 @@ function wholeNumbers(name: string, unit: string): Kind<PerNetwork<bigint>> {
   };
 }
 
-/** A URL of an HTTP service. */
 export function httpUrl(): Kind<string> {
   return { name: 'URL', parse: readEndpoint };
 }
 
-/** Everything of an endpoint's URL that may be a key: credentials, and long words of its path and query. */
+/** The parts of an endpoint's URL that may be secret: credentials, and long words in its path and query. */
 export function secretsOfUrl(raw: string): string[] {
   const url = new URL(raw);
   const words = [...url.pathname.split('/'), ...url.searchParams.values()].filter((word) => word.length >= 12);
@@ -196,8 +190,8 @@ function readEndpoint(word: string): string | Problem {
 }
 
 /**
- * The place that a URL leads to, in one spelling. Two endpoints must agree on facts about money, so one endpoint that is
- * spelt in two ways must not count as two. Scheme and credentials do not make another endpoint.
+ * One spelling for URLs of the same endpoint. Two endpoints must agree on facts about money, so two spellings of one endpoint must
+ * not count as two. Scheme and credentials are ignored, because they do not make another endpoint.
  */
 function placeOfUrl(word: string): string {
   const url = URL.parse(word);
@@ -209,7 +203,7 @@ function placeOfUrl(word: string): string {
   return `${host}${port}${path}?${url.searchParams}`;
 }
 
-/** True if it is an address, whose key is with an external signer. */
+/** True for an address. Its private key is with the external signer. */
 export function isAddress(relayer: string): boolean {
   return relayer.length === 42;
 }

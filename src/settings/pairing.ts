@@ -1,7 +1,7 @@
 import { type Kind, Problem } from './kinds.ts';
 import { setting } from './setting.ts';
 
-/** The settings for wallets that are paired by a code. */
+/** Settings for wallets that are paired by a QR code (WalletConnect). */
 export const PAIRING_SETTINGS = {
   walletConnectProjectId: setting(
     'WALLETCONNECT_PROJECT_ID',
@@ -25,7 +25,7 @@ function projectId(): Kind<string> {
   };
 }
 
-/** It becomes part of a content security policy, so it is an origin and nothing else. */
+/** The value becomes part of a content security policy, so it must be an origin and nothing else. */
 function relayUrl(): Kind<string> {
   return {
     name: 'WebSocket origin, such as `wss://relay.example.com`',
@@ -39,6 +39,6 @@ function relayUrl(): Kind<string> {
   };
 }
 
-/** A policy would read `*` and `;` as its own. */
+/** A content security policy would interpret `*` and `;`. */
 const HOST = /^([a-z0-9.-]+|\[[0-9a-f:]+\])$/;
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])$/;

@@ -23,13 +23,11 @@ export type RiskName = (typeof RISK_NAMES)[number];
 
 export interface Risk {
   readonly name: RiskName;
-  /** True if the start is refused. */
   readonly isRefused: boolean;
-  /** Names no host, no URL and no key: the public `/ready` shows it. */
+  /** The public `/ready` shows the message, so it contains no host, URL or key. */
   readonly message: string;
 }
 
-/** The settings that the risks depend on. */
 export interface RiskSettings {
   readonly publicUrl: string;
   readonly rpcUrls: ReadonlyMap<string, readonly string[]> | undefined;
@@ -45,8 +43,8 @@ export interface RiskSettings {
 }
 
 /**
- * The risks of this configuration. A gateway with play money alone has none. A risk that the operator has accepted by
- * name does not refuse the start; it stays visible.
+ * The risks of this configuration. A gateway with play money alone has none. A risk that the operator accepted by name does not
+ * prevent the start, but is still reported.
  */
 export function productionRisks(settings: RiskSettings): Risk[] {
   const live = [...(settings.rpcUrls ?? [])].filter(([network]) => !isTestNetwork(network));
@@ -69,7 +67,6 @@ export function productionRisks(settings: RiskSettings): Risk[] {
     .map((risk) => ({ ...risk, isRefused: risk.isRefused && !settings.acceptedRisks.includes(risk.name) }));
 }
 
-/** The risks that stop the start, as problems of the configuration. */
 export function refusedRisks(settings: RiskSettings): string[] {
   return productionRisks(settings)
     .filter(({ isRefused }) => isRefused)
@@ -99,7 +96,7 @@ function endpoints(live: readonly LiveNetwork[]): (Risk | undefined)[] {
       live
         .flatMap(([, urls]) => urls.map((url) => plainHttp('rpc_plain_http', 'RPC_URLS', url)))
         .filter((risk) => risk !== undefined)
-        // The refused one stands for the others.
+        // The map keeps the last risk of each name: a refused one, if there is any.
         .sort((a, b) => Number(a.isRefused) - Number(b.isRefused))
         .map((risk) => [risk.name, risk]),
     ).values(),
@@ -127,13 +124,13 @@ const DEFAULT_PASSWORDS = ['', 'admin', 'changeme', 'example', 'password', 'post
 
 function database(env: string, databaseUrl: string | undefined): Risk[] {
   const risks = databaseUrl === undefined ? [] : hostUrls(databaseUrl).flatMap((url) => host(env, new URL(url)));
-  // One host stands for the others, a refused one first.
+  // Several hosts may have the same risk. The map keeps the last one of each name: a refused one, if there is any.
   const inOrder = risks.toSorted((a, b) => Number(a.isRefused) - Number(b.isRefused));
   return [...new Map(inOrder.map((risk) => [risk.name, risk])).values()];
 }
 
 function host(env: string, url: URL): Risk[] {
-  // A folder in place of a host is a socket: the system knows who connects, and nothing leaves the machine.
+  // A folder in place of a host is a Unix socket: the traffic stays on the machine, and the system identifies the client.
   if (url.searchParams.get('host')?.startsWith('/')) return [];
   const reach = reachOf(url.hostname);
   const password = decodeURIComponent(url.password);
@@ -164,7 +161,7 @@ function publishedKeys({ relayerKeys, intermediateKey }: RiskSettings): Risk | u
   return { name: 'published_key', isRefused: true, message };
 }
 
-/** Gas has budgets without a setting. What leaves the intermediate account has none. */
+/** Gas costs have default limits. Payouts and refunds from the intermediate account have none. */
 function budget({ intermediateKey, outgoingPerHour }: RiskSettings, live: readonly LiveNetwork[]): Risk | undefined {
   const unbounded = live.filter(
     ([network]) => valueOn(intermediateKey, network) !== undefined && valueOn(outgoingPerHour, network) === undefined,
@@ -180,7 +177,7 @@ function warning(name: RiskName, message: string): Risk {
 
 type Reach = 'this host' | 'private' | 'public';
 
-/** How far a connection goes. A name with dots may lead anywhere, unless it ends as names of private networks do. */
+/** A name with dots counts as public, unless it has a suffix of private networks. */
 function reachOf(hostname: string): Reach {
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase();
   if (host === '' || /^(.*\.)?localhost$|^127\.|^::1$/.test(host)) return 'this host';

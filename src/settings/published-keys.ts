@@ -1,4 +1,4 @@
-/** Private keys of the accounts that development chains create for everybody (`test test … junk`). */
+/** The well-known private keys of development chains, derived from the mnemonic `test test … junk`. */
 export const PUBLISHED_KEYS: ReadonlySet<string> = new Set([
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',

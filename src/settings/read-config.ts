@@ -7,12 +7,12 @@ import type { Setting } from './setting.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all settings, or returns all problems at once. */
+/** Reads all settings, or reports all problems at once. */
 export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
   const problems: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, { env, kind, default: fallback }] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
-    // An empty variable means "not set": that is how compose files and CI systems unset one.
+    // An empty variable counts as not set, because compose files and CI systems cannot unset a variable.
     const raw = environment[env]?.trim() ?? '';
     const value = raw === '' ? fallback : kind.parse(raw);
     if (value instanceof Problem) problems.push(`${env} ${value.text}${kind.secret ? '' : ` (it is ${quote(raw)})`}`);
@@ -25,7 +25,7 @@ export function readConfig(environment: Environment): { config: Config } | { pro
   return { config: values as Config };
 }
 
-/** Reads the settings of a gateway that starts. An operator command needs less: a database alone is enough for it. */
+/** Reads the settings for a start of the gateway. Operator commands need fewer settings: a database is enough. */
 export function readStartConfig(environment: Environment): ReturnType<typeof readConfig> {
   const read = readConfig(environment);
   if ('problems' in read) return read;
@@ -33,7 +33,7 @@ export function readStartConfig(environment: Environment): ReturnType<typeof rea
   return problems.length === 0 ? read : { problems };
 }
 
-/** The settings in force as people may see them: secrets print as `***`. */
+/** All settings and their values, with secrets shown as `***`. */
 export function describeConfig(config: Config): { setting: string; value: string }[] {
   return Object.entries(SETTINGS).map(([name, { env, kind }]) => {
     const value = config[name as keyof Config];

@@ -1,6 +1,6 @@
 /**
- * The parts of the gateway that a node may run. `api`: HTTP routes and pages. `relay`: sends transactions. `watch`: reads
- * the chains and decides payments. `jobs`: everything else, such as expiries, payouts, positions of events and the books.
+ * The roles of a node. `api`: HTTP routes and pages. `relay`: sends transactions. `watch`: reads the chains and decides payments.
+ * `jobs`: everything else, such as expiries, payouts, positions of events and the books.
  */
 export const ROLES = ['api', 'relay', 'watch', 'jobs'] as const;
 

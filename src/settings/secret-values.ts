@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { intermediatesIn, relayersIn } from './contradictions.ts';
 import { isAddress, secretsOfUrl } from './network-kinds.ts';
 
-/** The secret values in force, which the log masks. */
+/** All secret values of the configuration, which the log masks. */
 export function secretValues(config: Config): string[] {
   const endpoints = [...(config.rpcUrls?.values() ?? []), config.externalSignerUrl ?? []].flat();
   const sources = (config.rateSources ?? []).flatMap(({ requests }) => requests.map(({ url }) => url));

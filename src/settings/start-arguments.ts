@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Adds the settings of the command line, which have precedence over the environment. */
+/** Adds the command line's settings, which have precedence over the environment. */
 export function withArguments(
   environment: Environment,
   args: readonly string[],

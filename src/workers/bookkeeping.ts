@@ -10,19 +10,19 @@ import { isoText } from '../domain/wait-words.ts';
 import { type LedWork, newHolder, startLeading } from './leading.ts';
 import type { WorkerDeps } from './loop.ts';
 
-/** An entry is sealed this soon after it was written. */
+/** Entries are sealed within this time. */
 const SEAL_EVERY_MS = 1_000;
 const AUDIT_EVERY_MS = 60_000;
-/** A lack of cover is noticed this soon. Two readings of each account and asset at each. */
+/** A lack of cover is noticed within this time. Each check reads every account and asset twice. */
 const COVER_EVERY_MS = 5_000;
-/** Long enough for a network that is out of reach for some minutes, which has an alert of its own. */
+/** Longer than an outage of some minutes, which has its own alert. */
 const AUDIT_FAILING_MS = 10 * 60_000;
 
 export interface BookkeepingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
 }
 
-/** Seals the books of every network and compares them with its chain; the returned function stops it on this node. */
+/** Seals the books of every network and compares them with the chain. The returned function stops this on this node. */
 export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   const leaseDeps: LeaseDeps & RowKeyDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps.world) };
   const alarms = createAlarms(deps, 'books_differ');
@@ -30,7 +30,7 @@ export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
   const failing = createAlarms(deps, 'audit_failing');
   return startLeading(
     { ...leaseDeps, metrics: deps.metrics },
-    // Several jobs, because sealing must not wait for an unreachable chain.
+    // Separate jobs, because sealing must not wait for an unreachable chain.
     deps.chains.list().flatMap((connected) => [sealing(connected), auditing(connected), covering(connected)]),
   );
 

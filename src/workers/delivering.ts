@@ -14,31 +14,31 @@ import { createWake, type Nap } from './wake.ts';
 export interface DeliveringDeps extends WorkerDeps, Pick<CourierDeps, 'secrets' | 'exchangeFor'> {
   readonly feed: EventFeed;
   readonly renderEvents: RenderEvents;
-  /** The work that this node does meanwhile. */
+  /** The work for payments on this node. Deliveries give way to it. */
   readonly paymentWork: PaymentWork;
 }
 
-/** Finds work whose announcement was lost, and deliveries whose next attempt is due. */
-const LOOK_MS = 1_000;
-/** The least time between two rounds: events and results meanwhile share the next one. */
+/** The pause between two searches for due attempts, and for work whose notification was lost. */
+const POLL_MS = 1_000;
+/** The least time between two rounds, so that events and results of this time share a round. */
 const GATHER_MS = 10;
 /**
- * After many events, and while the node is busy, the fan-out rests this many times as long as it worked: a flood must not
- * slow down the payments behind it. Without payments it rests as long as it worked, and soon catches up.
+ * The fan-out rests this many times as long as it worked, after many events or while the node is busy: a flood of events must not
+ * slow down payments. Without payments the factor is 1, so that the fan-out soon catches up.
  */
 const REST_FACTOR = 9;
 const BUSY_REST_FACTOR = 39;
 const ALONE_REST_FACTOR = 1;
 const FEW_EVENTS = 50;
-/** A round that waited for a stalled database must not stop the deliveries for minutes. */
+/** After a round that was slow because the database stalled, deliveries must not stop for minutes. */
 const MAX_REST_MS = 2_000;
 const REST_STEP_MS = 100;
-/** A round takes a processor of the database until it ends. While the node is busy it has about so many events. */
+/** A round occupies one core of the database until it ends. While the node is busy, a round has about this many events. */
 const BUSY_EVENTS = 100;
-/** A stop waits this long for attempts in flight. The others are attempted again at the end of their claims. */
+/** A stop waits this long for attempts in flight. Unfinished ones are attempted again when their claims expire. */
 const STOP_WAIT_MS = 5_000;
 
-/** Creates deliveries, on whichever node leads, and attempts them on this node. The returned function stops both. */
+/** Creates deliveries while this node holds the lease, and attempts deliveries on this node. The returned function stops both. */
 export async function startDelivering(deps: DeliveringDeps): Promise<() => Promise<void>> {
   const stop = new AbortController();
   const throttle = createThrottle(deps);
@@ -79,17 +79,17 @@ function startFanOut(deps: DeliveringDeps, throttle: Throttle): () => Promise<vo
         const events = await fanOutOnce(deps, lease, isBusy ? BUSY_EVENTS : undefined);
         const restMs = Math.min(MAX_REST_MS, (clock.nowMs() - startMs) * restFactorOf(deps, { events, isBusy }));
         const endMs = clock.nowMs() + restMs;
-        // The rest of a busy node ends with its flood of payments.
+        // A busy node's rest ends as soon as it is no longer busy.
         const leftMs = () => (isBusy && !throttle.isBusy() ? 0 : endMs - clock.nowMs());
         await timers.sleep(GATHER_MS, signal);
         while (leftMs() > 0 && !signal.aborted) await timers.sleep(Math.min(REST_STEP_MS, leftMs()), signal);
-        if (events === 0) await nap(LOOK_MS, signal);
+        if (events === 0) await nap(POLL_MS, signal);
       },
     },
     {
       name: REPLAY_LEASE,
       start: (lease) => async (signal) => {
-        if (!(await replayOnce(deps, lease))) await timers.sleep(LOOK_MS, signal);
+        if (!(await replayOnce(deps, lease))) await timers.sleep(POLL_MS, signal);
       },
     },
   ]);
@@ -123,6 +123,6 @@ async function deliverForever(deps: DeliveringDeps, { throttle, takeDue, nap, st
     for (let waitMs = throttle.waitMs(); waitMs > 0 && !stop.aborted; waitMs = throttle.waitMs()) {
       await timers.sleep(waitMs, stop);
     }
-    await nap(withJitter(deps.world, LOOK_MS), stop);
+    await nap(withJitter(deps.world, POLL_MS), stop);
   }
 }

@@ -20,7 +20,7 @@ import { pruneDeliveries } from '../actions/webhooks/prune-deliveries.ts';
 import type { Chains } from '../chains/chains.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
-/** Jobs that keep the tables small and the records current. */
+/** Jobs that delete old rows and keep stored summaries and states current. */
 export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { readonly chains: Chains }): readonly Job[] {
   return [
     { name: 'expire-payments', everyMs: 1_000, run: createExpiry(deps) },
@@ -38,10 +38,7 @@ export function housekeepingJobs(deps: WorkerDeps & RowKeyDeps & { readonly chai
   ];
 }
 
-/**
- * The checks that every node makes, whatever its roles: of itself, and for work that no node does. So a role that is missing
- * everywhere is noticed.
- */
+/** Every node checks itself, and whether work is left undone. So a role that is missing on all nodes is noticed. */
 export function checks(deps: WorkerDeps & NodeDeps & ClockCheckDeps & WorkCheckDeps): readonly Job[] {
   return [
     { name: 'announce-node', everyMs: 5_000, run: createAnnouncement(deps) },
@@ -51,12 +48,11 @@ export function checks(deps: WorkerDeps & NodeDeps & ClockCheckDeps & WorkCheckD
   ];
 }
 
-/** Removes old deliveries of webhooks. */
 export function pruneDeliveriesJob(deps: WorkerDeps, input: { readonly keptDays: number }): Job {
   return { name: 'prune-deliveries', everyMs: 60_000, run: () => pruneDeliveries(deps, input) };
 }
 
-/** Stores the uses of keys and sessions, the requests, and the visits of payers, that this node has seen. */
+/** Stores uses of keys and sessions, requests, and visits of payers, which this node has collected in memory. */
 export function usesJobs(deps: WorkerDeps & Recorders): readonly Job[] {
   return [
     { name: 'record-requests', everyMs: 2_000, run: () => deps.requestLog.flush(deps) },

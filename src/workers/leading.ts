@@ -5,25 +5,25 @@ import { backoffMs, withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 
-/** The pause between two tries to take a lease, as a share of its length. */
+/** The pause between two attempts to take a lease, as a share of the lease's length. */
 const TAKEN_AFTER = 0.1;
 const RETRY = { firstMs: 200, maxMs: 5_000 };
-/** A stop waits this long for a round. Nothing is lost: every effect is stored before it happens. */
+/** A stop waits this long for a round. A round that is cut off loses nothing: every effect is stored before it happens. */
 const STOP_WAIT_MS = 5_000;
-/** Half a minute of failures. */
+/** This many failures take about half a minute with the backoff. */
 const FAILURES_UNTIL_ALERT = 10;
 
-/** Rounds of work that only one node may do at a time. */
+/** Work that only one node may do at a time, in rounds. */
 export interface LedWork {
   /** The name of the lease. */
   readonly name: string;
-  /** Does one round and the rest after it. Called again and again while this node leads. */
+  /** Called when this node becomes the leader. While it leads, the returned function is called for each round. */
   readonly start: (lease: Lease, signal: AbortSignal) => (signal: AbortSignal) => Promise<void>;
-  /** Called with the outcome of each round. */
+  /** Called with the error of a failed round, or with undefined. */
   readonly onRound?: (error: unknown) => Promise<void>;
 }
 
-/** Starts the work, on whichever node gets to lead it; the returned function stops it here. */
+/** Does the work whenever this node holds its lease. The returned function stops the work on this node. */
 export function startLeading(
   deps: LeaseDeps & { readonly metrics: Metrics },
   works: readonly LedWork[],
@@ -70,7 +70,7 @@ async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal:
       const isAway = error instanceof ChainUnavailableError;
       deps.log[isAway ? 'info' : 'warn']({ lease: work.name, failures, err: error }, 'a round failed');
       await work.onRound?.(error)?.catch(() => {});
-      // A chain out of reach has alerts of its own. Without the database the alert cannot be stored either.
+      // An unreachable chain has its own alert. If the database is unreachable, the alert cannot be stored either.
       const message = `The work ${work.name} failed ${failures} times in a row.`;
       if (!isAway && failures >= FAILURES_UNTIL_ALERT) await deps.failing.set(work.name, message).catch(() => {});
       await deps.world.timers.sleep(withJitter(deps.world, backoffMs(RETRY, failures)), signal);
@@ -78,7 +78,7 @@ async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal:
   }
 }
 
-/** A random name of this process. */
+/** A random name of this process, to hold leases with. */
 export function newHolder({ random }: LeaseDeps['world']): string {
   return Buffer.from(random.bytes(12)).toString('hex');
 }

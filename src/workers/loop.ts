@@ -4,11 +4,11 @@ import { withJitter } from '../runtime/backoff.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Log } from '../runtime/world.ts';
 
-/** A recurring job, on every node. Work that must not run twice at once is guarded in the database. */
+/** A recurring job that runs on every node. Work that must not run on two nodes at once is guarded in the database. */
 export interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** Does a bounded piece of work. Returns true if there is more. */
+  /** Does a bounded piece of work. Returns true if there is more to do. */
   readonly run: () => Promise<boolean>;
 }
 
@@ -20,7 +20,7 @@ export interface WorkerDeps extends CommandDeps {
 const MAX_RUNS_IN_A_ROW = 100;
 const FAILURES_UNTIL_ALERT = 3;
 
-/** Starts the jobs; the returned function stops them and waits for those that are running. */
+/** Starts the jobs. The returned function stops them and waits for the running ones. */
 export function startJobs(deps: WorkerDeps, jobs: readonly Job[]): () => Promise<void> {
   const stop = new AbortController();
   const alarms = createAlarms(deps, 'job_failing', { isPerNode: true });
@@ -49,7 +49,7 @@ async function runForever(deps: WorkerDeps & { alarms: Alarms }, job: Job, stop:
     }
     const isFailing = failures >= FAILURES_UNTIL_ALERT;
     const message = isFailing ? `Job ${job.name} failed ${failures} times in a row.` : undefined;
-    // Without the database the alert cannot be stored either; the failures of the job are in the log.
+    // If the database is unreachable, the alert cannot be stored either. The log has the failures.
     await deps.alarms.set(job.name, message).catch(() => {});
   }
 }

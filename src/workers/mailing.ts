@@ -7,11 +7,11 @@ import type { Secrets } from '../runtime/secrets.ts';
 import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Job, WorkerDeps } from './loop.ts';
 
-const LOOK_MS = 2_000;
-/** A stop cuts connections, and waits this long for their results. */
+const POLL_MS = 2_000;
+/** A stop closes the SMTP connections and waits this long for their results. */
 const STOP_WAIT_MS = 2_000;
 
-/** Sends mails from this node. The returned function stops it: connections are cut, and their mails are sent again. */
+/** Sends mails from this node. The returned function stops this and closes connections; unfinished mails are sent again. */
 export function startMailing(deps: WorkerDeps & { readonly secrets: Secrets; readonly mailer: Mailer }) {
   const stop = new AbortController();
   const steady = { ...deps, world: unshiftedWorld(deps.world) };
@@ -29,11 +29,11 @@ async function sendForever(deps: Parameters<typeof startMailing>[0], stop: Abort
     } catch (error) {
       deps.log.warn({ err: error }, 'due mails could not be claimed, or a result could not be stored');
     }
-    await deps.world.timers.sleep(withJitter(deps.world, LOOK_MS), stop);
+    await deps.world.timers.sleep(withJitter(deps.world, POLL_MS), stop);
   }
 }
 
-/** Jobs about mails. They run without a server as well: mails that nobody can send come to an end. */
+/** Jobs for mails. They also run without a mail server, so that mails that cannot be sent end as failed. */
 export function mailJobs(
   deps: WorkerDeps,
   { keptDays, alerts }: { readonly keptDays: number; readonly alerts: AlertMails },

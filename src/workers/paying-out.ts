@@ -19,7 +19,7 @@ type PayingOutDeps = WorkerDeps &
   Pick<LimitDeps, 'hourlyLimit'> &
   Pick<PayOutDeps, 'sweepFrom'> & { readonly chains: Chains; readonly screening: Screening };
 
-/** Jobs for outgoing transfers and strays. Any node may run them at any time. */
+/** Jobs for outgoing transfers and unexpected money. Any node may run them at any time. */
 export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
   const outgoing = {
     ...deps,
@@ -37,7 +37,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
   ];
 }
 
-/** A job of its own for every network: a slow or unreachable network delays no other. */
+/** One job for each network, so that a slow or unreachable network does not delay the others. */
 function onEach(
   { chains }: { chains: Chains },
   { name, everyMs }: Pick<Job, 'name' | 'everyMs'>,
@@ -48,7 +48,7 @@ function onEach(
     everyMs,
     run: () =>
       work(connected).catch((error: unknown) => {
-        // A network that cannot be asked is no failure of the job.
+        // An unreachable network does not count as a failure of the job.
         if (error instanceof ChainUnavailableError) return false;
         throw error;
       }),

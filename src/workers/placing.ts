@@ -8,15 +8,15 @@ export interface PlacingDeps extends WorkerDeps {
   readonly feed: EventFeed;
 }
 
-/** Finds events whose notification was lost: their node died, or the listening connection was broken. */
-const LOOK_MS = 1_000;
+/** The pause between two searches for events whose notification was lost because a node died or the connection broke. */
+const POLL_MS = 1_000;
 /**
- * The least time between two rounds: events committed meanwhile share the next one. A round takes about 0.4 ms of
- * PostgreSQL, so that fifty a second cost 2 % of a core, however many events there are.
+ * The least time between two rounds, so that events committed in this time share a round. A round takes about 0.4 ms of PostgreSQL:
+ * fifty rounds a second cost 2 % of a core, however many events there are.
  */
 const GATHER_MS = 20;
 
-/** Gives events their positions, on whichever node leads; the returned function stops it on this node. */
+/** Gives events their positions while this node holds the lease. The returned function stops this on this node. */
 export function startPlacing(deps: PlacingDeps): () => Promise<void> {
   const { timers } = deps.world;
   const wake = createWake(timers);
@@ -29,7 +29,7 @@ export function startPlacing(deps: PlacingDeps): () => Promise<void> {
         return async () => {
           if (await placeOnce(deps, lease)) return;
           await timers.sleep(GATHER_MS, signal);
-          await nap(LOOK_MS, signal);
+          await nap(POLL_MS, signal);
         };
       },
     },

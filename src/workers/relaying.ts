@@ -10,12 +10,12 @@ import { createWake, wakeByChanges } from './wake.ts';
 
 export interface RelayingDeps extends WorkerDeps, RowKeyDeps {
   readonly chains: Chains;
-  /** A payment that moved may have an item to be sent. */
+  /** Wakes the relayers: a payment that changed may have an item to send. */
   readonly feed: EventFeed;
   readonly relaying?: RelaySettings;
 }
 
-/** Sends the due items of every network, by each of its relayers. The returned function stops it on this node. */
+/** Sends the due items of every network with each of its relayers. The returned function stops this on this node. */
 export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   const { metrics } = deps;
   const relayDeps: RelayDeps = {
@@ -44,7 +44,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   );
 
   function worksOf({ chain, relayers, intermediateSigner: own }: ConnectedChain): LedWork[] {
-    // Coin cannot be sent on behalf of another account: the intermediate account sends its own.
+    // A relayer cannot send coins of another account, so the intermediate account sends its own coins.
     const isOwnApart = own !== undefined && relayers.every(({ address }) => address !== own.address);
     const carriers = [
       ...relayers.map((signer, index) => ({ signer, share: { index, of: relayers.length }, isCoinOnly: false })),

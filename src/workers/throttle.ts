@@ -4,38 +4,37 @@ import { fullBucket, refill } from '../runtime/token-bucket.ts';
 import type { World } from '../runtime/world.ts';
 
 /**
- * Payments come first, and deliveries wait in rows. While payments wait for this node or its database, deliveries get a small
- * share, which is never zero. While there are payments and the event loop is full, deliveries get fewer, until it has time
- * left. Otherwise they get everything.
+ * Payments have precedence over webhook deliveries, which can wait in their table. While payments wait for this node or its
+ * database, deliveries get a small allowance, never zero. While there are payments and the event loop is full, the allowance
+ * shrinks. Otherwise it grows without effective limit.
  */
 export interface Throttle {
   /** True while payments wait for this node or its database. */
   isBusy(): boolean;
-  /** The number of deliveries that may be attempted now. */
   allowance(): number;
-  /** Takes deliveries from the allowance. */
+  /** Deducts attempted deliveries from the allowance. */
   use(deliveries: number): void;
-  /** Milliseconds until the allowance is worth a round: a round costs as much as several deliveries. */
+  /** Milliseconds until the allowance is enough for a round: a round costs as much as several deliveries. */
   waitMs(): number;
 }
 
-/** The share of its time that a full event loop is active. Above it requests begin to wait for each other. */
+/** The active share of the event loop above which it counts as full: requests begin to wait for each other. */
 const FULL_SHARE = 0.6;
 const WINDOW_MS = 100;
-/** Deliveries a second. A flood of payments is noticed within two windows, its end within ten. */
+/** The lowest rate while payments wait. A flood of payments is noticed within two windows, its end within ten. */
 const LEAST_PER_SECOND = 64;
-/** A node that has just started is full for seconds while it compiles its code, and its payments do not wait. */
+/** The lowest rate while only the event loop is full, as on a new node while it compiles its code: no payment waits then. */
 const LEAST_WHEN_FULL = 256;
-/** More than a node can attempt. */
+/** More deliveries than a node can attempt in a second, so that this rate means no limit. */
 const MOST_PER_SECOND = 6_400;
-/** The rate after a pause: the first deliveries may come with a flood of payments, which is not noticed yet. */
+/** The rate after a pause. The first deliveries may come together with a flood of payments that is not noticed yet. */
 const FIRST_PER_SECOND = 400;
-/** Changes of the rate after a window. */
+/** How the rate changes after a window. */
 const WAITING_FACTOR = 1 / 8;
 const FULL_FACTOR = 1 / 2;
 const FREE_FACTOR = 2;
 const PER_ROUND = 16;
-/** An allowance that was not used is kept for this long. */
+/** Unused allowance is kept for this long. */
 const KEPT_S = 0.25;
 
 export function createThrottle({
@@ -47,21 +46,21 @@ export function createThrottle({
 }): Throttle {
   const { clock, busyMs = () => 0 } = unshiftedWorld(world);
   const bucket = fullBucket(MOST_PER_SECOND, clock.nowMs());
-  let lookedAtMs = clock.nowMs();
+  let measuredAtMs = clock.nowMs();
   let busyBeforeMs = busyMs();
   let isBusy = false;
   let used = 0;
 
-  /** Measures the last window, if it is over, and adapts the allowance to it. */
-  function look(): void {
+  /** If a window has passed, measures it and adapts the rate. */
+  function measure(): void {
     const nowMs = clock.nowMs();
-    const passedMs = nowMs - lookedAtMs;
+    const passedMs = nowMs - measuredAtMs;
     if (passedMs >= WINDOW_MS) {
       const activeMs = busyMs() - busyBeforeMs;
       const hasWaited = paymentWork.hasWaited();
       const isFull = activeMs > passedMs * FULL_SHARE && paymentWork.isThere();
       isBusy = hasWaited;
-      lookedAtMs = nowMs;
+      measuredAtMs = nowMs;
       busyBeforeMs += activeMs;
       if (hasWaited) limit(Math.max(LEAST_PER_SECOND, bucket.perSecond * WAITING_FACTOR));
       else if (isFull && bucket.perSecond > LEAST_WHEN_FULL)
@@ -84,13 +83,13 @@ export function createThrottle({
   }
 
   function isLimited(): boolean {
-    look();
+    measure();
     return bucket.perSecond < MOST_PER_SECOND;
   }
 
   return {
     isBusy() {
-      look();
+      measure();
       return isBusy;
     },
     allowance: () => (isLimited() ? Math.max(0, Math.floor(bucket.tokens)) : Number.POSITIVE_INFINITY),
@@ -100,7 +99,7 @@ export function createThrottle({
     },
     waitMs() {
       if (!isLimited() || bucket.tokens >= PER_ROUND) return 0;
-      // The allowance may change with every window.
+      // Not longer than a window, because the rate may change after each.
       return Math.min(WINDOW_MS, Math.ceil(((PER_ROUND - bucket.tokens) * 1000) / bucket.perSecond));
     },
   };

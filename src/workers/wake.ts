@@ -2,7 +2,7 @@ import type { Timers } from '../runtime/world.ts';
 import type { EventFeed } from '../store/events/event-feed.ts';
 import { isFeedName } from '../store/events/placing.ts';
 
-/** Sleeps for that long, or until it is woken. */
+/** Sleeps for the given time, or until it is woken. */
 export type Nap = (ms: number, signal: AbortSignal) => Promise<void>;
 
 export interface Wake {
@@ -10,14 +10,14 @@ export interface Wake {
   sleeper(): Nap;
 }
 
-/** Wakes all sleepers when an object has changed. New payments give them nothing to do, and are not named. */
+/** Wakes all sleepers when an object has changed. A new payment alone wakes nobody: it gives the workers nothing to do. */
 export function wakeByChanges(feed: EventFeed, wake: Pick<Wake, 'all'>): void {
   feed.subscribe((names) => {
     if (names === undefined || names.some((name) => !isFeedName(name))) wake.all();
   });
 }
 
-/** A sleep that a wake-up ends early, also one that came just before. */
+/** Creates sleeps that a wake-up ends early. A wake-up just before a sleep ends it, too. */
 export function createWake(timers: Timers): Wake {
   const sleepers = new Set<() => void>();
   return {

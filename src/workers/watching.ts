@@ -19,7 +19,7 @@ export interface WatchingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly movePayment: PaymentMover;
   readonly screening: Screening;
-  /** A payment that moved may have to be looked for on a chain. */
+  /** Wakes the watchers: a payment that changed may need a check of its chain. */
   readonly feed: EventFeed;
   readonly watching?: WatchSettings;
 }
@@ -27,7 +27,7 @@ export interface WatchingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps {
 const DEFAULT_BLOCK_MS = 2_000;
 const UNAVAILABLE_AFTER_MS = 60_000;
 
-/** Reads every network and decides the outcome of payments. The returned function stops it on this node. */
+/** Reads every network and decides payments. The returned function stops this on this node. */
 export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const { metrics } = deps;
   const watchDeps: WatchDeps = {

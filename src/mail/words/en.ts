@@ -1,4 +1,4 @@
-/** The words of letters to people and payers. `{names}` are filled in. The other languages have the same keys. */
+/** The texts of mails to people and payers, with `{names}` of values. The other languages have the same keys. */
 export const en = {
   greeting: 'Hello {name},',
   invitationSubject: 'Your invitation to {site}',

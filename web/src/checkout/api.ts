@@ -3,10 +3,7 @@ import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 import type { Attempt, PaidInfo, PaymentStatus, PaymentView } from './page-state.ts';
 
-/**
- * The gateway's API as the page uses it. Every answer is three-valued: ok, refused, or unavailable. Unavailable is
- * never taken for refused, and only an unavailable answer is worth a retry.
- */
+/** An answer is ok, refused or unavailable. Unavailable never counts as refused, and only unavailable is worth a retry. */
 export type Answer<T> =
   | { readonly is: 'ok'; readonly value: T }
   | { readonly is: 'refused'; readonly status: number; readonly code: string }
@@ -21,7 +18,7 @@ export interface GatewayOption {
   readonly actions: readonly OptionAction[];
   /** Unix seconds. */
   readonly expiresAt: number | null;
-  /** The exchange rate used for the amount; null at par. */
+  /** The exchange rate of the amount; null at par. */
   readonly rate?: OptionRate | null;
 }
 
@@ -33,36 +30,35 @@ export interface OptionRate {
   readonly sources: readonly string[];
 }
 
-/** A token on a network that the payment can be paid with, held by the account or not. */
+/** A token and network that the payment accepts, whether or not the account has it. */
 export interface AcceptedToken {
   readonly symbol: string;
   readonly networkName: string;
 }
 
-/** The options of an account. */
 export interface Offer {
   readonly options: readonly GatewayOption[];
-  /** Null if the answer does not list them. */
+  /** Null if the gateway does not list them. */
   readonly accepted: readonly AcceptedToken[] | null;
-  /** Why nothing is offered to anybody, as the gateway has put it: `{ reason }`. */
+  /** Why nothing is offered to any account, as the gateway reports it: `{ reason }`. */
   readonly stopped: unknown;
-  /** In any other status than `requires_action` the list of options is empty for every account. */
+  /** Unless the status is `requires_action`, the options are empty for every account. */
   readonly status: PaymentStatus;
 }
 
-/** An address of the payment, and the money that has come to it. */
+/** A deposit address of the payment, and the money that has arrived there. */
 export interface Deposit {
   /** CAIP-10. */
   readonly address: string;
   readonly amount: Amount;
-  /** The transfer of the missing amount, by EIP-681. */
+  /** A transfer of the missing amount, as an EIP-681 URI. */
   readonly uri: string;
   /** Unix seconds. */
   readonly expiresAt: number;
   /** Blocks until the money is final. */
   readonly confirmations: number;
   readonly arrived: Amount;
-  /** Blocks since the whole amount has arrived; 0 while some of it is missing. */
+  /** Blocks since the whole amount arrived; 0 while a part is missing. */
   readonly confirmed: number;
 }
 
@@ -84,7 +80,7 @@ export interface StatusBody {
   readonly failureCode?: string | null;
 }
 
-/** Details that the status answer does not have: the buyer, the transaction, a refused attempt, money that did not count. */
+/** Details that the status answer does not have: the buyer, the transaction, a refused attempt, and late money. */
 export type PaymentDetails = Pick<PaymentView, 'buyer' | 'transaction' | 'attempt' | 'lateMoney'>;
 
 export interface ReceiptRecipient {
@@ -96,10 +92,10 @@ export interface Gateway {
   details(signal: AbortSignal): Promise<Answer<PaymentDetails>>;
   options(accounts: readonly string[], signal: AbortSignal): Promise<Answer<Offer>>;
   fetchActions(option: GatewayOption, signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
-  /** Hands out the address for a token (CAIP-19). Asked again, it answers the same address with its progress. */
+  /** Opens a deposit address for a token (CAIP-19). Later calls return the same address with its progress. */
   address(asset: string, signal: AbortSignal): Promise<Answer<unknown>>;
   confirm(optionId: string, results: readonly string[], signal: AbortSignal): Promise<Answer<StatusBody>>;
-  /** A long poll: the gateway holds the request while the status is the known one, at most for the given time. */
+  /** A long poll: the gateway holds the request while the status is `known`, at most for `holdMs`. */
   status(known: PaymentStatus | null, signal: AbortSignal, holdMs?: number): Promise<Answer<StatusBody>>;
   cancel(signal: AbortSignal): Promise<Answer<unknown>>;
   mailReceipt(to: ReceiptRecipient, signal: AbortSignal): Promise<Answer<unknown>>;
@@ -111,16 +107,14 @@ export interface GatewayInput extends ConnectionInput {
 
 export interface ConnectionInput {
   readonly appId: string;
-  /** A random id of this visit. It groups requests, and identifies no payer. */
+  /** A random id of this visit. It groups requests and does not identify the payer. */
   readonly clientId: string;
   readonly fetch: typeof fetch;
-  /** Called with the server's time of every answer. */
+  /** Called with the server's time in every answer. */
   readonly onServerTime: (serverMs: number) => void;
 }
 
-/**
- * The gateway holds a request for at most 25 s. This stays below the 30 s after which proxies cut a silent connection.
- */
+/** Below the 30 s after which proxies close a silent connection. The gateway holds a request for at most 25 s. */
 const HOLD_MS = 20_000;
 export const TIMEOUT_MS = 15_000;
 const STATUSES: readonly string[] = ['requires_action', 'processing', 'succeeded', 'failed', 'expired', 'cancelled'];
@@ -151,7 +145,7 @@ export function createGateway(input: GatewayInput): Gateway {
       const headers: Record<string, string> = known === null ? {} : { 'If-None-Match': `"${known}"` };
       const path = `${base}/status?maxPollMs=${known === null ? 0 : holdMs}`;
       const answer = await ask(input, path, { method: 'GET', headers }, signal, HOLD_MS + TIMEOUT_MS);
-      // Not modified: the last answer is still valid.
+      // 304: the status has not changed.
       if (answer.is === 'refused' && answer.status === 304 && known !== null) {
         return { is: 'ok', value: { status: known, isFinal: false, pollInMs: null, info: null } };
       }
@@ -162,7 +156,6 @@ export function createGateway(input: GatewayInput): Gateway {
   };
 }
 
-/** Sends a request to the gateway. */
 export async function ask(
   { fetch, appId, clientId, onServerTime }: ConnectionInput,
   path: string,
@@ -198,16 +191,13 @@ function isTransient(status: number): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-/** At most a minute: a header must not be able to stop the page. */
+/** At most a minute, so that a header cannot stop the page. */
 function retryAfterMs(headers: Headers): number | null {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null;
 }
 
-/**
- * An answer in another shape does not come from the gateway: a proxy, a captive portal, or another version during a
- * deploy.
- */
+/** Another shape does not come from the gateway, but from a proxy, a captive portal, or another version during a deployment. */
 export function read<T>(answer: Answer<unknown>, parse: (body: unknown) => T | undefined): Answer<T> {
   if (answer.is !== 'ok') return answer;
   const value = parse(answer.value);
@@ -228,7 +218,6 @@ function listIn<T>(body: unknown, name: string, isItem: (item: unknown) => item 
   return Array.isArray(list) && list.every(isItem) ? list : undefined;
 }
 
-/** The wallet requests of an answer. */
 export function actionsIn(body: unknown): readonly WalletRpc[] | undefined {
   return listIn(body, 'actions', isRpcAction)?.map((action) => action.data);
 }

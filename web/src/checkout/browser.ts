@@ -15,7 +15,7 @@ interface OpenCheckout {
   discover(): () => void;
 }
 
-/** This module alone uses browser globals. The others get them as parameters. */
+/** The only module that uses browser globals. The others get them as parameters. */
 export function openCheckout(page: PaymentPage): OpenCheckout {
   const clock = createServerClock(page.nowMs, () => performance.now(), sinceResponseMs());
   const memory = browserMemory();
@@ -39,22 +39,22 @@ export function openCheckout(page: PaymentPage): OpenCheckout {
 
   let found: readonly Wallet[] | undefined;
   let paired: readonly Wallet[] = [];
-  const tell = () => found && checkout.foundWallets([...found, ...paired]);
+  const report = () => found && checkout.foundWallets([...found, ...paired]);
   const search = discovererOf(page, 'payer', (wallets) => {
     found = wallets;
-    tell();
+    report();
   });
   const { pairing } = page;
   const discover = () => {
-    // Gateways without pairing load nothing of it.
+    // Only gateways with pairing load its code.
     if (pairing !== null)
       void import('./pairing/phone-wallet.ts').then(
         ({ phoneWallet }) => {
           const wallet = phoneWallet(page, pairing, { url: location.origin });
-          // A session ends with the page at the latest.
+          // A session ends at the latest when the page is left.
           window.addEventListener('pagehide', () => wallet.close?.());
           paired = [wallet];
-          tell();
+          report();
         },
         () => {},
       );
@@ -67,7 +67,7 @@ export function browserMemory(): Memory {
   return createMemory({ local: () => window.localStorage, session: () => window.sessionStorage });
 }
 
-/** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+/** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
 export function listenOutside(): EventTarget {
   const outside = new EventTarget();
   const fireWake = () => outside.dispatchEvent(new Event('wake'));
@@ -77,7 +77,7 @@ export function listenOutside(): EventTarget {
   return outside;
 }
 
-/** Searches for wallets, beside the sandbox's own one. */
+/** Searches for wallets, and adds the sandbox's own wallet. */
 export function discovererOf(
   { sandbox, strings }: Pick<PaymentPage, 'sandbox' | 'strings'>,
   role: SandboxRole,
@@ -96,7 +96,7 @@ export function discovererOf(
   };
 }
 
-/** True if the text was copied. The clipboard API may be refused in frames and without TLS, so there is a fallback. */
+/** True if the text was copied. Frames and pages without TLS may not use the clipboard API, so there is a fallback. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -117,7 +117,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Its code is loaded after the page. If that fails, it is loaded again when the wallet is used. */
+/** The wallet's code is loaded after the page. If that fails, it is loaded again at the next use. */
 function sandboxWallet({ rpcPath, chainId }: Sandbox, role: SandboxRole, name: string): Wallet {
   let loaded: Promise<Provider> | undefined;
   const load = () => {
@@ -134,13 +134,13 @@ function sandboxWallet({ rpcPath, chainId }: Sandbox, role: SandboxRole, name: s
   return { id: 'sandbox', key: 'sandbox', name, icon: null, kind: 'sandbox', provider };
 }
 
-/** The age of the server's first byte, the moment at which its clock was read. */
+/** The time since the server's first byte arrived, when its clock was read. */
 function sinceResponseMs(): number {
   const [navigation] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   return navigation === undefined ? 0 : Math.max(0, performance.now() - navigation.responseStart);
 }
 
-/** Random, because it must identify the visit and nothing else. */
+/** Random, so that it identifies nothing but the visit. */
 export function visitId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -13,25 +13,24 @@ export interface CheckoutDeps {
   readonly clock: ServerClock;
   readonly memory: Memory;
   readonly isOnline: () => boolean;
-  /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+  /** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
   readonly outside: EventTarget;
   readonly random: () => number;
 }
 
-/** The shared state of the flow's effects. */
 export interface CheckoutContext extends CheckoutDeps {
   flow(): Flow;
   dispatch(event: FlowEvent): void;
-  /** Starts the next task. The previous one is aborted, and its late results are ignored. */
+  /** Starts the next task. The previous task is aborted, and its late results are ignored. */
   begin(): AbortSignal;
-  /** Shows a hint when the wallet has not answered for a while. */
+  /** Shows a hint if the wallet does not answer for a while. */
   expectAnswer(): void;
   gotAnswer(): void;
   wallet(id: string): Wallet | undefined;
 }
 
 /** Dispatches a status answer. `knew` is the status that the page knew when it sent the request. */
-export function tellStatus({ dispatch }: CheckoutContext, body: StatusBody, knew: PaymentStatus): void {
+export function reportStatus({ dispatch }: CheckoutContext, body: StatusBody, knew: PaymentStatus): void {
   const { status, isFinal, info, failureCode = null } = body;
   const explorerUrl = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);
   const news: StatusNews = { status, isFinal, failureCode, info: info && { ...info, explorerUrl } };
@@ -51,6 +50,6 @@ export async function learnStatus(context: CheckoutContext, signal: AbortSignal)
   const answer = await context.gateway.status(null, signal);
   if (signal.aborted) return true;
   if (answer.is !== 'ok') return false;
-  tellStatus(context, answer.value, knew);
+  reportStatus(context, answer.value, knew);
   return answer.value.status !== 'requires_action';
 }

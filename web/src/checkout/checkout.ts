@@ -1,7 +1,13 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import { eitherSignal } from '../shared/either-signal.ts';
 import type { Answer, ReceiptRecipient } from './api.ts';
-import { type CheckoutContext, type CheckoutDeps, learnDetails, learnStatus, tellStatus } from './checkout-context.ts';
+import {
+  type CheckoutContext,
+  type CheckoutDeps,
+  learnDetails,
+  learnStatus,
+  reportStatus,
+} from './checkout-context.ts';
 import { connectWallet, watchWallet } from './connect-wallet.ts';
 import { deliver } from './deliver.ts';
 import { advance, type FlowEvent, startFlow } from './flow.ts';
@@ -10,7 +16,6 @@ import { followStatus } from './follow-status.ts';
 import { keepPricesFresh, loadOptions } from './load-options.ts';
 import { cardOf, type Wallet } from './wallets.ts';
 
-/** The flow and the actions of the payer. */
 export interface Checkout {
   getFlow(): Flow;
   subscribe(listener: () => void): () => void;
@@ -20,9 +25,8 @@ export interface Checkout {
   connect(walletId: string): void;
   choose(optionId: string): void;
   pay(): void;
-  /** Begins a transfer from elsewhere. */
   send(): void;
-  /** Asks for an address for a token (CAIP-19). */
+  /** Asks for the deposit address of a token (CAIP-19). */
   sendToken(asset: string): void;
   checkAgain(): void;
   back(): void;
@@ -30,13 +34,13 @@ export interface Checkout {
   mailReceipt(to: ReceiptRecipient): Promise<Answer<unknown>>;
 }
 
-/** The time without an answer of the wallet after which a hint is shown. */
+/** If the wallet does not answer for this long, a hint is shown. */
 const SLOW_MS = 12_000;
 const MAX_CANCELS = 4;
-/** The interval at which the page asks for the relayed transaction until it is known. */
-const LOOKING_MS = 2_000;
+/** How often the page asks for the relayed transaction until it is known. */
+const ASK_AGAIN_MS = 2_000;
 
-/** Runs the effects of the flow. One task runs at a time: the next one aborts the previous one. */
+/** Runs the effects of the flow. Only one task runs at a time: the next task aborts it. */
 export function createCheckout(deps: CheckoutDeps): Checkout {
   const { page, memory } = deps;
   const listeners = new Set<() => void>();
@@ -75,7 +79,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   };
   const { dispatch, begin } = context;
 
-  /** A paired wallet keeps its connection only while a step needs it. */
+  /** A paired wallet stays connected only while a step needs it. */
   const closeUnused = ({ step }: Flow) => {
     const used = walletIn(step);
     if (used !== null && walletIn(flow.step)?.id !== used.id) wallets.get(used.id)?.close?.();
@@ -85,14 +89,14 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
     memory.forgetPending(page.paymentId);
     unwatch();
     const signal = begin();
-    // A page that cannot load it shows late money when it is opened again.
+    // If the code cannot be loaded, late money is shown when the page is opened again.
     import('./follow-late-money.ts').then(
       ({ followLateMoney }) => followLateMoney(context, signal),
       () => {},
     );
   };
 
-  /** After a lapse: forgets the lapsed signature and loads new options, as balances and prices may have changed. */
+  /** After a signature has expired: forgets it and loads new options, because balances and prices may have changed. */
   const payAgain = () => {
     memory.forgetPending(page.paymentId);
     void loadOptions(context, begin());
@@ -110,9 +114,9 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       void followStatus({
         ...deps,
         known: () => flow.payment.status,
-        holdMs: () => (isWaitingForLink(flow) ? LOOKING_MS : undefined),
+        holdMs: () => (isWaitingForLink(flow) ? ASK_AGAIN_MS : undefined),
         onStatus: (body, knew) => {
-          tellStatus(context, body, knew);
+          reportStatus(context, body, knew);
           void learnDetails(context, life.signal);
         },
         onConnection: (connection) => dispatch({ type: 'connection', connection }),
@@ -138,7 +142,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       if (wallet === undefined) return;
       unwatch();
       unwatch = watchWallet(context, wallet);
-      // Loaded by the time the payer has chosen.
+      // Loaded ahead, so that the code is there when the payer has chosen.
       loadPaying().catch(() => {});
       void connectWallet(context, wallet);
     },
@@ -168,12 +172,12 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   };
 }
 
-/** Most visitors of the page never pay on it. */
+/** Loaded on demand, because most visitors of the page never pay on it. */
 function loadPaying() {
   return import('./make-payment.ts');
 }
 
-/** Its code is loaded on demand, as most payers have their wallet in the browser. */
+/** Loaded on demand, because most payers have their wallet in the browser. */
 function sendToken(context: CheckoutContext, asset: string): void {
   const { dispatch, begin } = context;
   const signal = begin();
@@ -197,10 +201,7 @@ function isWaitingForLink({ payment: { status, transaction } }: Flow): boolean {
   return status === 'processing' && transaction === null;
 }
 
-/**
- * After a reload: delivers stored signatures, shows that a request may still be open in the wallet, or continues a
- * transfer.
- */
+/** After a reload: delivers stored signatures, warns that a request may still be open in the wallet, or continues a transfer. */
 function resume(context: CheckoutContext): void {
   const { page, memory, flow, dispatch, begin } = context;
   const pending = memory.pending(page.paymentId);

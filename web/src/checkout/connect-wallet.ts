@@ -5,16 +5,13 @@ import { noticeOf } from './pay.ts';
 import { accountIn, accountsIn, askWallet } from './wallet-request.ts';
 import { cardOf, type Wallet } from './wallets.ts';
 
-/**
- * Asks a wallet for an account. It may be locked, decline, answer nonsense, or never answer: the payer can always go
- * back.
- */
+/** Asks a wallet for an account. It may be locked, decline, return nonsense or never answer, so the payer can always go back. */
 export async function connectWallet(context: CheckoutContext, wallet: Wallet): Promise<void> {
   const { dispatch, begin, expectAnswer, gotAnswer } = context;
   const { provider } = wallet;
   const signal = begin();
   dispatch({ type: 'connect', wallet: cardOf(wallet) });
-  // A payer who scans a code takes longer, and sees the code meanwhile.
+  // No hint for a paired wallet: scanning a code takes longer, and the payer sees the code.
   if (wallet.kind !== 'paired') expectAnswer();
   try {
     const account = accountIn(await askWallet(provider, 'eth_requestAccounts'));
@@ -29,13 +26,13 @@ export async function connectWallet(context: CheckoutContext, wallet: Wallet): P
   }
 }
 
-/** Follows the wallet's account, and the code of a paired wallet. Returns the function that stops it. */
+/** Follows the wallet's account, and the code of a paired wallet. Returns the function that stops this. */
 export function watchWallet(context: CheckoutContext, { provider, kind }: Wallet): () => void {
   const { flow, dispatch, begin } = context;
   const onAccounts = (payload: unknown) => {
     const accounts = accountsIn(payload);
     const { step } = flow();
-    // A pending wallet request names its account, and is answered for that account whichever one is shown now.
+    // A pending wallet request names its account, and is answered for that account even if the wallet now shows another.
     if (step.at === 'asking' && accounts.includes(step.session.account)) return;
     dispatch({ type: 'account_changed', account: accounts[0] ?? null });
     if (flow().step === step) return;
@@ -47,7 +44,7 @@ export function watchWallet(context: CheckoutContext, { provider, kind }: Wallet
     provider.on?.('accountsChanged', onAccounts);
     if (kind === 'paired') provider.on?.('code', onCode);
   } catch {
-    // The account is read again before the wallet gets a request.
+    // A wallet without events is enough: the account is read again before each request.
   }
   return () => {
     provider.removeListener?.('accountsChanged', onAccounts);

@@ -1,18 +1,18 @@
 import { backoffMs, pause } from '../shared/backoff.ts';
 import type { Answer } from './api.ts';
-import { type CheckoutContext, learnStatus, tellStatus } from './checkout-context.ts';
+import { type CheckoutContext, learnStatus, reportStatus } from './checkout-context.ts';
 import { type Choice, needsSetup } from './flow-state.ts';
 import { loadOptions } from './load-options.ts';
 
-/** Delivery is retried for about ten minutes. By then the payment has ended. */
+/** Deliveries are retried for about ten minutes. By then the payment has ended. */
 const MAX_DELIVERIES = 30;
-/** The gateway's node may see the payer's permission later than the wallet's node. */
+/** The gateway's node may see the payer's approval later than the wallet's node. */
 const MAX_SETUP_LAGS = 6;
 
 interface Delivery {
   readonly optionId: string;
   readonly results: readonly string[];
-  /** Null after a reload of the page. */
+  /** Null if the page was reloaded since the choice. */
   readonly choice: Choice | null;
 }
 
@@ -27,7 +27,7 @@ export async function deliver(context: CheckoutContext, delivery: Delivery, sign
     if (signal.aborted) return;
     if (answer.is === 'ok') {
       dispatch({ type: 'delivered' });
-      return tellStatus(context, answer.value, knew);
+      return reportStatus(context, answer.value, knew);
     }
     if (answer.is === 'unavailable') {
       await pause(answer.retryAfterMs ?? backoffMs(attempt, random), signal, outside);
@@ -39,7 +39,7 @@ export async function deliver(context: CheckoutContext, delivery: Delivery, sign
   }
 }
 
-/** The gateway refused. The status of the payment takes precedence; otherwise the payer can try again. */
+/** Handles a refusal. If the payment's status explains it, the status is shown; otherwise the payer can try again. */
 export async function afterRefusal(
   context: CheckoutContext,
   answer: Exclude<Answer<unknown>, { is: 'ok' }>,
@@ -54,7 +54,7 @@ export async function afterRefusal(
   if (answer.status === 422) return dispatch({ type: 'stumbled', notice: 'wrongAccount' });
   const notice = answer.code === 'invalid_state' ? 'notAccepted' : 'quoteExpired';
   if (choice === null) return dispatch({ type: 'stumbled', notice });
-  // Balances, permissions and prices may have changed, so the options are loaded again.
+  // Loads the options again, because balances, allowances and prices may have changed.
   dispatch({ type: 'options_asked', notice });
   await loadOptions(context, signal);
 }

@@ -13,11 +13,10 @@ if (root !== null && state != null) {
   // A transition hydrates in slices, so that the page stays responsive on a slow phone.
   const hydrate = (node: ReactNode) => startTransition(() => void hydrateRoot(root, node));
   if (page.kind === 'payment') hydrate(<LivePage page={page} />);
-  // Merchants alone need this part, so payers do not load it.
+  // Only merchants need this code, so payers do not load it.
   else if (page.kind === 'refund') {
     void import('./refund/live-refund.tsx').then(({ LiveRefund }) => hydrate(<LiveRefund page={page} />));
   } else hydrate(<App {...firstProps(page)} />);
-  // The gateway was unreachable when it rendered this page. Reloads are spread, so that waiting pages do not return at
-  // the same moment.
+  // The gateway was unavailable when it rendered this page. The random delay keeps waiting pages from reloading at the same moment.
   if (page.kind === 'unavailable') setTimeout(() => location.reload(), 4_000 + Math.random() * 4_000);
 }

@@ -5,7 +5,7 @@ import type { App } from './ui/app.tsx';
 
 const nothing = () => {};
 
-/** Before the script runs, no action is possible. */
+/** Before the script runs, the buttons do nothing. */
 const NO_ACTIONS: Actions = {
   connect: nothing,
   choose: nothing,
@@ -23,7 +23,7 @@ const NO_ACTIONS: Actions = {
 
 export const CLOSED_PHONE: PhonePanel = { isOpen: false, qr: null, lastWallet: null };
 
-/** The first props of the page, the same on the server and in the browser. */
+/** The first props of the page, equal on the server and in the browser, as hydration requires. */
 export function firstProps(page: Exclude<PageState, RefundPage>): Parameters<typeof App>[0] {
   if (page.kind !== 'payment') return { page };
   return {

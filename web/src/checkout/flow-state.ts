@@ -3,13 +3,13 @@ import type { AcceptedToken, Deposit, GatewayOption } from './api.ts';
 import type { PaymentView } from './page-state.ts';
 import type { WalletCard } from './wallets.ts';
 
-/** The state of the checkout. The page is a function of it. */
+/** The state of the checkout. The page is rendered from it alone. */
 export interface Flow {
   readonly payment: PaymentView;
   readonly step: Step;
   readonly notice: Notice | null;
   readonly connection: Connection;
-  /** Null until the page has searched. */
+  /** Null until the search for wallets has ended. */
   readonly wallets: readonly WalletCard[] | null;
   readonly isCancelling: boolean;
 }
@@ -29,29 +29,28 @@ export type Step =
       readonly stopped: unknown;
     }
   | { readonly at: 'refused'; readonly session: Session }
-  /** A token that needs a permission first: explained before the wallet asks. */
+  /** A token that needs an approval first. The page explains it before the wallet asks. */
   | ({ readonly at: 'setup'; readonly cost: string | null } & Choice)
   | ({ readonly at: 'preparing' } & Choice)
   | ({ readonly at: 'asking'; readonly ask: Ask; readonly isSlow: boolean } & Choice)
   | ({ readonly at: 'mining'; readonly txId: string } & Choice)
-  /** The payer chooses the token to send from elsewhere. */
+  /** The payer chooses the token to send to a deposit address. */
   | { readonly at: 'picking' }
-  /** The payer sends the token to an address; `deposit` is null until the gateway has handed it out. */
+  /** The payer sends the token. `deposit` is null until the gateway has opened the address. */
   | { readonly at: 'transfer'; readonly asset: string; readonly deposit: Deposit | null }
-  /** The payer's part is done. Until it is delivered, the page has to stay open. */
+  /** The payer's part is done. The page must stay open until the result is delivered. */
   | {
       readonly at: 'confirming';
-      /** Null when it was made before a reload, or elsewhere. */
+      /** Null if the choice was made before a reload, or elsewhere. */
       readonly choice: Choice | null;
-      /** The payer's own transaction, where the payment is one. */
+      /** The transaction that the payer sent, if the payment is one. */
       readonly txId: string | null;
       readonly isDelivered: boolean;
-      /** The money at an address of the payment, where it was sent to one. */
+      /** The money at a deposit address, if it was sent to one. */
       readonly deposit?: Deposit | null;
     }
   | { readonly at: 'ended' };
 
-/** The code by which a wallet on another device is paired. */
 export interface Code {
   readonly uri: string;
   readonly qr: QrShape;
@@ -66,10 +65,8 @@ export function isRare(step: Step): step is RareStep {
   return RARE.has(step.at);
 }
 
-/** The request to the wallet. */
 export type Ask = 'switch' | 'approve' | 'sign' | 'send';
 
-/** A wallet with a connected account. */
 export interface Session {
   readonly wallet: WalletCard;
   /** In lower case. */
@@ -78,7 +75,7 @@ export interface Session {
 
 export interface Choice {
   readonly session: Session;
-  /** The best first; never empty. */
+  /** The best option first. Never empty. */
   readonly options: readonly GatewayOption[];
   readonly option: GatewayOption;
 }
@@ -106,7 +103,7 @@ export type Notice =
   | 'partArrived'
   | 'away';
 
-/** While the payment is processing, and when it was processed before the page learned the buyer. */
+/** True while the payment is processing, and if it succeeded before the page knew the buyer. */
 export function lacksDetails({ payment: { status, buyer } }: Flow): boolean {
   return status === 'processing' || (status === 'succeeded' && buyer === null);
 }
@@ -115,16 +112,16 @@ export function isWhole({ amount, arrived }: Deposit): boolean {
   return BigInt(arrived.value) >= BigInt(amount.value);
 }
 
-/** The state of a payment after the payer has authorised it, or past its expiry. */
+/** The progress of a payment that the payer has authorised or that has expired. */
 export type Progress = 'delivering' | 'unseen' | 'looking' | 'refused' | 'under_way';
 
 export function progressOf(payment: PaymentView, step: Extract<Step, { at: 'confirming' }>, nowMs: number): Progress {
   if (!step.isDelivered) return 'delivering';
   if (step.deposit != null && isWhole(step.deposit)) return 'under_way';
-  // The gateway has not seen the payer's own transaction yet.
+  // The gateway has not seen the payer's transaction yet.
   if (payment.status === 'requires_action') return 'unseen';
   const isPaying = [payment.buyer, payment.transaction, step.choice, step.txId].some((sign) => sign !== null);
-  // Past the expiry and without a buyer: the gateway checks whether a native transaction was sent in time.
+  // Expired without a known buyer: the gateway is checking whether a native transaction was sent in time.
   if (!isPaying && nowMs >= payment.expiresAt * 1000) return 'looking';
   return payment.attempt == null ? 'under_way' : 'refused';
 }
@@ -134,7 +131,6 @@ export function sessionOf(step: Step): Session | null {
   return 'session' in step ? step.session : null;
 }
 
-/** The wallet that the step needs. */
 export function walletIn(step: Step): WalletCard | null {
   return step.at === 'connecting' ? step.wallet : (sessionOf(step)?.wallet ?? null);
 }
@@ -143,12 +139,12 @@ export function choiceOf({ session, options, option }: Choice): Choice {
   return { session, options, option };
 }
 
-/** True if the payer sends a transaction before the signature. */
+/** True if the payer must send a transaction before the signature. */
 export function needsSetup({ actions }: GatewayOption): boolean {
   return actions.length > 1 && sendsTransaction(actions[0]);
 }
 
-/** True for a payment in coin, whose gas the payer pays. Its action is fetched later, so the option has none yet. */
+/** True for a payment in the network's coin, for which the payer pays the gas. Its action is fetched later. */
 export function isNative({ amount }: GatewayOption): boolean {
   return amount.unit.includes('/slip44:');
 }
@@ -157,7 +153,7 @@ function sendsTransaction(action: GatewayOption['actions'][number] | undefined):
   return action?.type === 'walletRpc' && action.data.method === 'eth_sendTransaction';
 }
 
-/** Only while nothing is signed, and no request is with the wallet. */
+/** Only while nothing is signed and no wallet request is open. */
 export function canCancel({ step, payment, isCancelling }: Flow): boolean {
   return payment.status === 'requires_action' && !isCancelling && CANCELLABLE.has(step.at);
 }

@@ -43,7 +43,7 @@ export type FlowEvent =
   | { readonly type: 'setup_sent'; readonly txId: string }
   | { readonly type: 'authorised'; readonly choice: Choice | null; readonly txId: string | null }
   | { readonly type: 'delivered' }
-  /** A failure on the payer's side: back to a step where they can try again. */
+  /** A failure on the payer's side. The flow goes back to a step from which the payer can try again. */
   | { readonly type: 'stumbled'; readonly notice: Notice }
   | { readonly type: 'back' }
   | { readonly type: 'cancelling' }
@@ -72,8 +72,8 @@ export function startFlow(payment: PaymentView): Flow {
 }
 
 /**
- * The checkout as a pure state machine. Every click, wallet answer and gateway answer is an event. An event that does not
- * fit the step changes nothing, so late or repeated answers are harmless.
+ * The checkout as a pure state machine. Every click, wallet answer and gateway answer is an event. An event that does not fit the
+ * step changes nothing, so late and repeated answers are harmless.
  */
 export function advance(flow: Flow, event: FlowEvent): Flow {
   switch (event.type) {
@@ -89,7 +89,7 @@ export function advance(flow: Flow, event: FlowEvent): Flow {
       return canCancel(flow) ? { ...flow, isCancelling: true, notice: null } : flow;
     case 'cancel_refused':
       return { ...flow, isCancelling: false, notice: flow.step.at === 'ended' ? null : 'cannotCancel' };
-    // A sent transaction is kept, even when the payer has gone back to another step meanwhile.
+    // A sent transaction counts even if the payer has gone back to another step.
     case 'authorised':
       return isOver(flow) ? flow : at(flow, confirming(event.choice, event.txId));
     default:
@@ -102,7 +102,7 @@ type WayEvent = Exclude<
   { type: 'wallets_found' | 'connection' | 'status' | 'details' | 'cancelling' | 'cancel_refused' | 'authorised' }
 >;
 
-/** Events that matter only while the payer has to act. */
+/** Events that matter only while the payer must act. */
 function onTheWay(flow: Flow, event: WayEvent): Flow {
   const { step } = flow;
   const session = sessionOf(step);
@@ -151,18 +151,18 @@ function onTheWay(flow: Flow, event: WayEvent): Flow {
     case 'back':
       if (step.at === 'confirming') return flow;
       if (hasArrived(step)) return at(flow, { at: 'ready' }, 'partArrived');
-      // The request stays open in the wallet, and the payer may still approve it.
+      // The request is still open in the wallet, and the payer may still approve it.
       return at(flow, backFrom(step), step.at === 'asking' && step.ask === 'send' ? 'maybePending' : null);
   }
 }
 
-/** The gateway's status is authoritative, except that it learns of a payer's own transaction later than this page. */
+/** The gateway's status is authoritative, except that the page learns of the payer's own transaction first. */
 function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   const before = flow.payment;
-  // Answers can overtake each other: a final status stays final.
+  // Answers can arrive out of order, so a final status stays final.
   if (before.isFinal && news.status !== before.status) return flow;
   if (before.status === 'processing' && news.status === 'requires_action') {
-    // Only an answer requested after the page knew of `processing` proves a lapse; an earlier request is stale.
+    // Only a request sent while the page knew `processing` proves that the signature has expired. Earlier ones are outdated.
     return knew === 'processing' ? lapsed(flow) : flow;
   }
   const payment = { ...before, ...news, info: news.info ?? before.info };
@@ -172,7 +172,7 @@ function withStatus(flow: Flow, news: StatusNews, knew: PaymentStatus): Flow {
   return { ...flow, payment, step, notice: isNew ? null : flow.notice, isCancelling: flow.isCancelling && !isNew };
 }
 
-/** The signature expired before it was carried out. Its facts are cleared, and the payer can pay again. */
+/** The signature expired before it was executed. Its details are cleared, and the payer can pay again. */
 function lapsed(flow: Flow): Flow {
   const session = sessionOf(flow.step);
   const payment = {
@@ -189,7 +189,7 @@ function lapsed(flow: Flow): Flow {
 function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMoney }: PaymentDetails): Flow {
   const flow = withLateMoney(before, lateMoney);
   const { payment } = flow;
-  // The request may be older than a lapse.
+  // The request may be older than the expiry of the signature.
   if (!lacksDetails(flow)) return flow;
   const isKnown =
     buyer?.accountCaip10 === payment.buyer?.accountCaip10 &&
@@ -199,7 +199,7 @@ function withDetails(before: Flow, { buyer, transaction, attempt = null, lateMon
   return isKnown ? flow : { ...flow, payment: { ...payment, buyer, transaction, attempt } };
 }
 
-/** Money can come after the end, and can be given back while the page is open. An older node does not list it. */
+/** Money can arrive after the end, and can be returned while the page is open. Older nodes do not report it. */
 function withLateMoney(flow: Flow, lateMoney: PaymentView['lateMoney']): Flow {
   const { payment } = flow;
   const isKnown = JSON.stringify(lateMoney) === JSON.stringify(payment.lateMoney ?? []);
@@ -210,11 +210,11 @@ function stepOf({ status, isFinal }: PaymentView, step: Step): Step {
   if (isFinal) return step.at === 'ended' ? step : { at: 'ended' };
   if (status !== 'processing') return step;
   if (step.at === 'confirming') return step.isDelivered ? step : { ...step, isDelivered: true };
-  // The payment was confirmed elsewhere, maybe with another token than the one chosen here.
+  // The payment was authorised elsewhere, perhaps with another token than the one chosen here.
   return { ...confirming(null, null), isDelivered: true, deposit: step.at === 'transfer' ? step.deposit : null };
 }
 
-/** Shows the progress of a transfer. An address is not shown again once the whole amount has arrived. */
+/** Shows the progress of a transfer. Once the whole amount has arrived, the address is no longer shown. */
 function withDeposit(flow: Flow, deposit: Deposit): Flow {
   const { step, payment } = flow;
   const asset = deposit.amount.unit.slice('caip19/'.length);
@@ -228,7 +228,7 @@ function withDeposit(flow: Flow, deposit: Deposit): Flow {
   return { ...flow, step: next };
 }
 
-/** True if a part of the money is at the address: another way to pay would take the whole amount again. */
+/** True if a part of the money is at the address. Another payment method would charge the whole amount again. */
 function hasArrived(step: Step): boolean {
   return step.at === 'transfer' && step.deposit !== null && step.deposit.arrived.value !== '0';
 }
@@ -237,7 +237,7 @@ function accountChanged(flow: Flow, account: string | null): Flow {
   const { step } = flow;
   if (!('session' in step)) return flow;
   if (account === null) {
-    // A transaction that was requested before may have been sent.
+    // The wallet may already have sent the requested transaction.
     const isUnknown = flow.notice === 'maybePending' || (step.at === 'asking' && step.ask === 'send');
     return at(flow, { at: 'ready' }, isUnknown ? 'maybePending' : 'walletLocked');
   }
@@ -272,7 +272,7 @@ function pay(flow: Flow): Flow {
   return flow;
 }
 
-/** The step for a payer who cannot or will not continue. */
+/** The step that a payer returns to. */
 function backFrom(step: Step): Step {
   if (step.at === 'confirming') return step.choice === null ? { at: 'ready' } : { at: 'choosing', ...step.choice };
   if (step.at === 'transfer') return { at: 'picking' };

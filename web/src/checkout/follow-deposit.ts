@@ -2,12 +2,10 @@ import { backoffMs, pause } from '../shared/backoff.ts';
 import { type Deposit, fieldIn, isAmount, read } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
-/** The interval at which the page asks for the progress of a transfer. */
+/** How often the page asks for the progress of a transfer. */
 const INTERVAL_MS = 2_000;
 
-/**
- * Asks for the address of a token, and then for the money that has come to it, until the task is over. Loaded on demand.
- */
+/** Opens the deposit address of a token and follows the money that arrives there, until the task is aborted. Loaded on demand. */
 export async function followDeposit(context: CheckoutContext, asset: string, signal: AbortSignal): Promise<void> {
   const { page, gateway, memory, outside, random, flow, dispatch } = context;
   for (let failures = 0; !signal.aborted; ) {
@@ -15,7 +13,7 @@ export async function followDeposit(context: CheckoutContext, asset: string, sig
     if (signal.aborted) return;
     if (answer.is === 'refused') {
       const isHere = flow().step.at === 'transfer';
-      // The status explains the refusal if the payment cannot be paid any more.
+      // If the payment can no longer be paid, its status explains the refusal.
       if (isHere && !(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'addressFailed' });
       return;
     }

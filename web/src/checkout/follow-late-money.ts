@@ -3,12 +3,12 @@ import type { CheckoutContext } from './checkout-context.ts';
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 60_000;
-/** About an hour. Late money of a later time is shown when the page is opened again. */
+/** About an hour. Later money is shown when the page is opened again. */
 const MAX_CHECKS = 64;
 
 /**
- * Asks for money that did not count, ever more rarely, after the payment has ended. It can come later than the end: the
- * gateway counts it when it is deep enough in the chain. Loaded on demand.
+ * Asks for late money after the payment has ended, at growing intervals. Money can arrive after the end, and the gateway reports it
+ * only when it is deep enough in the chain. Loaded on demand.
  */
 export async function followLateMoney(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { gateway, outside, random, dispatch } = context;

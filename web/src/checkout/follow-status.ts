@@ -6,32 +6,31 @@ import type { PaymentStatus } from './page-state.ts';
 
 interface FollowInput {
   readonly gateway: Pick<Gateway, 'status'>;
-  /** The status that the page shows. */
   readonly known: () => PaymentStatus;
-  /** The time the gateway may wait for a change; undefined means the longest. */
+  /** How long the gateway may hold the request; undefined for the maximum. */
   readonly holdMs: () => number | undefined;
   /** Called with the answer and the status that the page knew when it sent the request. */
   readonly onStatus: (status: StatusBody, knew: PaymentStatus) => void;
   readonly onConnection: (connection: Connection) => void;
   readonly isOnline: () => boolean;
-  /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+  /** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
   readonly outside: EventTarget;
   readonly random: () => number;
   readonly signal: AbortSignal;
 }
 
-/** The least time between two requests while nothing changes, whatever the gateway answers. */
+/** The least time between two requests while the status does not change, even if the gateway does not hold them. */
 const MIN_INTERVAL_MS = 1_000;
-/** Changes after which the next request is sent at once. Later changes wait for the normal interval. */
+/** After this many changes, the next request waits for the normal interval. */
 const MAX_CHANGES = 8;
 
-/** Keeps one long poll open until the payment is final. A single failure is not shown; two in a row are. */
+/** Keeps one long poll open until the payment is final. A single failure is not shown, two in a row are. */
 export async function followStatus(input: FollowInput): Promise<void> {
   const { gateway, onStatus, onConnection, isOnline, outside, random, signal } = input;
   let changes = 0;
   for (let failures = 0; !signal.aborted; ) {
     const knew = input.known();
-    // After a failure the request is not held: the status may have changed meanwhile.
+    // After a failure the request is not held, because the status may have changed.
     const known = failures === 0 ? knew : null;
     const answer = await untilOffline(outside, signal, (request) => gateway.status(known, request, input.holdMs()));
     if (signal.aborted) return;
@@ -40,8 +39,7 @@ export async function followStatus(input: FollowInput): Promise<void> {
       onConnection('good');
       onStatus(answer.value, knew);
       if (answer.value.isFinal) return;
-      // After a change the next one may follow at once. But a gateway without a free slot for long polls answers at
-      // once without a change.
+      // After a change the next one may follow at once. Otherwise wait: without a free slot for long polls, answers come at once.
       if (known !== null && known !== answer.value.status && changes < MAX_CHANGES) {
         changes += 1;
         continue;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { returnUrl, tellEmbedder } from './leaving.ts';
+import { notifyEmbedder, returnUrl } from './leaving.ts';
 
 describe('the way back to the shop', () => {
   const cases = [
@@ -46,7 +46,7 @@ describe('the message to an app around the page', () => {
       parent: { postMessage: (message: unknown) => heard.push(['parent', message]) },
       opener: { postMessage: (message: unknown) => heard.push(['opener', message]) },
     };
-    tellEmbedder(host as unknown as Window, true);
+    notifyEmbedder(host as unknown as Window, true);
     const message = { type: 'PAY_SUCCESS', success: true };
     assert.deepEqual(heard, [
       ['react native', message],
@@ -59,7 +59,7 @@ describe('the message to an app around the page', () => {
   it('says that nothing was paid', () => {
     const heard: string[] = [];
     const host = { ReactNativeWebView: { postMessage: (text: string) => heard.push(text) }, opener: null };
-    tellEmbedder(Object.assign(host, { parent: host }) as unknown as Window, false);
+    notifyEmbedder(Object.assign(host, { parent: host }) as unknown as Window, false);
     assert.deepEqual(
       heard.map((text) => JSON.parse(text).type),
       ['PAY_FAILURE'],

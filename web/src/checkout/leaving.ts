@@ -1,17 +1,12 @@
 import type { PaymentPage, PaymentStatus } from './page-state.ts';
 
-/** The end of the page: a redirect to the shop, and a message to an embedding app. */
-
-/** The URL for the payer at the end; null to stay on the page. Only a succeeded payment uses the success URL. */
+/** The URL for the payer at the end, or null if the payer stays on the page. Only a succeeded payment uses the success URL. */
 export function wayBack({ checkout, paymentId }: PaymentPage, status: PaymentStatus): string | null {
   if (checkout === null) return null;
   return returnUrl(status === 'succeeded' ? checkout.successUrl : checkout.errorUrl, paymentId);
 }
 
-/**
- * A shop's address, with the payment's id appended. The shop's own query stays as it was written, byte for byte: it may
- * be signed. Null for a URL that is unsafe to open.
- */
+/** The shop's URL with the payment's id. The shop's query is kept byte for byte, as it may be signed. Null for an unsafe URL. */
 export function returnUrl(shopUrl: string, paymentId: string): string | null {
   const url = parsed(shopUrl);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return null;
@@ -39,10 +34,10 @@ interface Bridges {
 }
 
 /**
- * Sends the outcome to an app that embeds the page. Any page may have opened this one, so the message holds no private
- * data, and an app must ask the gateway before it trusts it.
+ * Sends the outcome to an app that embeds the page. Any page may have opened this one, so the message contains no private data, and
+ * the app must ask the gateway for the real status.
  */
-export function tellEmbedder(host: Window, isPaid: boolean): void {
+export function notifyEmbedder(host: Window, isPaid: boolean): void {
   const message = isPaid
     ? { type: 'PAY_SUCCESS', success: true }
     : { type: 'PAY_FAILURE', success: false, error: 'not_paid' };
@@ -55,11 +50,11 @@ export function tellEmbedder(host: Window, isPaid: boolean): void {
     () => host.parent !== host && host.parent.postMessage(message, '*'),
     () => (host.opener as Window | null)?.postMessage(message, '*'),
   ];
-  for (const tell of bridges) {
+  for (const send of bridges) {
     try {
-      tell();
+      send();
     } catch {
-      // A broken bridge is a fault of the app. Another bridge may work.
+      // A broken bridge is the app's fault. Another bridge may work.
     }
   }
 }

@@ -3,10 +3,7 @@ import { accountsOf } from '../shared/networks.ts';
 import type { Offer } from './api.ts';
 import { type CheckoutContext, learnStatus } from './checkout-context.ts';
 
-/**
- * Fetches the account's options until there is an answer. Meanwhile the page shows which side is offline, and the payer
- * can go back.
- */
+/** Fetches the account's options until there is an answer. Meanwhile the payer sees the connection problem and can go back. */
 export async function loadOptions(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, memory, outside, random, flow, dispatch } = context;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
@@ -20,7 +17,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
     }
     if (answer.is !== 'unavailable') {
       if (answer.is === 'refused' && answer.code === 'sanctioned_user') return dispatch({ type: 'refused' });
-      // The status explains any other refusal, and a payment that cannot be paid any more.
+      // A payment that can no longer be paid has no options, and other requests are refused: its status explains both.
       if (!(await learnStatus(context, signal))) dispatch({ type: 'stumbled', notice: 'walletError' });
       return;
     }
@@ -28,11 +25,11 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
   }
 }
 
-/** The least time between two refreshes, whatever the expiry of an option. */
+/** The least time between two refreshes, even if options expire sooner. */
 const MIN_REFRESH_MS = 20_000;
 const BEFORE_END_MS = 10_000;
 
-/** Quotes are valid for a minute. New ones are fetched before the old ones expire. */
+/** Quotes are valid for a minute. New quotes are fetched before the old ones expire. */
 export async function keepPricesFresh(context: CheckoutContext, signal: AbortSignal): Promise<void> {
   const { page, gateway, clock, flow, dispatch } = context;
   for (;;) {

@@ -9,7 +9,7 @@ import type { Provider, Wallet } from './wallets.ts';
 
 const MAX_FETCHES = 5;
 
-/** The payer agreed: first to the explanation of a setup, if one is needed, then to the payment. */
+/** The payer pressed the button: first for the explanation of a setup, if one is needed, then for the payment. */
 export async function makePayment(context: CheckoutContext): Promise<void> {
   const { flow, dispatch, begin, memory, gotAnswer } = context;
   const { step } = flow();
@@ -20,7 +20,7 @@ export async function makePayment(context: CheckoutContext): Promise<void> {
   const signal = begin();
   dispatch({ type: 'pay' });
   if (flow().step.at === 'setup') {
-    // Without the estimate the page says that there is a fee.
+    // Without an estimate, the page only says that there is a fee.
     const setup = await import('./setup.ts').catch(() => null);
     return setup?.estimateSetup(context, wallet, choice.option, signal);
   }
@@ -67,12 +67,12 @@ async function authorise(context: CheckoutContext, wallet: Wallet, choice: Choic
     },
     signal,
   }).catch((error: unknown) => {
-    // Declined or failed: no request of this payment is open in the wallet.
+    // If the wallet declined or failed, no request for this payment is open in it. Otherwise the outcome is unknown.
     const isUnknown = error instanceof PayError && error.notice === 'maybePending';
     if (isSend && !isUnknown) memory.forgetPending(page.paymentId);
     throw error;
   });
-  // A late signature is dropped. A late transaction counts, even when the payer has gone back meanwhile.
+  // A late signature is dropped. A late transaction counts, even if the payer has gone back.
   if (signal.aborted && !isSend) return;
   const txId = isSend ? (results.at(-1) ?? null) : null;
   memory.rememberPending(page.paymentId, { optionId: option.id, results, txId });
@@ -97,7 +97,7 @@ async function fetchActions(
 const WATCH_MS = 3_000;
 const MAX_WATCHES = 300;
 
-/** The gateway learns of arrived coin from the chain. A failed transaction is seen here first. */
+/** The gateway sees only coins that arrive. A failed transaction is noticed here. */
 async function watchTransaction(
   { page, memory, dispatch, begin }: CheckoutContext,
   provider: Provider,

@@ -4,52 +4,47 @@ import type { Sandbox } from '../shared/networks.ts';
 import type { RefundStrings } from './refund/refund-strings.ts';
 import type { Strings } from './strings/en.ts';
 
-/**
- * The server's state when it renders the page. It is in the document as JSON and is the first state of the script, so
- * the first paint and the first render are the same.
- */
+/** The state from which the server renders the page. The document contains it as JSON, as the first state of the script. */
 export type PageState = PaymentPage | RefundPage | MessagePage;
 
-/** A page of a payment that exists. */
 export interface PaymentPage extends Language {
   readonly kind: 'payment';
   readonly paymentId: string;
-  /** The public App-Id the page calls the gateway with. */
+  /** The public App-Id for the page's requests to the gateway. */
   readonly appId: string;
   readonly gatewayUrl: string;
-  /** The page of the receipt, once the payment has succeeded; null if the id alone does not lead to it. */
+  /** The receipt's page, once the payment has succeeded. Null if knowing the payment's id is not enough to see the receipt. */
   readonly receiptUrl: string | null;
-  /** The link for QR codes and wallet apps; missing where that is the gateway URL. */
+  /** The link for QR codes and wallet apps. Missing if it is the gateway URL. */
   readonly qrUrl?: string;
-  /** The server's clock when it rendered: payers' clocks may be wrong by hours. */
+  /** The server's time when it rendered the page. Payers' clocks may be wrong by hours. */
   readonly nowMs: number;
   readonly payment: PaymentView;
-  /** The URLs to which the payer returns at the end; without them the page ends on its own screen. */
+  /** Where the payer returns at the end. If null, the payer stays on this page. */
   readonly checkout: { readonly successUrl: string; readonly errorUrl: string } | null;
-  /** The merchant's own words for the order. Untrusted text, as is the merchant's name. */
+  /** The merchant's text for the order. Untrusted, like the merchant's name. */
   readonly referenceId: string;
-  /** The items of the order in the merchant's words: untrusted text too. */
+  /** The order's items in the merchant's words: untrusted text, too. */
   readonly description?: string | null;
   readonly lineItems?: readonly LineItem[] | null;
-  /** The tokens that can be sent to an address of the payment, each with its whole amount. */
+  /** The tokens that can be sent to a deposit address, each with the whole amount. */
   readonly sendable: readonly Amount[];
-  /** The token (CAIP-19) that has come to an address of this payment; missing if none has. */
+  /** The token (CAIP-19) that has arrived at a deposit address of this payment. Missing if none has. */
   readonly paidInto?: string;
   readonly sandbox: Sandbox | null;
-  /** Set if a wallet on another device can be paired by a code. */
+  /** Set if a wallet on another device can be paired. */
   readonly pairing: Pairing | null;
-  /** True if the gateway mails receipts. */
   readonly mailsReceipts?: boolean;
   /** True if the partner has listed origins that may embed the page. */
   readonly embedder: boolean;
 }
 
 export interface Pairing {
-  /** Public: the relay counts connections by it. */
+  /** Public. The relay counts connections by it. */
   readonly projectId: string;
   /** The origin of the relay, `wss://…`. */
   readonly relayUrl: string;
-  /** The networks that take this payment, CAIP-2; never empty. */
+  /** The networks on which this payment can be paid, CAIP-2. Never empty. */
   readonly networks: readonly string[];
 }
 
@@ -59,12 +54,12 @@ export interface LineItem {
   readonly amount?: Amount | null;
 }
 
-/** The page on which the account that received a payment signs for a refund. */
+/** The page on which the account that received a payment signs a refund. */
 export interface RefundPage extends Language {
   readonly kind: 'refund';
-  /** The public App-Id the page calls the gateway with. */
+  /** The public App-Id for the page's requests to the gateway. */
   readonly appId: string;
-  /** The refund and the secret of this link, for the routes of the gateway. */
+  /** The refund's id and the secret of this link, for the gateway's routes. */
   readonly code: string;
   readonly refund: RefundView;
   readonly refundStrings: RefundStrings;
@@ -77,11 +72,11 @@ export interface RefundView {
   readonly amount: Amount;
   /** The part of the amount that was the operator's fee; null if there was none. */
   readonly fee: Amount | null;
-  /** True if the operator's float returns the fee to the merchant's float. */
+  /** True if the operator's float pays the fee back to the merchant's float. */
   readonly isFeeReturned: boolean;
-  /** The account that gets the refund, CAIP-10. */
+  /** CAIP-10. */
   readonly destination: string;
-  /** The account that signs, CAIP-10; null if the merchant cannot sign for the refund. */
+  /** The account that signs, CAIP-10. Null if the merchant cannot sign the refund. */
   readonly account: string | null;
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
   readonly waitingFor:
@@ -98,7 +93,7 @@ export interface RefundView {
   readonly attempt: Attempt | null;
 }
 
-/** A page without a payment. */
+/** A page without a payment, such as "not found". */
 export interface MessagePage extends Language {
   readonly kind: 'not_found' | 'unavailable';
 }
@@ -124,27 +119,26 @@ export interface PaymentView {
     readonly accountProviderName: string;
     readonly accountProviderIcon?: string | null;
   } | null;
-  /** The transaction of the payment, if one was sent. */
+  /** The transaction that pays, if one was sent. */
   readonly transaction: TransactionView | null;
-  /** The last refused attempt to carry the payment out; missing or null if there is none. */
+  /** The last refused attempt to execute the payment. Missing or null if there is none. */
   readonly attempt?: Attempt | null;
-  /** The paid amount, and its transaction. */
   readonly info: PaidInfo | null;
   readonly failureCode?: string | null;
-  /** Money that has arrived and did not count. Missing in an answer of an older node. */
+  /** Money that arrived and did not count for the payment. Older nodes do not send it. */
   readonly lateMoney?: readonly LateMoney[];
 }
 
 export interface Attempt {
   /** A reason such as `short_balance`, `paused` or `payer_blacklisted`. */
   readonly refusal: string;
-  /** Unix seconds. The gateway retries until then. */
+  /** Unix seconds. The gateway retries until this time. */
   readonly triesUntil: number;
 }
 
 export interface TransactionView {
   readonly txId: string;
-  /** Null for a network without a block explorer. */
+  /** Null if the network has no block explorer. */
   readonly explorerUrl: string | null;
 }
 

@@ -1,7 +1,7 @@
 import type { Notice } from './flow-state.ts';
 import { WalletError } from './wallet-request.ts';
 
-/** The reason why the payer could not pay, as a notice of the page. */
+/** The reason why the payer could not pay, as a notice for the page. */
 export class PayError extends Error {
   readonly notice: Notice;
   constructor(notice: Notice) {

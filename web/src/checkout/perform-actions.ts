@@ -11,17 +11,16 @@ export interface PayInput {
   readonly account: string;
   readonly actions: readonly WalletRpc[];
   readonly sandbox: Sandbox | null;
-  /** Called right before each wallet request, and when a transaction that only prepares the payment was sent. */
   readonly onAsk: (ask: Ask) => void;
   readonly onSetupSent: (txId: string) => void;
-  /** Waits until a transaction that only prepares the payment is mined. */
+  /** Waits until a transaction that prepares the payment, such as an approval, is mined. */
   readonly untilMined: (action: WalletRpc, txId: string) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /**
- * Has the wallet carry out an option's actions, in order, and returns its answers. A transaction that is followed by
- * another action has to be mined first: until then the signature would be refused.
+ * Lets the wallet execute an option's actions in order, and returns its answers. A transaction before another action must be mined
+ * first: until then the gateway would refuse the signature.
  */
 export async function performActions(input: PayInput): Promise<readonly string[]> {
   const { provider, account, actions, onAsk, onSetupSent, signal } = input;
@@ -52,7 +51,7 @@ async function ensureAccount(provider: Provider, account: string): Promise<void>
   if (!accounts.includes(account)) throw new PayError('wrongAccount');
 }
 
-/** Some wallets confirm a switch and do not switch, so the chain id is read again afterwards. */
+/** Some wallets confirm a switch without switching, so the chain id is read again afterwards. */
 async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chainId: string): Promise<void> {
   const wanted = `0x${BigInt(chainId.slice('eip155:'.length)).toString(16)}`;
   if (await isOnChain(provider, wanted)) return;
@@ -63,7 +62,7 @@ async function ensureChain({ provider, sandbox, onAsk, signal }: PayInput, chain
   } catch (error) {
     const why = error instanceof WalletError ? error.why : 'error';
     if (why === 'pending' || why === 'networkNotShared') throw new PayError(noticeOf(error));
-    // Only the sandbox chain has an endpoint of ours to add to a wallet.
+    // Only the sandbox chain has an endpoint that we can add to a wallet.
     if (why === 'rejected' || sandbox?.chainId !== chainId) throw new PayError('wrongChain');
     await addSandboxChain(provider, wanted, sandbox);
   }
@@ -108,7 +107,7 @@ export async function isOnChain(provider: Provider, wanted: string): Promise<boo
   }
 }
 
-/** The state of a transaction according to the wallet's node. Unknown is not failed. */
+/** The state of a transaction according to the wallet's node. Unknown does not mean failed. */
 export async function outcomeOf(provider: Provider, txId: string): Promise<'mined' | 'reverted' | 'unknown'> {
   try {
     const receipt = await askWallet(provider, 'eth_getTransactionReceipt', [txId], QUICK_MS);

@@ -1,14 +1,11 @@
 import type { PaymentPage } from './page-state.ts';
 
-/** The link in QR codes and in links to wallet apps. */
+/** The link in QR codes and for wallet apps. */
 export function payUrl({ qrUrl, gatewayUrl }: Pick<PaymentPage, 'qrUrl' | 'gatewayUrl'>): string {
   return qrUrl ?? gatewayUrl;
 }
 
-/**
- * Wallet apps that open a page in their own browser, where they are an injected wallet. The URLs are their published
- * ones.
- */
+/** Wallet apps that open a page in their own browser, into which they inject a wallet. The apps publish these URLs. */
 export interface PhoneWallet {
   readonly name: string;
   readonly href: string;

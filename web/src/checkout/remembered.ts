@@ -1,32 +1,29 @@
-/**
- * The state that the page stores in this browser. Storage may be full, forbidden or hold foreign data. The page works
- * without it.
- */
+/** State stored in the browser. Storage may be full, forbidden or contain foreign data, so the page also works without it. */
 export interface Memory {
   readonly lastUnit: string | null;
   readonly lastWallet: string | null;
   rememberChoice(choice: { readonly unit: string; readonly wallet: string }): void;
-  /** The signatures or the requested transaction of this payment, kept until the payment has ended. */
+  /** The signatures or the requested transaction of a payment, kept until the payment has ended. */
   pending(paymentId: string): Pending | null;
   rememberPending(paymentId: string, pending: Pending): void;
   forgetPending(paymentId: string): void;
   /** The token (CAIP-19) that the payer last chose to send for this payment. */
   transfer(paymentId: string): string | null;
   rememberTransfer(paymentId: string, asset: string | null): void;
-  /** True if this tab was redirected to the shop before: the back button must not become a trap. */
+  /** True if this tab was redirected to the shop before. Redirecting again would trap the back button. */
   hasLeft(paymentId: string): boolean;
   rememberLeft(paymentId: string): void;
 }
 
 export interface Pending {
   readonly optionId: string;
-  /** The wallet's answers; null while a transaction is requested and may or may not have been sent. */
+  /** The wallet's answers. Null while a transaction is requested and may or may not have been sent. */
   readonly results: readonly string[] | null;
   readonly txId: string | null;
 }
 
 interface Stores {
-  /** Getters, because merely reading `window.localStorage` throws where it is forbidden. */
+  /** Functions, because even reading `window.localStorage` throws if storage is forbidden. */
   readonly local: () => Storage;
   readonly session: () => Storage;
 }
@@ -35,7 +32,6 @@ const CHOICE = 'till.choice';
 const PENDING = 'till.pending';
 const TRANSFER = 'till.transfer';
 const LEFT = 'till.left';
-/** Payments left unfinished in this browser that are worth remembering. */
 const MAX_PENDING = 8;
 
 export function createMemory({ local, session }: Stores): Memory {

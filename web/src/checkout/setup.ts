@@ -9,7 +9,7 @@ import { isOnChain, outcomeOf } from './perform-actions.ts';
 import { askWallet, QUICK_MS } from './wallet-request.ts';
 import type { Provider, Wallet } from './wallets.ts';
 
-/** The one-time permission of a token. Most payments need none, so this is loaded on demand. */
+/** Estimates the cost of a token's one-time approval. Loaded on demand, because most payments need no approval. */
 
 export async function estimateSetup(
   { page, dispatch }: CheckoutContext,
@@ -28,16 +28,16 @@ interface Mining {
   readonly provider: Provider;
   readonly action: WalletRpc;
   readonly txId: string;
-  /** Asks the gateway for the permission, for a wallet that answers no reads. */
+  /** Asks the gateway for the allowance, for wallets that do not answer reads. */
   readonly isPermitted?: (() => Promise<boolean>) | undefined;
   readonly signal: AbortSignal;
 }
 
 const POLL_MS = 1_500;
-/** A quarter of an hour: by then the payment has expired, or the payer has noticed the problem. */
+/** A quarter of an hour. By then the payment has expired, or the payer has noticed the problem. */
 const MAX_POLLS = 600;
 
-/** The wallet's own node is asked. A wallet that sped the transaction up gave it another hash, but the permission is there. */
+/** Asks the wallet's node for the transaction and for the allowance: a wallet that speeds a transaction up changes its hash. */
 export async function untilMined({ provider, action, txId, isPermitted, signal }: Mining): Promise<void> {
   for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll += 1) {
     const outcome = await outcomeOf(provider, txId);
@@ -49,7 +49,7 @@ export async function untilMined({ provider, action, txId, isPermitted, signal }
   throw new PayError('setupFailed');
 }
 
-/** True if the gateway offers the token without a setup now. */
+/** True if the gateway now offers the token without a setup. */
 export async function isSetUp(
   { page, gateway }: CheckoutContext,
   { option, session }: Choice,
@@ -60,7 +60,7 @@ export async function isSetUp(
   return answer.value.options.some((each) => each.amount.unit === option.amount.unit && !needsSetup(each));
 }
 
-/** True if the token's allowance is the value of the `approve`. */
+/** True if the allowance is the value of the `approve` call. */
 async function isAllowed(provider: Provider, transaction: unknown): Promise<boolean> {
   const { from, to, data } = Object(transaction) as Record<string, unknown>;
   const call = /^0x095ea7b3([0-9a-f]{64})([0-9a-f]{64})$/i.exec(String(data));
@@ -79,7 +79,7 @@ async function isAllowed(provider: Provider, transaction: unknown): Promise<bool
   }
 }
 
-/** The approximate cost of the setup, in the smallest unit of the coin; null when the wallet gives no answer. */
+/** The approximate cost of the setup in the coin's smallest unit. Null if the wallet does not answer. */
 async function setupCost(provider: Provider, { chain_id, params }: WalletRpc): Promise<bigint | null> {
   try {
     const wanted = `0x${BigInt(chain_id.slice('eip155:'.length)).toString(16)}`;

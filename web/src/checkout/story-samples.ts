@@ -9,13 +9,13 @@ import type { RefundProps } from './refund/refund-app.tsx';
 import { en } from './strings/en.ts';
 import type { WalletCard } from './wallets.ts';
 
-/** Every state of the page, for pictures and for the checks of all states. */
+/** A state of the page, for pictures and for the checks of all states. */
 export interface Story {
   readonly name: string;
   readonly props: ReturnType<typeof firstProps> | RefundProps;
   /** The page is opened with scripts disabled. */
   readonly isScriptless?: true;
-  /** The accent of the merchant, `#rrggbb`. */
+  /** The merchant's accent colour, `#rrggbb`. */
   readonly accent?: string;
 }
 

@@ -1,9 +1,6 @@
 import type { Provider } from './wallets.ts';
 
-/**
- * The failure of a wallet request. After `silent` the wallet may have carried the request out. The last three are
- * notices about paired wallets.
- */
+/** After `silent`, the wallet may have executed the request. The last three are notices about paired wallets. */
 export type WalletFailure =
   | 'rejected'
   | 'pending'
@@ -23,13 +20,10 @@ export class WalletError extends Error {
   }
 }
 
-/** Requests that the payer has to answer have no timeout. All others should be answered at once. */
+/** For requests that the wallet answers by itself. Requests that the payer must answer have no timeout. */
 export const QUICK_MS = 10_000;
 
-/**
- * Sends a request to a wallet. Every misbehaviour (throws, rejects with nonsense, never answers) becomes one of a few
- * failures.
- */
+/** Sends a request to a wallet. A wallet may throw, reject with nonsense or never answer: the failure is one of a few kinds. */
 export async function askWallet(
   provider: Provider,
   method: string,
@@ -51,7 +45,7 @@ export async function askWallet(
   }
 }
 
-/** Codes of EIP-1193 and EIP-1474; some wallets wrap the relevant one. */
+/** Error codes of EIP-1193 and EIP-1474. Some wallets wrap the code in another error. */
 function failureOf(error: unknown): WalletFailure {
   const { code, data } = Object(error) as { code?: unknown; data?: unknown };
   const { originalError } = Object(data) as { originalError?: unknown };
@@ -62,7 +56,7 @@ function failureOf(error: unknown): WalletFailure {
   return 'error';
 }
 
-/** The first account of an answer, in lower case; undefined when it holds no valid one. */
+/** The first account of an answer, in lower case. Undefined if there is no valid account. */
 export function accountIn(answer: unknown): string | undefined {
   return accountsIn(answer)[0];
 }

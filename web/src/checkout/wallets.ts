@@ -1,13 +1,13 @@
 import { clamp } from '../shared/text.ts';
 
-/** A wallet as the page shows it. Its name and icon come from the wallet and are untrusted. */
+/** A wallet as shown on the page. Name and icon come from the wallet and are untrusted. */
 export interface WalletCard {
   /** Unique among the wallets of this visit. */
   readonly id: string;
-  /** The wallet's stable identifier, such as a reversed domain. It is stored as "last used". */
+  /** The wallet's stable identifier, such as a reversed domain name, stored as the last used wallet. */
   readonly key: string;
   readonly name: string;
-  /** A `data:` image, or none. */
+  /** A `data:` image, or null. */
   readonly icon: string | null;
   readonly kind: 'announced' | 'legacy' | 'paired' | 'sandbox';
 }
@@ -18,7 +18,6 @@ export interface Wallet extends WalletCard {
   close?(): void;
 }
 
-/** The part of a wallet that the page shows. */
 export function cardOf({ provider: _, close: __, ...card }: Wallet): WalletCard {
   return card;
 }
@@ -31,28 +30,28 @@ export interface Provider {
 }
 
 interface DiscoverInput {
-  /** The window: wallets announce themselves by events on it, older ones inject a property. */
+  /** Wallets announce themselves by events on the window. Older wallets inject a property. */
   readonly target: EventTarget & { readonly ethereum?: unknown };
   readonly browserWalletName: string;
   readonly onFound: (wallets: readonly Wallet[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** Wallets answer at once. After this time the injected property is checked for an older wallet. */
+/** Wallets announce themselves at once. After this time the injected property of an older wallet is checked. */
 const LEGACY_AFTER_MS = 300;
 const MAX_WALLETS = 16;
 const MAX_ICON_CHARS = 200_000;
 
-/** Every wallet in the browser (EIP-6963), in the order of announcement. Some announce themselves twice. */
+/** Finds the browser's wallets (EIP-6963), in the order of announcement. Some announce themselves twice. */
 export function discoverWallets({ target, browserWalletName, onFound, signal }: DiscoverInput): void {
   const found = new Map<string, Wallet>();
-  const tell = () => onFound([...found.values()]);
+  const report = () => onFound([...found.values()]);
   const onAnnounce = (event: Event) => {
     const wallet = readAnnouncement((event as CustomEvent<unknown>).detail);
     if (wallet === undefined || found.has(wallet.id) || found.size >= MAX_WALLETS) return;
     found.delete('legacy');
     found.set(wallet.id, wallet);
-    tell();
+    report();
   };
   target.addEventListener('eip6963:announceProvider', onAnnounce, { signal });
   target.dispatchEvent(new Event('eip6963:requestProvider'));
@@ -63,7 +62,7 @@ export function discoverWallets({ target, browserWalletName, onFound, signal }: 
       const card = { id: 'legacy', key: 'legacy', name: browserWalletName, icon: null, kind: 'legacy' } as const;
       found.set('legacy', { ...card, provider: ethereum });
     }
-    tell();
+    report();
   }, LEGACY_AFTER_MS);
   signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
 }

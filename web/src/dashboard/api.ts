@@ -1,4 +1,4 @@
-/** Requests to the API of this origin, as the person who is signed in. */
+/** Requests to the API of this origin, as the signed-in person. */
 
 export type Mode = 'test' | 'live';
 
@@ -14,12 +14,12 @@ export class ApiProblem extends Error {
     this.details = body.details ?? {};
   }
 
-  /** True if the first passkey can be added after signing in by a new link alone. */
+  /** True if the first passkey can only be added after signing in with a new link. */
   get needsLink(): boolean {
     return this.details.needs === 'link';
   }
 
-  /** True if the change is allowed once the passkey was shown again. */
+  /** True if the change is allowed after the person has verified the passkey again. */
   get needsPasskey(): boolean {
     return this.details.needs === 'passkey';
   }
@@ -27,58 +27,53 @@ export class ApiProblem extends Error {
 
 export interface Asking {
   readonly body?: object;
-  readonly merchantId?: string;
+  readonly merchantId?: string | undefined;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
-const MODE_KEY = 'till.mode';
-
-/** The mode is kept for the next visit. A browser that stores nothing begins with test. */
-export function readMode(): Mode {
+/** The browser may forbid storage, as in a private window. Choices then last as long as the page. */
+export function readStored(key: string): string | null {
   try {
-    return localStorage.getItem(MODE_KEY) === 'live' ? 'live' : 'test';
+    return localStorage.getItem(key);
   } catch {
-    return 'test';
+    return null;
   }
+}
+
+export function store(key: string, value: string | undefined): void {
+  try {
+    if (value === undefined) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // See above.
+  }
+}
+
+const MODE_KEY = 'till.mode';
+const PARTNER_KEY = 'till.partner';
+
+/** The mode is kept for the next visit. Without storage the page begins with test. */
+export function readMode(): Mode {
+  return readStored(MODE_KEY) === 'live' ? 'live' : 'test';
 }
 
 let mode = readMode();
+let partnerId = readStored(PARTNER_KEY) ?? undefined;
 
 export function setMode(next: Mode): void {
   mode = next;
-  try {
-    localStorage.setItem(MODE_KEY, next);
-  } catch {
-    // A private window: the mode lasts as long as the page.
-  }
+  store(MODE_KEY, next);
 }
 
-const PARTNER_KEY = 'till.partner';
-
-function storedPartner(): string | undefined {
-  try {
-    return localStorage.getItem(PARTNER_KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-let partnerId = storedPartner();
-
-/** The partner whose objects a person of the operator looks at. */
+/** The partner that an operator's person has chosen. */
 export function readPartner(): string | undefined {
   return partnerId;
 }
 
 export function setPartner(next: string | undefined): void {
   partnerId = next;
-  try {
-    if (next === undefined) localStorage.removeItem(PARTNER_KEY);
-    else localStorage.setItem(PARTNER_KEY, next);
-  } catch {
-    // A private window: the choice lasts as long as the page.
-  }
+  store(PARTNER_KEY, next);
 }
 
 export async function call<T>(method: string, path: string, asking: Asking = {}): Promise<T> {
@@ -86,7 +81,7 @@ export async function call<T>(method: string, path: string, asking: Asking = {})
   return (await response.json().catch(() => ({}))) as T;
 }
 
-/** The answer to a request that was not refused. */
+/** Throws an `ApiProblem` if the request was refused. */
 export async function send(method: string, path: string, asking: Asking = {}): Promise<Response> {
   const { body, merchantId, idempotencyKey, signal } = asking;
   const response = await fetch(path, {
@@ -106,7 +101,7 @@ export async function send(method: string, path: string, asking: Asking = {}): P
   return response;
 }
 
-/** `?a=1&b=2` of the values that are there. */
+/** `?a=1&b=2`, without undefined and empty values. */
 export function queryText(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));

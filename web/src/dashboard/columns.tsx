@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import { type Amount, formatAmount, type NumberStyle } from '../shared/money.ts';
 import { clamp, shortAccount } from '../shared/text.ts';
+import { readStored, store } from './api.ts';
 import type { ListedPayment } from './shapes.ts';
 import type { Strings } from './strings/en.ts';
 import { Time } from './ui/parts.tsx';
 
-/** A column that may be chosen. Amount and status are always there. */
+/** An optional column. Amount and status are always shown. */
 interface Column {
   readonly word: keyof Strings;
   readonly show: (row: ListedPayment, style: NumberStyle) => ReactNode;
@@ -40,21 +41,13 @@ export const COLUMN_NAMES = Object.keys(COLUMNS) as readonly ColumnName[];
 const USUAL: readonly ColumnName[] = ['reference', 'merchant', 'payer', 'created'];
 const KEY = 'till.columns';
 
-/** The columns that were chosen in this browser. A browser that stores nothing has the usual ones. */
+/** The columns chosen in this browser. Without storage, the default ones. */
 export function readColumns(): readonly ColumnName[] {
-  try {
-    const names = (localStorage.getItem(KEY) ?? '').split(',');
-    const known = COLUMN_NAMES.filter((name) => names.includes(name));
-    return known.length === 0 ? USUAL : known;
-  } catch {
-    return USUAL;
-  }
+  const names = (readStored(KEY) ?? '').split(',');
+  const known = COLUMN_NAMES.filter((name) => names.includes(name));
+  return known.length === 0 ? USUAL : known;
 }
 
 export function keepColumns(names: readonly ColumnName[]): void {
-  try {
-    localStorage.setItem(KEY, names.join(','));
-  } catch {
-    // A private window: the choice lasts as long as the page.
-  }
+  store(KEY, names.join(','));
 }

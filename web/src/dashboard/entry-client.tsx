@@ -13,7 +13,7 @@ const text = document.getElementById('state')?.textContent;
 if (root !== null && text != null) {
   const client: QueryClient = new QueryClient({
     queryCache: new QueryCache({
-      // The session has ended: the frame asks for it again, and shows the sign-in page.
+      // The session has ended. Resetting it makes the frame show the sign-in page.
       onError: (error, query) => {
         const isSession = query.queryKey[0] === sessionQuery.queryKey[0];
         if (error instanceof ApiProblem && error.status === 401 && !isSession) {

@@ -1,6 +1,6 @@
 import { send } from './api.ts';
 
-/** Browsers that can write to a file while it arrives have this function. */
+/** Only some browsers can write to a file while the data arrives. */
 interface FilePicker {
   readonly showSaveFilePicker?: (options: { suggestedName: string }) => Promise<{
     createWritable(): Promise<WritableStream<Uint8Array> & { abort(): Promise<void> }>;
@@ -10,19 +10,18 @@ interface FilePicker {
 export interface FileInput {
   readonly path: string;
   readonly name: string;
-  /** The expected number of payments in it. */
   readonly payments: number;
   readonly signal: AbortSignal;
   readonly onLines: (lines: number) => void;
 }
 
-/** Smaller files are collected first, and saved without a question. */
+/** Smaller exports are collected in memory and downloaded without a dialog. */
 const MANY_PAYMENTS = 100_000;
 const LINE_END = 10;
-/** Spreadsheets take a file for UTF-8 if it begins so. */
+/** Spreadsheets recognise UTF-8 by these first bytes. */
 const BYTE_ORDER_MARK = new Uint8Array([0xef, 0xbb, 0xbf]);
 
-/** Saves an answer of any size. It rejects, and saves nothing, if the answer breaks off. */
+/** Saves an answer of any size. If the answer breaks off, it rejects and saves nothing. */
 export async function saveFile({ path, name, payments, signal, onLines }: FileInput): Promise<void> {
   const { showSaveFilePicker } = globalThis as FilePicker;
   const file =
@@ -53,12 +52,12 @@ function counted(isCsv: boolean, onLines: (lines: number) => void) {
   });
 }
 
-/** Saves a file without a question, as a download. */
+/** Saves a file as a download, without a dialog. */
 export function download(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has begun to read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,16 +1,16 @@
 import { queryText } from './api.ts';
 import { STATUSES } from './shapes.ts';
 
-/** The filters of the payments, as the address bar has them. */
+/** The filters of the payments, as they are in the URL. */
 export interface Filters {
   readonly status?: string;
-  /** A reference, an id, an account or a transaction. */
+  /** A reference, id, account or transaction. */
   readonly search?: string;
   readonly merchant?: string;
   readonly token?: string;
   /** CAIP-2. */
   readonly network?: string;
-  /** Days, such as 2026-01-31, in the time zone of the person. */
+  /** Days such as 2026-01-31, in the person's time zone. */
   readonly from?: string;
   readonly until?: string;
   readonly sort?: string;
@@ -18,14 +18,14 @@ export interface Filters {
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The orders, with the API's words for them. Without one, the newest payments come first. */
+/** The sort orders, with their API parameters. By default the newest payments come first. */
 export const SORTS = {
   oldest: { sortBy: 'date', sortDir: 'asc' },
   largest: { sortBy: 'amount', sortDir: 'desc' },
   smallest: { sortBy: 'amount', sortDir: 'asc' },
 } as const;
 
-/** Takes what it knows from an address, whatever else is in it. */
+/** Takes the valid filters from a URL and ignores everything else. */
 export function readFilters(search: Readonly<Record<string, unknown>>): Filters {
   const text = (name: keyof Filters, isGood: (value: string) => boolean) => {
     const value = search[name];
@@ -43,7 +43,7 @@ export function readFilters(search: Readonly<Record<string, unknown>>): Filters 
   };
 }
 
-/** The status in an address, if it is one of these. */
+/** The status in the URL, if it is one of these. */
 export function readStatus(
   search: Readonly<Record<string, unknown>>,
   statuses: readonly string[],
@@ -52,16 +52,15 @@ export function readStatus(
   return typeof status === 'string' && statuses.includes(status) ? { status } : {};
 }
 
-/** More than a screen has, and few enough to be shown at once. */
+/** More rows than a screen has, and few enough to be rendered at once. */
 const PAGE_ROWS = 50;
 
-/** The request for a page of the list. Rows do not wait for the number of all matches. */
+/** The request for a page of the list. It does not count the matches, so that rows arrive sooner. */
 export function listPath(filters: Filters, cursor: string | undefined): string {
   const order = SORTS[filters.sort as keyof typeof SORTS];
   return `/v1/payments${queryText({ limit: PAGE_ROWS, stats: 'none', ...queryOf(filters), ...order, cursor })}`;
 }
 
-/** The request for the number of all matches. */
 export function countPath(filters: Filters): string {
   return `/v1/payments${queryText({ limit: 1, stats: 'totals', ...queryOf(filters) })}`;
 }
@@ -71,13 +70,13 @@ export interface ExportChoice {
   readonly format: 'csv' | 'jsonl';
 }
 
-/** The request for a file with everything that the filters match. The bookkeeping has movements of money, also of payments that failed or expired. */
+/** The request for a file with all matches. Bookkeeping ignores the status: money also moves for failed and expired payments. */
 export function exportPath(filters: Filters, choice: ExportChoice): string {
   const status = choice.content === 'bookkeeping' ? undefined : filters.status;
   return `/v1/exports/payments${queryText({ ...choice, ...queryOf(filters), status })}`;
 }
 
-/** The filters as the API names them. A search of less than three characters finds nothing yet, and is not sent. */
+/** The filters as API parameters. The API finds nothing for less than three characters, so a shorter search is not sent. */
 function queryOf({ status, search = '', merchant, token, network, from, until }: Filters) {
   const text = search.trim();
   return {
@@ -95,7 +94,7 @@ function isDay(text: string): boolean {
   return DAY.test(text) && !Number.isNaN(new Date(`${text}T00:00`).getTime());
 }
 
-/** Midnight of the person's own time zone. */
+/** Midnight in the person's time zone. */
 function startOf(day: string, daysLater: number): string {
   const start = new Date(`${day}T00:00`);
   start.setDate(start.getDate() + daysLater);

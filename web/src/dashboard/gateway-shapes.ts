@@ -1,4 +1,4 @@
-/** The parts of the operator's answers that the dashboard shows. */
+/** The parts of the operator API's answers that the dashboard shows. */
 
 export interface PartnerRow {
   readonly id: string;

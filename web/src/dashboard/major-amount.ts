@@ -1,6 +1,6 @@
 import { formatMoney, type NumberStyle, withSymbol } from '../shared/money.ts';
 
-/** Major units of a currency or a token, as the API's statistics have them, with its decimals. */
+/** An amount in major units of a currency or token, as in the API's statistics. */
 export interface MajorAmount {
   readonly amount: string;
   readonly currency: string;
@@ -8,7 +8,10 @@ export interface MajorAmount {
   readonly decimals: number;
 }
 
-/** A token may have the form of a currency's code, such as ETH, and browsers have decimals of their own for some currencies. */
+/**
+ * The kind is needed because a token's symbol, such as ETH, may look like a currency code. The decimals are given because browsers
+ * use other decimals for some currencies.
+ */
 export function formatMajor({ amount, currency, kind, decimals }: MajorAmount, style: NumberStyle): string {
   if (kind === 'token') return withSymbol(amount, currency, style);
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };

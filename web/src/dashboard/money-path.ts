@@ -1,27 +1,27 @@
+import { addressOf } from '../shared/text.ts';
 import type { PaymentDetails, Receipt } from './shapes.ts';
 
-/** An account that the money of a payment has passed, and the units that reached it. */
+/** An account that a payment's money passed, and the units that reached it. */
 export interface Stop {
   readonly who: 'payer' | 'collector' | 'deposit' | 'held' | 'merchant' | 'fee';
   readonly account: string;
-  /** Undefined of the first. */
+  /** Undefined for the first account. */
   readonly units?: bigint;
 }
 
 /**
- * The way of a payment's money, from the payer on; the fee last. The merchant is named beside an account that has received the
- * payment's settlement and beside no other: held money lies on an account of the operator, and a part of it may be paid out. Late
- * money is no part of it.
+ * The path of a payment's money from the payer on, with the fee last. The last account is called the merchant's only if it received
+ * the settlement: held money is on an account of the operator, and a part of it may be paid out. Late money is not included.
  */
 export function moneyPath(payment: Pick<PaymentDetails, 'info' | 'settlement'>, { receipt }: Receipt): readonly Stop[] {
   const { amount, fee, payer, collector, recipient, feeAccount, transfers } = receipt;
   const paid = BigInt(payment.info?.optionAmount.value ?? amount);
-  // The money at a deposit address is divided as the asked amount is, also if it is a little less.
+  // Money at a deposit address is divided in proportion to the requested amount, even if a little less arrived.
   const share = (paid * BigInt(fee)) / BigInt(amount);
   const net = paid - share;
   const sender = transfers === undefined ? payer : transfers.at(-1)?.sender;
   const { destination, amount: settled } = payment.settlement?.successful ?? {};
-  const account = destination?.slice(destination.lastIndexOf(':') + 1);
+  const account = destination && addressOf(destination);
   const isDirect = account?.toLowerCase() === recipient.toLowerCase();
   return [
     ...(sender === undefined ? [] : [{ who: 'payer', account: sender } as const]),

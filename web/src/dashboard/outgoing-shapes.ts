@@ -1,6 +1,6 @@
 import type { Amount } from '../shared/money.ts';
 
-/** The answers of the API about money that leaves: refunds and payouts. */
+/** The API's answers about refunds and payouts. */
 
 export const REFUND_STATUSES = ['requested', 'awaiting_funds', 'sending', 'refunded', 'failed'] as const;
 
@@ -22,7 +22,7 @@ export interface ListedRefund {
     readonly since: string;
     readonly until?: string;
   } | null;
-  /** The page where the account that received the payment signs for the refund. */
+  /** The page where the account that received the payment signs the refund. */
   readonly signUrl?: string;
 }
 

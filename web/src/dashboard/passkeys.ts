@@ -15,7 +15,7 @@ export async function signInByPasskey(): Promise<void> {
   await call('POST', '/v1/sessions', { body: { passkey } });
 }
 
-/** The passkey again, for a change that needs it. */
+/** Verifies the passkey again, for a change that requires it. */
 export async function verifyPasskey(): Promise<void> {
   const path = '/v1/sessions/current/challenge';
   const { options } = await call<{ options: PublicKeyCredentialRequestOptionsJSON }>('POST', path, {
@@ -34,7 +34,6 @@ export async function addPasskey(label: string): Promise<void> {
   await call('POST', '/v1/passkeys', { body: { label, passkey } });
 }
 
-/** A name for the passkey of this browser. */
 export function deviceName(): string {
   const { userAgent } = navigator;
   const known = ['iPhone', 'iPad', 'Android', 'Mac', 'Windows', 'CrOS', 'Linux'].find((name) =>
@@ -43,7 +42,7 @@ export function deviceName(): string {
   return known ?? 'Passkey';
 }
 
-/** True if the person closed the dialog of the browser, or let it time out. */
+/** True if the person closed the browser's dialog, or the dialog timed out. */
 export function wasCancelled(error: unknown): boolean {
   return !(error instanceof ApiProblem) && error instanceof Error && /^(NotAllowed|Abort)Error$/.test(error.name);
 }

@@ -3,7 +3,7 @@ import { shortAccount } from '../shared/text.ts';
 const LONG =
   /(0x[0-9a-fA-F]{64})|([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:0x[0-9a-fA-F]{40})|(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 
-/** A sentence of the API with hashes and accounts cut short, and times in the language of the person. */
+/** A text of the API with shortened hashes and accounts, and with times in the person's language. */
 export function plainText(text: string, showTime: (time: string) => string): string {
   return text.replace(LONG, (whole, hash?: string, account?: string) => {
     if (hash !== undefined) return `${hash.slice(0, 8)}…${hash.slice(-6)}`;

@@ -17,7 +17,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The session of a page that is shown to somebody who is signed in. */
+/** For pages that are shown only to a signed-in person. */
 export function useSession(): CurrentSession {
   const { data } = useQuery(sessionQuery);
   if (data === undefined) throw new Error('Nobody is signed in.');
@@ -28,12 +28,12 @@ export function useMay(right: string): boolean {
   return useSession().rights.includes(right);
 }
 
-/** A person of the operator chooses a partner; all others have one. */
+/** A person of the operator must choose a partner. All others have one. */
 export function hasPartner({ person }: Pick<CurrentSession, 'person'>): boolean {
   return person.belongsTo !== 'operator' || readPartner() !== undefined;
 }
 
-/** The rows of the table of payments. The rows of the filters before stay until the new ones are there. */
+/** The rows of the payments' table. The previous rows stay until the new ones have arrived. */
 export function paymentsQuery(filters: Filters) {
   return infiniteQueryOptions({
     queryKey: ['payments', 'list', filters],
@@ -46,7 +46,7 @@ export function paymentsQuery(filters: Filters) {
 
 export function paymentTotalsQuery(filters: Filters) {
   return queryOptions({
-    // The order does not change the totals.
+    // The sort order does not change the totals.
     queryKey: ['payments', 'totals', { ...filters, sort: undefined }],
     queryFn: async ({ signal }) => {
       await nextPaint();
@@ -57,7 +57,6 @@ export function paymentTotalsQuery(filters: Filters) {
 
 const REFRESH_MS = 15_000;
 
-/** The numbers of all days since this one. */
 export function statisticsQuery(from: string | undefined) {
   return queryOptions({
     queryKey: ['statistics', from],
@@ -73,10 +72,9 @@ export const attentionQuery = queryOptions({
   refetchInterval: REFRESH_MS,
 });
 
-/** One list, so that nothing is drawn again for it. */
+/** A constant, because a new list would cause a render. */
 const NO_MERCHANTS: readonly Merchant[] = [];
 
-/** The merchants that the person sees, for names and choices. */
 export function useMerchants(): readonly Merchant[] {
   const enabled = useMay('merchants:read');
   const { data } = useQuery({
@@ -88,7 +86,7 @@ export function useMerchants(): readonly Merchant[] {
   return data?.merchants ?? NO_MERCHANTS;
 }
 
-/** The assets that payers can pay with now. */
+/** The assets that payers can pay with at present. */
 export function useAssets(): readonly PayableAsset[] {
   const { data } = useQuery({
     queryKey: ['assets'],
@@ -98,7 +96,7 @@ export function useAssets(): readonly PayableAsset[] {
   return data?.assets ?? [];
 }
 
-/** Resolves after the page has been painted with all that is known now. */
+/** Resolves after the present state has been painted. */
 function nextPaint(): Promise<void> {
   return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
 }

@@ -2,28 +2,28 @@ import { typedUnits } from '../../../src/domain/typed-amount.ts';
 import { decimalText } from '../shared/money.ts';
 import type { RefundLimit } from './shapes.ts';
 
-/** The currencies that the form has fields for. The API takes every unit, and limits in others stay as they are. */
+/** The currencies with a field in the form. The API accepts every unit; limits in other units stay as they are. */
 export const LIMIT_CURRENCIES = ['USD', 'EUR'] as const;
 type Currency = (typeof LIMIT_CURRENCIES)[number];
-/** Of both currencies. */
+/** Both currencies have two decimals. */
 const DECIMALS = 2;
-/** The form of an amount as `limitsFrom` reads it, for the field. */
+/** The pattern of an amount that `limitsFrom` can read. */
 export const LIMIT_PATTERN = '[0-9]{1,12}([.,][0-9]{1,2})?';
 
 type Limits = readonly RefundLimit[] | null;
 
-/** The limit as the field shows it, with cents only where there are some. Empty: none. */
+/** The limit for the field, without decimals if they are zero. Empty if there is no limit. */
 export function limitText(limits: Limits, currency: Currency): string {
   const found = limits?.find(({ unit }) => unit === unitOf(currency));
   return found === undefined ? '' : decimalText(found.value, DECIMALS).replace(/\.0+$/, '');
 }
 
-/** The units without a field, as people write them. */
+/** The units without a field, for display. */
 export function otherUnits(limits: Limits): readonly string[] {
   return others(limits).map(({ unit }) => unit.replace(/^iso4217\//, ''));
 }
 
-/** The limits of a form: those of its fields, and the ones before that it has no fields for. */
+/** The limits of the form's fields, plus the previous limits in other units. */
 export function limitsFrom(textOf: (currency: Currency) => string, before: Limits): readonly RefundLimit[] {
   const given = LIMIT_CURRENCIES.flatMap((currency) => {
     const text = textOf(currency).trim();

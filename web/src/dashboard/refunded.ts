@@ -1,16 +1,16 @@
 import type { PaymentDetails, Refund } from './shapes.ts';
 
-/** The parts of the price that the refunds give back together. */
+/** The part of the price that these refunds return. */
 export function sumOf(refunds: readonly Pick<Refund, 'priceAmount'>[]): bigint {
   return refunds.reduce((sum, { priceAmount }) => sum + BigInt(priceAmount.value), 0n);
 }
 
-/** The part of the price that can be refunded, as the gateway states it. Zero if nothing can. */
+/** The part of the price that can be refunded, as the gateway reports it. */
 export function leftToRefund({ refundable }: Pick<PaymentDetails, 'refundable'>): bigint {
   return BigInt(refundable?.priceAmount.value ?? 0);
 }
 
-/** The request for a refund. The amount that the person has confirmed is always named: the rest may change meanwhile. */
+/** The request for a refund. It names the amount that the person confirmed, because the refundable rest may change meanwhile. */
 export function refundRequest(
   { id: paymentId, amount: { unit } }: Pick<PaymentDetails, 'id' | 'amount'>,
   { units, reason }: { readonly units: bigint; readonly reason: string },

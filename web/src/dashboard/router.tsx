@@ -44,7 +44,7 @@ const payments = createRoute({
   path: '/payments',
   validateSearch: readFilters,
   component: lazyRouteComponent(() => import('./pages/payments.tsx'), 'PaymentsPage'),
-  // The rows of the first visit. The page asks for those of other filters itself, so the route stays the same match.
+  // Loads the rows of the first visit. The page itself loads those of other filters, so that the route stays the same match.
   loader: ({ context: { client }, location: { search } }) =>
     ahead(client, () => void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...search })))),
 });
@@ -157,10 +157,7 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
-/**
- * Asks for the data of a page while its code is loaded and before it is drawn. Only for a person who may read payments, and
- * has chosen a partner: others are led elsewhere.
- */
+/** Loads a page's data while its code is loaded, if the person may read payments and has chosen a partner. */
 function ahead(client: QueryClient, ask: () => void): void {
   const askIfAllowed = (session: CurrentSession) => {
     if (session.rights.includes('payments:read') && hasPartner(session)) ask();
@@ -181,7 +178,7 @@ export function makeRouter(context: RouterContext) {
     basepath: '/dashboard',
     defaultPreload: 'intent',
     scrollRestoration: true,
-    // Plain text, as people write addresses: no JSON in them.
+    // Plain text instead of the router's JSON, for readable URLs.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {
       const given = Object.entries(search).filter(([, value]) => typeof value === 'string' && value !== '');

@@ -11,10 +11,8 @@ export type PaymentStatus = (typeof STATUSES)[number];
 export const ROLES = ['owner', 'developer', 'support', 'bookkeeper', 'cashier'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** A refund that gives back a whole payment by itself. */
 export interface WholeRefund {
   readonly status: string;
-  /** Why it has failed. */
   readonly problem: string | null;
 }
 
@@ -29,7 +27,7 @@ export interface Refund extends WholeRefund {
 
 export const LATE_STATUSES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
 
-/** Money that a payment did not need. */
+/** Money that arrived and did not count for its payment. */
 export interface LateMoney {
   readonly id: string;
   readonly paymentId: string;
@@ -55,9 +53,7 @@ export interface LateMoneyPage {
   readonly nextCursor: string | null;
 }
 
-/** Parts of the receipt, all as text. */
 export interface Receipt {
-  /** The page of the receipt, for the payer. */
   readonly pageUrl: string;
   readonly receipt: {
     readonly payer: string;
@@ -66,7 +62,7 @@ export interface Receipt {
     readonly feeAccount: string;
     readonly amount: string;
     readonly fee: string;
-    /** Only if the payment was sent to its deposit address, which is the payer then. */
+    /** Only for a payment to a deposit address. `payer` is that address then. */
     readonly arrived?: string;
     readonly transfers?: readonly { readonly sender: string }[];
   };
@@ -94,7 +90,6 @@ export interface PaymentPage {
   readonly nextCursor: string | null;
 }
 
-/** A page that was asked for its totals alone. */
 export interface PaymentTotals {
   readonly stats: { readonly totalTransactions: number };
 }
@@ -106,7 +101,7 @@ export interface PaymentDetails {
   readonly amount: Amount;
   readonly status: PaymentStatus;
   readonly createdAt: string;
-  /** Seconds. */
+  /** Unix seconds. */
   readonly expiresAt: number;
   readonly gatewayUrl: string;
   readonly info: { readonly optionAmount: Amount; readonly txId: string } | null;
@@ -198,11 +193,10 @@ export interface MerchantDetails extends MerchantRow {
 }
 
 export interface Branding {
-  /** The logo that payers see. */
   readonly logoUrl: string | null;
   readonly uploadedLogoUrl: string | null;
   readonly copiedLogoUrl: string | null;
-  /** `#rrggbb`; null: the colour of the gateway. */
+  /** `#rrggbb`, or null for the gateway's colour. */
   readonly accentColor: string | null;
   readonly poweredBy: boolean;
 }
@@ -264,10 +258,9 @@ export interface Person {
 }
 
 export interface OneTimeLink {
-  /** Null: the person has a passkey, and the link is mailed to them alone. */
+  /** Null if the person has a passkey: then the link is only sent by mail. */
   readonly url: string | null;
   readonly expiresAt: string;
-  /** True if the gateway mails it to the person. */
   readonly isMailed: boolean;
 }
 

@@ -16,10 +16,10 @@ export function useWords(): Strings {
 }
 
 type Times = ReturnType<typeof timesIn>;
-/** A formatter takes longer to make than to use, and a table has hundreds of times. */
+/** Cached, because creating a formatter takes longer than using it, and a table has hundreds of times. */
 const timesByLocale = new Map<string, Times>();
 
-/** Times in the language and the time zone of the person. */
+/** Times in the person's language and time zone. */
 export function useTimes(): Times {
   const locale = latinDigits(usePageState().locale);
   const times = timesByLocale.get(locale) ?? timesIn(locale);
@@ -32,9 +32,9 @@ function timesIn(locale: string) {
   return {
     full: timesBy(locale, { dateStyle: 'medium', timeStyle: 'medium' }),
     short: timesBy(locale, minute),
-    /** For entries that follow each other within a minute. */
+    /** For entries less than a minute apart. */
     exact: timesBy(locale, { ...minute, second: '2-digit' }),
-    /** A day of statistics, which has no time zone. */
+    /** A day of statistics, which is a UTC day. */
     day: timesBy(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' }),
   };
 }

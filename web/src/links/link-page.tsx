@@ -7,7 +7,7 @@ import { clamp, fill, initialsOf } from '../shared/text.ts';
 import type { LinkPageState } from './page-state.ts';
 import type { Strings } from './strings/en.ts';
 
-/** The words of these pages, over those that they share with the checkout. */
+/** The texts of these pages, and those that they share with the checkout. */
 export type LinkWords = Omit<CheckoutStrings, keyof Strings> & Strings;
 
 type Link = Extract<LinkPageState, { kind: 'link' }>;
@@ -19,7 +19,7 @@ interface Props<State> {
 
 const MAX_DESCRIPTION_CHARS = 500;
 
-/** The page in the look of the checkout. A form is all it needs: it works without a script. */
+/** A form in the look of the checkout, which works without a script. */
 export function LinkPage({ state, words }: Props<LinkPageState>) {
   const { isSandbox = false, hidesPoweredBy = false } = state.kind === 'link' ? state : {};
   return (
@@ -143,7 +143,6 @@ const MESSAGES = {
   unavailable: ['unavailableTitle', 'unavailableText'],
 } as const satisfies Record<Exclude<LinkPageState['kind'], 'link'>, readonly [keyof Strings, keyof Strings]>;
 
-/** The title of the document. */
 export function titleOf(state: LinkPageState, words: LinkWords): string {
   if (state.kind !== 'link') return words[MESSAGES[state.kind][0]];
   return fill(words.payMerchant, { merchant: clamp(state.merchant.name, 64) });

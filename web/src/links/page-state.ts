@@ -1,6 +1,6 @@
 import type { Amount } from '../shared/money.ts';
 
-/** The page of a payment link. The server renders it whole: it has no script. */
+/** The page of a payment link. It has no script: the server renders everything. */
 export type LinkPageState = OpenLink | LinkMessage;
 
 interface InLanguage {
@@ -12,24 +12,24 @@ interface InLanguage {
 interface OpenLink extends InLanguage {
   readonly kind: 'link';
   readonly isSandbox: boolean;
-  /** True if the merchant has switched the name of the gateway off. */
+  /** True if the merchant hides the gateway's name. */
   readonly hidesPoweredBy: boolean;
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
   readonly description: string;
   readonly pictureUrl: string | null;
-  /** The price. Null if the payer chooses an amount between the bounds. */
+  /** The price. Null if the payer chooses an amount between minimum and maximum. */
   readonly amount: Amount | null;
   readonly minimum: Amount | null;
   readonly maximum: Amount | null;
-  /** Pieces that are left; null without a stock. */
+  /** The remaining stock. Null if the stock is unlimited. */
   readonly left: number | null;
-  /** The reason why it takes no payments now. */
+  /** The reason why the link takes no payments now. */
   readonly closed: 'inactive' | 'expired' | 'sold_out' | 'merchant' | null;
   readonly form: {
     readonly action: string;
-    /** The same form sent twice creates one payment. */
+    /** A token by which the same form sent twice creates one payment. */
     readonly once: string;
-    /** The amount that was typed and refused. */
+    /** The typed amount, if it was refused. */
     readonly refused: string | null;
   };
 }

@@ -6,7 +6,6 @@ import { STRINGS } from './link-words.ts';
 import type { LinkPageState } from './page-state.ts';
 import { en } from './strings/en.ts';
 
-/** The content of the document's body, and its title. */
 export function renderLink(state: LinkPageState): { readonly html: string; readonly title: string } {
   const words: LinkWords = {
     ...(CHECKOUT_STRINGS[state.locale] ?? checkoutEn),

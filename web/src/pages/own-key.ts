@@ -2,14 +2,14 @@ import { isTestKey, takeKey } from '../shared/reference-key.ts';
 
 const VARIABLE = '$API_KEY';
 
-/** A field for a test key, which then stands in all examples. The key is in the memory of this page alone. */
+/** A field for a test key, which is then inserted into all examples. The key is kept in memory only. */
 export function addOwnKey(): void {
   const place = document.getElementById('own-key');
   if (place === null) return;
   const input = document.createElement('input');
   input.id = 'own-key-text';
   input.spellcheck = false;
-  // Off: the browser does not keep the text for a reload.
+  // The browser must not restore the key after a reload.
   input.autocomplete = 'off';
   input.placeholder = 'till_test_…';
   input.setAttribute('aria-describedby', 'own-key-note');
@@ -43,7 +43,7 @@ function noteOf(text: string, isKey: boolean): string {
   return text.startsWith('till_live_') ? 'This is a live key. Use a test key here.' : 'This is not a test key.';
 }
 
-/** Replaces the variable of the key in all examples. */
+/** Returns a function that inserts a key into all examples. */
 function fillExamples(): (value: string) => void {
   const texts: { readonly node: Text; readonly template: string }[] = [];
   for (const code of document.querySelectorAll('pre code')) {

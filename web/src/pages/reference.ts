@@ -1,7 +1,7 @@
 import './reference.css';
 import { addOwnKey } from './own-key.ts';
 
-/** The script of the API reference: search, copy buttons, examples with an own key, and a mark at the section in view. */
+/** The script of the API reference: search, copy buttons, examples with the reader's key, and a mark at the section in view. */
 
 const COPIED_MS = 1_500;
 
@@ -31,7 +31,7 @@ function addCopyButtons(): void {
   }
 }
 
-/** Pages of a plain-http origin may not write to the clipboard: there the text is selected instead, for the keyboard. */
+/** Plain-HTTP pages may not write to the clipboard. There the text is selected, to be copied by keyboard. */
 async function copy(code: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(code.textContent ?? '');
@@ -46,9 +46,9 @@ interface Entry {
   readonly item: HTMLElement;
   readonly link: HTMLAnchorElement;
   readonly group: HTMLElement | null;
-  /** The title, method and path of a section. */
+  /** The title, method and path of the section. */
   readonly name: string;
-  /** The full text of a section, so that field names and error codes are found too. */
+  /** The full text of the section, so that field names and error codes are found, too. */
   readonly text: string;
 }
 
@@ -96,7 +96,6 @@ function addSearch(): void {
   });
 }
 
-/** Every entry of the navigation, with the text of its section. */
 function listEntries(navigation: HTMLElement): readonly Entry[] {
   return [...navigation.querySelectorAll<HTMLAnchorElement>('li > a:not(.group)')].flatMap((link) => {
     const item = link.closest('li');
@@ -107,7 +106,7 @@ function listEntries(navigation: HTMLElement): readonly Entry[] {
   });
 }
 
-/** A group is shown while one of its entries is. A folded group opens if an entry in it matches. */
+/** A group is shown while one of its entries is shown. A folded group is opened if one of its entries matches. */
 function hideEmptyGroups(entries: readonly Entry[], isSearching: boolean): void {
   const shown = new Set<HTMLElement>();
   for (const { item, group } of entries) {
@@ -126,7 +125,7 @@ function ancestors(group: HTMLElement | null): HTMLElement[] {
   return group === null ? [] : [group, ...ancestors(group.parentElement?.closest('li') ?? null)];
 }
 
-/** The current section is the last one whose heading has passed the upper third of the window. */
+/** Marks the last section whose heading has passed the upper third of the window. */
 function markPlace(): void {
   const links = new Map(
     [...document.querySelectorAll<HTMLAnchorElement>('#contents li a')].map((link) => [link.hash.slice(1), link]),

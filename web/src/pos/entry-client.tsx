@@ -13,7 +13,7 @@ const text = document.getElementById('state')?.textContent;
 if (root !== null && text != null) void open(root, JSON.parse(text) as PosState);
 
 async function open(element: HTMLElement, state: PosState): Promise<void> {
-  // The token stays in the memory of the page alone: it is taken out of the address and the history.
+  // The token is kept in memory only, and removed from the URL and the history.
   const token = location.hash.slice(1);
   history.replaceState(history.state, '', location.pathname + location.search);
   const page = createRoot(element);
@@ -42,7 +42,7 @@ async function open(element: HTMLElement, state: PosState): Promise<void> {
   void keepForOffline().catch(() => undefined);
 }
 
-/** The page opens without a connection from its first visit on: the worker keeps the files that were loaded before it. */
+/** After the first visit the page also opens offline: the service worker stores the files that were loaded before it. */
 async function keepForOffline(): Promise<void> {
   await navigator.serviceWorker?.register('/pos/worker.js', { scope: '/pos' });
   const { active } = await navigator.serviceWorker.ready;
@@ -50,7 +50,7 @@ async function keepForOffline(): Promise<void> {
   active?.postMessage(performance.getEntriesByType('resource').map(({ name }) => name));
 }
 
-/** Two windows of one device would both go on with the order that is kept. The first one has the lock until it is closed. */
+/** Two windows of one device would both continue the stored order. The first window holds the lock until it is closed. */
 function isOnlyWindow(): Promise<boolean> {
   if (navigator.locks === undefined) return Promise.resolve(true);
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** Requests to the API of this origin, as the person who is signed in on this device. */
+/** Requests to the API of this origin, as the person signed in on this device. */
 
 export type Mode = 'test' | 'live';
 
@@ -13,10 +13,7 @@ export interface Request {
   readonly etag?: string | undefined;
 }
 
-/**
- * The answer of the gateway; or `unknown`, if there was none, or one that says nothing about the request: then it may or may not
- * have been carried out.
- */
+/** The gateway's answer. `unknown` if there was none about the request: it may or may not have been carried out. */
 export type Answer =
   | {
       readonly is: 'ok';
@@ -30,7 +27,7 @@ export type Answer =
 
 export type Ask = (request: Request, signal: AbortSignal) => Promise<Answer>;
 
-/** Longer than the gateway holds a request. */
+/** Longer than the gateway holds a long poll. */
 const TIMEOUT_MS = 30_000;
 
 export const ask: Ask = async (request, signal) => {
@@ -72,7 +69,7 @@ export const ask: Ask = async (request, signal) => {
   }
 };
 
-/** An overloaded or restarting gateway, a proxy's own page, and a first request that is still running are no refusals. */
+/** A 5xx, 408 or 429, a proxy's own page, and a first request that is still running are not refusals. */
 function refusalOf(status: number, { code, message }: { code?: unknown; message?: unknown }): Answer {
   const isPassing =
     status >= 500 || status === 429 || status === 408 || (status === 409 && code === 'idempotency_conflict');

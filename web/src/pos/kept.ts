@@ -1,10 +1,9 @@
 import type { Mode } from './gateway.ts';
 
-/** The part of the state that outlives a reload and a loss of power. */
+/** The part of the state that survives a reload and a loss of power. */
 export interface Kept {
-  /** The payment that is being taken. Null while there is none. */
+  /** The payment in progress. Null if there is none. */
   readonly open: OpenOrder | null;
-  /** The last payments of this device, the newest first. */
   readonly recent: readonly RecentPayment[];
   readonly currency: string;
   readonly place: Place | null;
@@ -19,21 +18,20 @@ export interface Place {
   readonly brand?: Brand | undefined;
 }
 
-/** The look that the merchant has chosen. */
 export interface Brand {
   readonly logoUrl: string | null;
-  /** `#rrggbb`; null: the colour of the gateway. */
+  /** `#rrggbb`, or null for the gateway's colour. */
   readonly accentColor: string | null;
 }
 
 export interface Order {
-  /** The Idempotency-Key. It is kept before the request is sent, so a repeated request creates no second payment. */
+  /** The Idempotency-Key. It is stored before the request is sent, so that a repeated request does not create a second payment. */
   readonly key: string;
   readonly place: Place;
   readonly currency: string;
-  /** Missing in what an older version has kept. */
+  /** Missing if an older version stored the order. */
   readonly decimals?: number;
-  /** Minor units, without the tip. */
+  /** In minor units, without the tip. */
   readonly amount: string;
   readonly tip: string;
 }
@@ -49,13 +47,13 @@ export type PaymentStatus = 'requires_action' | 'processing' | 'succeeded' | 'fa
 export interface RecentPayment {
   readonly id: string;
   readonly currency: string;
-  /** Missing in what an older version has kept. */
+  /** Missing if an older version stored the payment. */
   readonly decimals?: number | undefined;
-  /** Minor units, with the tip. */
+  /** In minor units, with the tip. */
   readonly total: string;
-  /** The last status that the gateway has told this device. */
+  /** The last status that this device received from the gateway. */
   readonly status: PaymentStatus;
-  /** Milliseconds of the gateway's time. */
+  /** Milliseconds since the epoch, by the gateway's clock. */
   readonly atMs: number;
 }
 
@@ -74,7 +72,7 @@ export function readKept(storage: Storage): Kept {
   }
 }
 
-/** False if the browser stores nothing. */
+/** False if the browser cannot store the state. */
 export function writeKept(storage: Storage, kept: Kept): boolean {
   try {
     const text = JSON.stringify(kept);
@@ -85,7 +83,7 @@ export function writeKept(storage: Storage, kept: Kept): boolean {
   }
 }
 
-/** A payment is in the list once, with its last status. */
+/** A payment is listed once, with its last status. */
 export function withRecent(recent: readonly RecentPayment[], payment: RecentPayment): readonly RecentPayment[] {
   const earlier = recent.find(({ id }) => id === payment.id);
   const others = recent.filter(({ id }) => id !== payment.id);
@@ -96,7 +94,7 @@ export function totalOf({ amount, tip }: Pick<Order, 'amount' | 'tip'>): string 
   return (BigInt(amount) + BigInt(tip)).toString();
 }
 
-/** A share of the amount in minor units, rounded half up. */
+/** A percentage of the amount in minor units, rounded half up. */
 export function tipOf(amount: string, percent: number): string {
   return ((BigInt(amount) * BigInt(percent) + 50n) / 100n).toString();
 }

@@ -1,15 +1,15 @@
 import type { Strings } from './strings/en.ts';
 
-/** The state that the server puts into the document of the point of sale. It holds nothing of the person: browsers keep the document. */
+/** The state that the server embeds in the document. It contains no personal data, because browsers store the document. */
 export interface PosState {
   /** BCP 47. */
   readonly locale: string;
   readonly dir: 'ltr' | 'rtl';
   readonly strings: Strings;
   readonly isSandbox: boolean;
-  /** The beginning of the link in the QR code: the payment's id without its prefix follows. Null: the gateway URL is the link. */
+  /** The beginning of the QR code's link, before the payment's id without its prefix. If null, the link is the gateway URL. */
   readonly qrStart: string | null;
   readonly nowMs: number;
-  /** The currencies that somebody could pay here, with the decimals of the gateway: browsers have others for some. */
+  /** The currencies that can be paid here, with the gateway's decimals: browsers use other decimals for some. */
   readonly currencies: readonly { readonly code: string; readonly decimals: number }[];
 }

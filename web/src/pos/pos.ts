@@ -27,28 +27,27 @@ export interface PosDeps {
   readonly clock: ServerClock;
   readonly newKey: () => string;
   readonly random: () => number;
-  /** Fires `offline`, and `wake` when the browser is back online or the page is looked at again. */
+  /** Fires `offline`, and `wake` when the browser is back online or the page becomes visible again. */
   readonly outside: EventTarget;
   /** Called once when a payment has succeeded. */
   readonly onPaid: () => void;
   readonly firstMode: Mode;
-  /** The currencies to choose from, with the decimals of the gateway. */
+  /** The currencies to choose from, with the gateway's decimals. */
   readonly currencies: readonly Currency[];
-  /** The words of line items. */
   readonly words: { readonly sale: string; readonly tip: string };
 }
 
-/** The page as everybody sees it. */
 export interface PosView {
   readonly kept: Kept;
-  /** `unknown` while the gateway has not answered. */
+  /** `unknown` until the gateway has answered. */
   readonly session: 'unknown' | 'in' | 'out' | 'no_merchant';
   readonly person: Person | null;
-  /** The last status that the gateway has told of the open payment. Null: none yet. */
+  /** The last status of the open payment that the gateway reported. Null if there is none yet. */
   readonly status: PaymentStatus | null;
   readonly isOffline: boolean;
   readonly isCancelling: boolean;
-  readonly problem: /** The order was not created. The amount is there to be charged again. */
+  /** `refused`: the order was not created, and `amount` can be charged again. */
+  readonly problem:
     | { readonly kind: 'refused'; readonly message: string; readonly amount?: string }
     | { readonly kind: 'storage' | 'link' }
     | null;
@@ -64,15 +63,15 @@ export interface Person {
 export type Pos = ReturnType<typeof createPos>;
 
 const HOLD_MS = 20_000;
-/** The least time between two requests while nothing changes, whatever the gateway answers. */
+/** The least time between two requests while the status does not change, even if the gateway does not hold them. */
 const MIN_INTERVAL_MS = 1_000;
 const FINAL: ReadonlySet<string> = new Set(['succeeded', 'failed', 'expired', 'cancelled']);
 const MODES: readonly Mode[] = ['test', 'live'];
 
 /**
- * The point of sale. An order is kept before it is sent, and sent again with the same Idempotency-Key until the gateway has
- * answered. A payment counts as paid only by an answer of the gateway that says `succeeded`: the clock of the device and lost
- * connections decide nothing.
+ * The point of sale. An order is stored before it is sent, and is sent again with the same Idempotency-Key until the gateway
+ * answers. A payment counts as paid only if the gateway reports `succeeded`: the device's clock and lost connections decide
+ * nothing.
  */
 export function createPos(deps: PosDeps) {
   const { storage, random, outside } = deps;
@@ -95,7 +94,7 @@ export function createPos(deps: PosDeps) {
     for (const listener of listeners) listener();
   }
 
-  /** Writes first, then shows. */
+  /** Stores the change before it is shown. */
   function keep(change: Partial<Kept>): boolean {
     const kept = { ...view.kept, ...change };
     const isKept = writeKept(storage, kept);
@@ -117,7 +116,7 @@ export function createPos(deps: PosDeps) {
     }
   }
 
-  /** The person and the merchant. A person of one merchant has one mode, and is refused in the other. */
+  /** Reads the person and the merchant. A person of one merchant has one mode, and is refused in the other. */
   async function readSession(): Promise<void> {
     for (let failures = 0; !life.signal.aborted; failures += 1) {
       const known = view.kept.place?.mode ?? deps.firstMode;
@@ -144,7 +143,7 @@ export function createPos(deps: PosDeps) {
     set({ session: isPlaced ? 'in' : 'no_merchant', person: shown, isOffline: false });
   }
 
-  /** Without an answer, the merchant keeps the look that it had. */
+  /** Without an answer, the page keeps the merchant's last known branding. */
   async function readBrand(): Promise<void> {
     const { place } = view.kept;
     if (place === null || view.session !== 'in') return;
@@ -156,7 +155,7 @@ export function createPos(deps: PosDeps) {
     keep({ place: { ...view.kept.place, brand: { logoUrl, accentColor } } });
   }
 
-  /** Takes the open order to its end, whatever comes between. */
+  /** Continues the open order until it has ended, whatever happens in between. */
   async function drive(open: OpenOrder, signal: AbortSignal): Promise<void> {
     const { order } = open;
     const payment = open.payment ?? (await create(order, signal));
@@ -195,7 +194,7 @@ export function createPos(deps: PosDeps) {
     return undefined;
   }
 
-  /** A refused order was not created. A session that has ended says nothing about the order: it is sent again after the sign-in. */
+  /** A refused order was not created. A 401 says nothing about the order, so it is sent again after the next sign-in. */
   function refuse({ status, message }: Extract<Answer, { is: 'refused' }>, { amount }: Order): undefined {
     if (status === 401) set({ session: 'out', person: null });
     else {
@@ -209,7 +208,7 @@ export function createPos(deps: PosDeps) {
     const { merchantId, mode } = order.place;
     let etag: string | undefined;
     for (let failures = 0; !signal.aborted && isOf(order); ) {
-      // After a failure the request is not held: the status may have changed meanwhile.
+      // After a failure the request is not held, because the status may have changed.
       const hold = failures === 0 && etag !== undefined ? `?maxPollMs=${HOLD_MS}` : '';
       const path = `/v1/payments/${payment.id}/status${hold}`;
       const answer = await untilOffline(outside, signal, (lost) =>
@@ -230,7 +229,7 @@ export function createPos(deps: PosDeps) {
         const isNews = status !== view.status;
         note(order, payment.id, status);
         if (FINAL.has(status)) return;
-        // A gateway without a free place for long polls answers at once without a change.
+        // A gateway without a free slot for long polls answers at once, without a change.
         if (!isNews) await pause(MIN_INTERVAL_MS, signal, outside);
         continue;
       }
@@ -272,12 +271,12 @@ export function createPos(deps: PosDeps) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Begins, or goes on where a reload or a loss of power has interrupted it. */
+    /** Begins, or continues after a reload or a loss of power. */
     async start(token: string): Promise<void> {
       resume();
       if (token !== '') await signIn(token);
       await readSession();
-      // The session had ended, and with it the look at the open payment.
+      // The session had ended, and the open payment is no longer followed.
       if (view.session === 'in' && !isDriving) resume();
       void readBrand();
     },
@@ -285,7 +284,7 @@ export function createPos(deps: PosDeps) {
       life.abort();
       running.abort();
     },
-    /** The order is kept before anything is sent. Without storage nothing is sent. */
+    /** The order is stored before anything is sent. Without storage nothing is sent. */
     charge(amount: string, tip: string): void {
       const { place, currency, open } = view.kept;
       if (place === null || open !== null) return;
@@ -297,8 +296,8 @@ export function createPos(deps: PosDeps) {
       else set({ kept: { ...view.kept, open: null } });
     },
     /**
-     * Cancels the open payment. The gateway decides: a payment that is being paid goes on. An order without an answer is
-     * forgotten: nobody has seen its code, so nobody can pay it.
+     * Cancels the open payment. The gateway decides: a payment that is already being paid continues. An order without an answer is
+     * dropped: nobody has seen its code, so nobody can pay it.
      */
     async cancel(): Promise<void> {
       const { open } = view.kept;
@@ -308,10 +307,10 @@ export function createPos(deps: PosDeps) {
       const { merchantId, mode } = open.order.place;
       const path = `/v1/payments/${open.payment.id}/cancel`;
       const answer = await deps.ask({ method: 'POST', path, mode, merchantId }, new AbortController().signal);
-      // The status request that is held tells the outcome. If the connection was lost, the cashier can press again.
+      // The held status request reports the outcome. If the connection was lost, the cashier can press again.
       if (answer.is !== 'ok' && isOf(open.order)) set({ isCancelling: false });
     },
-    /** Back to the keypad. The ended payment stays in the list. */
+    /** Returns to the keypad. The ended payment stays in the list. */
     done: clear,
     choose(change: { readonly currency?: string; readonly place?: Place }): void {
       keep(change);
@@ -334,7 +333,7 @@ export function createPos(deps: PosDeps) {
   }
 }
 
-/** The kept currency, if it can be chosen, and else the first one. An open order keeps its own. */
+/** The stored currency, if it can be chosen, else the first one. An open order keeps its own. */
 function withCurrency(kept: Kept, currencies: readonly Currency[]): Kept {
   if (currencies.some(({ code }) => code === kept.currency)) return kept;
   return { ...kept, currency: currencies[0]?.code ?? kept.currency };

@@ -1,7 +1,6 @@
-/** Sound and vibration for a paid payment. Browsers allow both only after somebody has touched the page. */
+/** Sound and vibration for a paid payment. Browsers allow both only after the page was touched. */
 export const paidSignal = createSignal();
 
-/** Two rising notes. */
 const NOTES = [
   { hertz: 880, atS: 0, lengthS: 0.12 },
   { hertz: 1318.5, atS: 0.13, lengthS: 0.28 },
@@ -11,13 +10,13 @@ const VOLUME = 0.25;
 function createSignal() {
   let context: AudioContext | undefined;
   return {
-    /** Called when somebody presses a button. */
+    /** Called when a button is pressed, because browsers allow sound only then. */
     prepare(): void {
       try {
         context ??= new AudioContext();
         void context.resume();
       } catch {
-        // Without sound the page still shows it.
+        // Without sound, the page still shows the payment.
       }
     },
     play(): void {

@@ -1,6 +1,6 @@
 /**
- * The service worker of the point of sale: the page opens without a connection. It keeps the document, scripts, sheets,
- * icons and the logo, and never an answer of the API.
+ * The service worker of the point of sale, by which the page opens without a connection. It stores the document, scripts,
+ * stylesheets, icons and the logo, but never an answer of the API.
  */
 interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -11,7 +11,7 @@ interface FetchEvent extends WorkerEvent {
   respondWith(answer: Promise<Response>): void;
 }
 
-/** The page names the files that it has loaded before the worker was there. */
+/** The page sends the URLs of the files that it loaded before the worker started. */
 interface FilesEvent extends WorkerEvent {
   readonly data: unknown;
 }
@@ -27,9 +27,9 @@ interface WorkerScope {
 const worker = globalThis as unknown as WorkerScope;
 const CACHE = 'till-pos';
 const PAGE = '/pos';
-/** A connection that is this slow is taken for none. */
+/** A slower connection is treated as none. */
 const PATIENCE_MS = 4_000;
-/** A build has fewer files. Files of older builds go first. */
+/** More than the files of one build. The oldest files are deleted first. */
 const MAX_FILES = 60;
 
 worker.addEventListener('install', (event) => event.waitUntil(worker.skipWaiting()));
@@ -47,7 +47,7 @@ function isFile(pathname: string): boolean {
   return /^\/(assets|icons|brand|logos)\//.test(pathname);
 }
 
-/** The first visit loads everything without the worker. Its files come from the browser's own cache, the document last. */
+/** At the first visit the page loads its files before the worker starts. The worker takes them from the HTTP cache. */
 async function keepLoaded(urls: unknown): Promise<void> {
   const files = (Array.isArray(urls) ? urls : [])
     .map((url) => new URL(String(url), location.href))
@@ -56,7 +56,7 @@ async function keepLoaded(urls: unknown): Promise<void> {
   await freshOrKept(new Request(PAGE));
 }
 
-/** The document of the gateway, or the kept one without a connection. */
+/** The gateway's document, or the stored one without a connection. */
 async function freshOrKept(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   try {
@@ -70,7 +70,7 @@ async function freshOrKept(request: Request): Promise<Response> {
   }
 }
 
-/** The name of a file changes with its content, so a kept one is right. */
+/** A file's name changes with its content, so a stored file is never outdated. */
 async function keptOrFresh(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   const kept = await cache.match(request);

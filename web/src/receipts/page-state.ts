@@ -1,7 +1,7 @@
 import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
 
-/** The page of a receipt. The server renders it whole: it has no script. */
+/** The page of a receipt. It has no script: the server renders everything. */
 export type ReceiptPageState = ReceiptPage | ReceiptMessage;
 
 interface InLanguage {
@@ -13,7 +13,7 @@ interface InLanguage {
 export interface ReceiptPage extends InLanguage {
   readonly kind: 'receipt';
   readonly isTest: boolean;
-  /** True if the merchant has switched the name of the gateway off. */
+  /** True if the merchant hides the gateway's name. */
   readonly hidesPoweredBy: boolean;
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
   /** The payment's id without its prefix. */
@@ -28,26 +28,26 @@ export interface ReceiptPage extends InLanguage {
     readonly amount: Amount | null;
   }[];
   readonly price: Amount;
-  /** The paid token. */
+  /** The amount in the token that was paid. */
   readonly paid: Amount;
-  /** The account that paid, CAIP-10; null if it was erased. */
+  /** The account that paid, CAIP-10. Null if it was erased. */
   readonly account: string | null;
-  /** The transactions that paid: more than one if money was sent to a deposit address in parts. */
+  /** The transactions that paid. More than one if money was sent to a deposit address in parts. */
   readonly transactions: readonly Transaction[];
   /** The refunds that have arrived. */
   readonly refunds: readonly (Transaction & { readonly price: Amount; readonly at: string })[];
-  /** Money that has arrived and did not count for the payment. */
+  /** Money that arrived and did not count for the payment. */
   readonly lateMoney: readonly LateMoney[];
-  /** Null while the receipt cannot be signed. */
+  /** Null if the receipt cannot be signed at present. */
   readonly proof: { readonly receiptUrl: string; readonly keysUrl: string; readonly scriptUrl: string } | null;
-  /** The address of this page, and that of the checkout. */
+  /** The URLs of this page and of the checkout. */
   readonly url: string;
   readonly checkoutUrl: string;
 }
 
 interface Transaction {
   readonly txId: string;
-  /** Null for a network without a block explorer. */
+  /** Null if the network has no block explorer. */
   readonly explorerUrl: string | null;
 }
 
@@ -55,11 +55,10 @@ interface ReceiptMessage extends InLanguage {
   readonly kind: 'not_found' | 'unavailable' | 'busy';
 }
 
-/** The content of a receipt in the payer's language, for the page and for paper alike. */
+/** The content of a receipt in the payer's language, for the page and for the PDF. */
 export interface Sheet extends InLanguage {
   readonly title: string;
   readonly shop: string;
-  /** The warning of a test payment. */
   readonly warning: string | null;
   readonly total: string;
   readonly sections: readonly Section[];
@@ -71,14 +70,13 @@ export interface Section {
   readonly title: string | null;
   readonly text?: string;
   readonly rows: readonly Row[];
-  /** Lines for a terminal. */
   readonly commands?: readonly string[];
 }
 
 export interface Row {
   readonly label: string;
   readonly value: string;
-  /** A hash or an account: left to right, and broken anywhere. */
+  /** A hash or an account: written left to right, and broken anywhere. */
   readonly isCode?: boolean;
   readonly isTotal?: boolean;
   readonly href?: string | null;

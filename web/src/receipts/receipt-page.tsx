@@ -20,13 +20,12 @@ const MESSAGES = {
   readonly [keyof ReceiptWords, keyof ReceiptWords]
 >;
 
-/** The title of the document, which browsers propose as the name of a printed file. */
+/** The document's title, which browsers propose as the file name of a print. */
 export function titleOf(state: ReceiptPageState, words: ReceiptWords): string {
   if (state.kind !== 'receipt') return words[MESSAGES[state.kind][0]];
   return fill(words.titleOf, { merchant: clamp(state.merchant.name, 64) });
 }
 
-/** A receipt on the screen, and on paper if it is printed from the browser. */
 export function ReceiptView({ state, words }: Props<ReceiptPageState>) {
   const hidesPoweredBy = state.kind === 'receipt' && state.hidesPoweredBy;
   return (
@@ -67,7 +66,7 @@ function Receipt({ state, words }: Props<ReceiptPage>) {
   );
 }
 
-/** Links to the files. They are not printed. */
+/** Links to the PDF files. They are hidden in print. */
 function Files({ state, words }: Props<ReceiptPage>) {
   const sizes: readonly PaperSize[] = ['a4', 'letter', 'roll'];
   return (

@@ -1,5 +1,5 @@
 import { type Amount, formatAmount, latinDigits } from '../shared/money.ts';
-import { clamp, fill } from '../shared/text.ts';
+import { addressOf, clamp, fill } from '../shared/text.ts';
 import type { ReceiptPage, Row, Section, Sheet } from './page-state.ts';
 import type { ReceiptWords } from './receipt-words.ts';
 
@@ -7,7 +7,6 @@ const MAX_NAME_CHARS = 120;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_REFERENCE_CHARS = 80;
 
-/** The content of a receipt, in the order in which it is read. */
 export function sheetOf(state: ReceiptPage, words: ReceiptWords): Sheet {
   const total = formatAmount(state.price, state);
   return {
@@ -39,7 +38,7 @@ function factsOf({ number, paidAt, referenceId, locale }: ReceiptPage, words: Re
   ];
 }
 
-/** The tip of a point of sale is an item. */
+/** The tip of the point of sale is one of the items. */
 function orderOf(state: ReceiptPage, words: ReceiptWords, total: string): Section {
   const description = clamp(state.description ?? '', MAX_DESCRIPTION_CHARS);
   const items = state.lineItems.map(({ name, quantity, amount }) => ({
@@ -61,7 +60,7 @@ function paymentOf(state: ReceiptPage, words: ReceiptWords): Section {
     rows: [
       { label: words.paidWith, value: formatAmount(paid, state) },
       ...(networkName == null ? [] : [{ label: words.network, value: networkName }]),
-      ...(account === null ? [] : [{ label: words.paidFrom, value: addressIn(account), isCode: true }]),
+      ...(account === null ? [] : [{ label: words.paidFrom, value: addressOf(account), isCode: true }]),
       ...state.transactions.map(({ txId, explorerUrl }) => ({
         label: words.transaction,
         value: txId,
@@ -85,7 +84,7 @@ function refundsOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   return [{ title: words.refunds, rows: [...rows, last] }];
 }
 
-/** Money that did not count is no part of the total. */
+/** Late money is not part of the total. */
 function lateMoneyOf(state: ReceiptPage, words: ReceiptWords): Section[] {
   const { lateMoney, merchant } = state;
   if (lateMoney.length === 0) return [];
@@ -111,16 +110,12 @@ function proofOf({ proof, url, paid }: ReceiptPage, words: ReceiptWords): Sectio
   };
 }
 
-/** A text of somebody else as a bidi isolate: it cannot reorder the text around it. */
+/** A text of a third party, as a bidi isolate that cannot reorder the text around it. */
 function isolated(text: string): string {
   return text === '' ? '' : `\u2068${text}\u2069`;
 }
 
-function addressIn(account: string): string {
-  return account.slice(account.lastIndexOf(':') + 1);
-}
-
-/** In UTC: the server does not know the payer's time zone, and paper has none. */
+/** In UTC, because the server does not know the payer's time zone. */
 function timeText(iso: string, locale: string): string {
   const format = new Intl.DateTimeFormat(latinDigits(locale), {
     dateStyle: 'long',

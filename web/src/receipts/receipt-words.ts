@@ -8,10 +8,9 @@ import { fr } from './strings/fr.ts';
 import { ja } from './strings/ja.ts';
 import { pt } from './strings/pt.ts';
 
-/** For the server, which renders the whole page. */
 export const STRINGS: Readonly<Record<string, Strings>> = { en, de, fr, es, pt, ja, ar };
 
-/** The words of receipts, over those that they share with the checkout. */
+/** The texts of receipts, and those that they share with the checkout. */
 export type ReceiptWords = Omit<CheckoutStrings, keyof Strings> & Strings;
 
 export function wordsIn(locale: string): ReceiptWords {

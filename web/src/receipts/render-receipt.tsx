@@ -4,13 +4,11 @@ import { ReceiptView, titleOf } from './receipt-page.tsx';
 import { sheetOf } from './receipt-sheet.ts';
 import { wordsIn } from './receipt-words.ts';
 
-/** The content of the document's body, and its title. */
 export function renderReceipt(state: ReceiptPageState): { readonly html: string; readonly title: string } {
   const words = wordsIn(state.locale);
   return { html: renderToStaticMarkup(<ReceiptView state={state} words={words} />), title: titleOf(state, words) };
 }
 
-/** The content of the receipt on paper. */
 export function receiptSheet(state: ReceiptPage): Sheet {
   return sheetOf(state, wordsIn(state.locale));
 }

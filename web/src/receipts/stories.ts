@@ -5,7 +5,7 @@ import type { PaperSize, ReceiptPage } from './page-state.ts';
 export interface ReceiptStory {
   readonly name: string;
   readonly state: ReceiptPage;
-  /** The paper of its picture as PDF. */
+  /** The paper size of its PDF picture. */
   readonly paper: PaperSize;
 }
 

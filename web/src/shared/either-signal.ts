@@ -1,4 +1,4 @@
-/** Aborts when one of the two does. Browsers inside wallets are often some years old and lack `AbortSignal.any`. */
+/** Aborts when either signal does. The browsers inside wallet apps are often some years old and lack `AbortSignal.any`. */
 export function eitherSignal(first: AbortSignal, second: AbortSignal): AbortSignal {
   if (typeof AbortSignal.any === 'function') return AbortSignal.any([first, second]);
   const either = new AbortController();

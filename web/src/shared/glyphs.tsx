@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The icons of the page: one weight, a grid of 24, drawn as lines in the colour of the surrounding text. */
+/** Icons on a grid of 24, drawn as lines of equal weight in the colour of the surrounding text. */
 function Glyph({ children, isFlipped = false }: { readonly children: ReactNode; readonly isFlipped?: boolean }) {
   return (
     <svg className={isFlipped ? 'glyph glyph-flips' : 'glyph'} viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -1,6 +1,6 @@
 import type { Amount } from './money.ts';
 
-/** Money that has arrived and did not count for its payment, as payers see it. */
+/** Money that arrived and did not count for its payment, as payers see it. */
 export interface LateMoney {
   readonly reason: LateReason;
   readonly status: 'unclaimed' | 'requested' | 'returning' | 'returned';

@@ -13,19 +13,17 @@ export interface Amount {
   };
 }
 
-/** Amounts are integers of the smallest unit. They become text without ever being a floating-point number. */
-
-/** `decimalText('1234', 2)` is `12.34`. */
+/** `decimalText('1234', 2)` is `12.34`. Amounts never become a floating-point number. */
 export function decimalText(value: string, decimals: number): string {
   const digits = value.padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals).replace(/^0+(?=\d)/, '');
   return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
 }
 
-/** Enough to distinguish payable amounts. Coins have 18 decimals, too many to read. */
+/** Enough to distinguish payable amounts. The 18 decimals of coins are too many to read. */
 const MAX_SHOWN_DECIMALS = 8;
 
-/** Fewer decimals, rounded up: the shown amount is never less than the paid amount. */
+/** Rounded up to fewer decimals, so that the shown amount is never less than the paid amount. */
 export function shortened({ value, display }: Amount): { readonly text: string; readonly isExact: boolean } {
   const surplus = display.decimals - MAX_SHOWN_DECIMALS;
   if (surplus <= 0) return { text: decimalText(value, display.decimals), isExact: true };
@@ -41,7 +39,7 @@ export interface NumberStyle {
   readonly dir: 'ltr' | 'rtl';
 }
 
-/** In the payer's language: `€12.34`, `12,34 €`, `0.0035 ETH`. */
+/** Formats an amount in the payer's language: `€12.34`, `12,34 €`, `0.0035 ETH`. */
 export function formatAmount(amount: Amount, style: NumberStyle): string {
   const { assetSymbol, decimals } = amount.display;
   const [kind, currency = ''] = amount.unit.split('/');
@@ -67,12 +65,12 @@ export function formatMoney(
     const parts = format.formatToParts(text as `${number}`);
     return inOrder(parts.map(({ type, value }) => (type === 'currency' ? isolated(value) : value)).join(''));
   } catch {
-    // A currency unknown to the browser.
+    // The browser does not know the currency.
     return withSymbol(text, currency, style);
   }
 }
 
-/** A formatter takes longer to make than to use, and a table has hundreds of amounts. */
+/** Cached, because creating a formatter takes longer than using it, and a table has hundreds of amounts. */
 const formats: Record<string, Intl.NumberFormat> = {};
 
 export function numberFormat(locale: string, options: Intl.NumberFormatOptions): Intl.NumberFormat {
@@ -81,7 +79,7 @@ export function numberFormat(locale: string, options: Intl.NumberFormatOptions):
   return formats[key];
 }
 
-/** An amount of a token, which locale data does not contain: at least two decimals if it has any. */
+/** An amount of a token, which locale data does not know. It has at least two decimals, if the token has any. */
 export function withSymbol(text: string, symbol: string, { locale, dir }: NumberStyle): string {
   const decimals = text.split('.')[1]?.length ?? 0;
   const number = numberFormat(locale, {
@@ -92,19 +90,19 @@ export function withSymbol(text: string, symbol: string, { locale, dir }: Number
 }
 
 /**
- * In a right-to-left language the number is on the right and the currency on its left, for tokens and currencies alike. The
- * order is set by bidi isolates in the text, so it also holds in attributes, which have no direction of their own.
+ * In right-to-left languages the number is on the right and the currency on the left, for tokens as for currencies. Bidi isolates
+ * in the text set the order, so that it also holds in attributes, which have no direction.
  */
 function inOrder(text: string): string {
   return `\u2067${text}\u2069`;
 }
 
-/** Without an isolate the bidi algorithm would move the sign of `US$` before its letters. */
+/** Without an isolate, the bidi algorithm would move the sign of `US$` before its letters. */
 function isolated(symbol: string): string {
   return `\u2068${symbol}\u2069`;
 }
 
-/** Two significant digits, rounded up, for an estimated fee. */
+/** An estimated fee with two significant digits, rounded up. */
 export function formatEstimate(units: bigint, decimals: number, symbol: string, style: NumberStyle): string {
   const digits = units.toString();
   const unit = 10n ** BigInt(Math.max(0, digits.length - 2));
@@ -112,7 +110,7 @@ export function formatEstimate(units: bigint, decimals: number, symbol: string, 
   return withSymbol(decimalText(rounded.toString(), decimals).replace(/\.?0+$/, ''), symbol, style);
 }
 
-/** Wallets show the digits 0–9 in every language, and payers compare. */
+/** Digits 0–9 in every language, because wallets show them and payers compare. */
 export function latinDigits(locale: string): string {
   return `${locale}-u-nu-latn`;
 }

@@ -1,6 +1,6 @@
-/** Set if the sandbox chain runs: the page then has its own wallet, with play money. */
+/** Set if the sandbox chain runs. The page then has its own wallet with play money. */
 export interface Sandbox {
-  /** Same-origin JSON-RPC of the sandbox chain. */
+  /** The JSON-RPC path of the sandbox chain, on the page's origin. */
   readonly rpcPath: string;
   /** CAIP-2. */
   readonly chainId: string;
@@ -8,10 +8,7 @@ export interface Sandbox {
   readonly blockViewPath: string;
 }
 
-/**
- * The networks a wallet in the browser can pay on, each with its coin. A test compares them with the gateway's own
- * list.
- */
+/** The networks on which a browser wallet can pay, with their coins. A test compares them with the gateway's list. */
 export const EVM_COINS: Readonly<Record<string, string>> = {
   'eip155:1': 'ETH',
   'eip155:10': 'ETH',
@@ -29,18 +26,18 @@ export const EVM_COINS: Readonly<Record<string, string>> = {
   'eip155:421614': 'ETH',
 };
 
-/** The address as an account on every network; the gateway ignores networks it does not use. */
+/** The address as an account on every network. The gateway ignores networks that it does not use. */
 export function accountsOf(address: string, sandbox: Sandbox | null): readonly string[] {
   const chains = new Set([...Object.keys(EVM_COINS), ...(sandbox === null ? [] : [sandbox.chainId])]);
   return [...chains].map((chainId) => `${chainId}:${address}`);
 }
 
-/** `caip19/eip155:1/erc20:0x…` → `eip155:1`; undefined for a currency. */
+/** `caip19/eip155:1/erc20:0x…` gives `eip155:1`. Undefined for a currency. */
 export function chainOf(unit: string): string | undefined {
   return /^caip19\/([^/]+)\//.exec(unit)?.[1];
 }
 
-/** The gateway's path that redirects to the block explorer of a transaction. */
+/** The gateway's path that redirects to the transaction in a block explorer. */
 export function transactionPath(chainId: string | undefined, txId: string): string | null {
   return chainId === undefined || !/^[0-9A-Za-z]+$/.test(txId) ? null : `/tx/${chainId}/${txId}`;
 }

@@ -1,11 +1,10 @@
 interface MessageProps {
-  /** The name of the page in its class names: `link` or `slip`. */
+  /** The prefix of the page's class names: `link` or `slip`. */
   readonly page: string;
   readonly title: string;
   readonly text: string;
 }
 
-/** A page that has nothing to show but a message. */
 export function PageMessage({ page, title, text }: MessageProps) {
   return (
     <main className="sheet sheet-single">

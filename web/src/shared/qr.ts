@@ -1,12 +1,12 @@
 import { encode } from 'uqr';
 
-/** A QR code as one path: `size` modules wide, with all dark modules. */
+/** A QR code as one SVG path of all dark modules, `size` modules wide. */
 export interface QrShape {
   readonly size: number;
   readonly path: string;
 }
 
-/** Loaded on demand: most payers have their wallet in the browser. */
+/** Loaded on demand, because most payers have their wallet in the browser. */
 export function qrShape(text: string): QrShape {
   const { size, data } = encode(text, { ecc: 'M', border: 0 });
   const path = data

@@ -1,17 +1,14 @@
-/**
- * Hands an API key from the dashboard to the API reference, in memory: by messages between two windows of this origin. The
- * key is in no address and in no storage.
- */
+/** Passes an API key to the API reference by messages between two windows of this origin. No URL or storage contains the key. */
 
 const READY = 'till.reference-ready';
 const HANDED_OVER_WITHIN_MS = 60_000;
 
-/** A key of the mode test. No other key belongs into examples, which are copied and shown to others. */
+/** Only test keys may be inserted into examples, because examples are copied and shown to others. */
 export function isTestKey(text: string): boolean {
   return /^till_test_[0-9A-Za-z]{20,60}$/.test(text);
 }
 
-/** Opens the reference in another tab, which gets the key once it is ready. */
+/** Opens the reference in another tab, which gets the key when it is ready. */
 export function openReference(key: string): void {
   const tab = open('/docs', '_blank');
   if (tab === null) return;
@@ -25,7 +22,7 @@ export function openReference(key: string): void {
   setTimeout(() => done.abort(), HANDED_OVER_WITHIN_MS);
 }
 
-/** Takes a key from the window that opened this one, if it is of this origin and has one. */
+/** Takes a key from the window that opened this one, if that window has the same origin. */
 export function takeKey(onKey: (key: string) => void): void {
   const from: Window | null = opener;
   if (from === null) return;

@@ -1,14 +1,13 @@
 /**
- * The server's time. Payers' clocks may be wrong by an hour, so the page starts from the time in the document,
- * continues with the monotonic clock, and is corrected by the gateway's answers, because that clock may stop in a
- * sleeping laptop.
+ * The server's time, because payers' clocks may be wrong by an hour. The clock starts with the time in the document, continues with
+ * the monotonic clock, and is corrected by the gateway's answers: the monotonic clock may stop while a laptop sleeps.
  */
 export interface ServerClock {
   nowMs(): number;
   observe(serverMs: number): void;
 }
 
-/** `Date` headers have whole seconds, and answers take time: smaller differences are noise. */
+/** Smaller differences are ignored: `Date` headers have whole seconds, and answers take time. */
 const TOLERANCE_MS = 2_000;
 
 export function createServerClock(renderedAtMs: number, monotonicMs: () => number, sinceRenderMs: number): ServerClock {

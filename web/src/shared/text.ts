@@ -5,7 +5,7 @@ export function fill(template: string, values: Readonly<Record<string, string>>)
     .join('');
 }
 
-/** A template as words and names, in order. */
+/** The parts of a template: text and names, in order. */
 export function partsOf(template: string): readonly { readonly text: string; readonly isName: boolean }[] {
   return template
     .split(/\{(\w+)\}/)
@@ -13,33 +13,38 @@ export function partsOf(template: string): readonly { readonly text: string; rea
     .filter(({ text }) => text !== '');
 }
 
-/** `0x1234…abcd`: enough to recognise one's own account. */
+/** The address of a CAIP-10 account or of a plain address. */
+export function addressOf(account: string): string {
+  return account.slice(account.lastIndexOf(':') + 1);
+}
+
+/** `0x1234…abcd`: enough for people to recognise their account. */
 export function shortAccount(account: string): string {
-  const address = account.slice(account.lastIndexOf(':') + 1);
+  const address = addressOf(account);
   return address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** Two initials, shown until the image of a name is loaded. */
+/** Two initials, shown until an image is loaded. */
 export function initialsOf(name: string): string {
   const letters = name.split(/[\s\-_.,]+/).flatMap((word) => word.match(/[\p{L}\p{N}]/u) ?? []);
   return letters.slice(0, 2).join('').toLocaleUpperCase();
 }
 
 /**
- * Untrusted text on one short line. It is cut between grapheme clusters, so that no emoji breaks. Bidi control
- * characters are removed, so that it cannot reorder the text around it.
+ * Untrusted text on one short line. It is cut between grapheme clusters, so that no emoji breaks. Bidi controls are removed, so
+ * that it cannot reorder the text around it.
  */
 export function clamp(text: string, maxChars: number): string {
   const one = text
     .replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
     .replace(/\s+/g, ' ')
     .trim();
-  // Most texts are short, and a segmenter takes long to make.
+  // A segmenter is created only for long texts, because that takes long.
   const chars = one.length > maxChars ? charactersOf(one) : [];
   return chars.length > maxChars ? `${chars.slice(0, maxChars - 1).join('')}…` : one;
 }
 
-/** Browsers inside wallets are often some years old. Without a segmenter the text is cut between code points. */
+/** The browsers inside wallet apps are often some years old. Without a segmenter, the text is cut between code points. */
 function charactersOf(text: string): readonly string[] {
   return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment) : [...text];
 }

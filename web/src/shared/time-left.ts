@@ -1,6 +1,6 @@
 import { numberFormat } from './money.ts';
 
-/** The filled part of the ring: full until the last five minutes, so every tab and device shows the same. */
+/** The ring is full until the last five minutes. A fixed time, so that all tabs and devices show the same. */
 const RING_MS = 300_000;
 
 export interface TimeLeft {
@@ -28,7 +28,7 @@ function durationText(seconds: number, locale: string): string {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** `10 seconds`, in the words and plural forms of the language. */
+/** `10 seconds`, in the language's words and plural forms. */
 export function unitText(value: number, unit: 'second' | 'minute' | 'day', locale: string): string {
   return numberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }

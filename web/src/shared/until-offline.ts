@@ -1,6 +1,6 @@
 import { eitherSignal } from './either-signal.ts';
 
-/** A held request does not notice a lost connection: the page would seem to wait normally. */
+/** Aborts a held request when the browser goes offline. The request would not notice, and the page would seem to wait. */
 export async function untilOffline<T>(
   outside: EventTarget,
   signal: AbortSignal,

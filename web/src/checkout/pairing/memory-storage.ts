@@ -1,4 +1,4 @@
-/** The store of the pairing client, for the time of a visit. */
+/** The pairing client's storage, kept only for the visit. */
 export function memoryStorage() {
   const values = new Map<string, unknown>();
   return {

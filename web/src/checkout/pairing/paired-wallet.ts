@@ -10,51 +10,48 @@ import { addressesIn, orderedBy, readSession, type Session, sharesNetwork } from
 
 interface PairedWalletInput {
   readonly pairing: Pairing;
-  /** The wallet shows the name of the merchant to the payer. */
+  /** The wallet shows the merchant's name to the payer. */
   readonly page: Pick<PaymentPage, 'payment'>;
-  /** The origin of the page, which the wallet shows too. */
+  /** The page's origin, which the wallet also shows. */
   readonly url: string;
 }
 
 export interface PairedWallet extends Provider {
-  /** Ends the session, and forgets a code that is not used yet. The wallet can be paired again. */
+  /** Ends the session, and drops an unused code. The wallet can be paired again. */
   close(): void;
 }
 
-/** The requests that a payment needs. Reads are not among them: wallets do not answer them through the relay. */
+/** The methods that a payment needs. Reads are not included, because wallets do not answer them through the relay. */
 const METHODS = ['eth_signTypedData_v4', 'eth_sendTransaction'];
 const EVENTS = ['accountsChanged', 'chainChanged'];
-/** The relay has to take the code within this time. */
+/** The relay must accept the code within this time. */
 const CODE_WITHIN_MS = 20_000;
-/** The least lifetime of a request that the protocol allows. */
+/** The shortest lifetime of a request that the protocol allows. */
 const REQUEST_S = 300;
 const USER_DISCONNECTED = { code: 6000, message: 'User disconnected.' };
-/** Rejections by the user: of EIP-1193, and the ones of the pairing protocol. */
+/** The codes of a rejection by the user, in EIP-1193 and in the pairing protocol. */
 const REJECTIONS: readonly unknown[] = [4001, 5000, 5001, 5002, 5003];
 
-/**
- * A wallet on another device, as an EIP-1193 provider. Everything between the two is encrypted, and goes through the
- * relay. The event `code` has the code to scan.
- */
+/** A wallet on another device, as an EIP-1193 provider through an encrypted relay. The event `code` has the code to scan. */
 export async function createPairedWallet({ pairing, page, url }: PairedWalletInput): Promise<PairedWallet> {
   const client = await SignClient.init({
     projectId: pairing.projectId,
     relayUrl: pairing.relayUrl,
     metadata: { name: clamp(page.payment.merchant.name, 60), description: '', url, icons: [] },
-    // The keys of a session are worth nothing after the visit.
+    // Not persistent: the keys of a session are useless after the visit.
     storage: memoryStorage(),
     telemetryEnabled: false,
     logger: 'silent',
   });
-  // It would load a frame of another origin, which the policy of the page forbids, and wait for it.
+  // The original loads a frame of another origin and waits for it. The page's content security policy forbids that frame.
   client.core.verify.register = async () => undefined;
 
   const events = new EventTarget();
   const wrappers = new Map<unknown, (event: Event) => void>();
   const emit = (type: string, detail: unknown) => events.dispatchEvent(new CustomEvent(type, { detail }));
-  /** Counts attempts to pair. An older attempt must not change the session of a newer one. */
+  /** The number of pairing attempts. An older attempt must not change the session of a newer one. */
   let attempt = 0;
-  /** Codes that a wallet may still answer. */
+  /** The number of codes that a wallet may still answer. */
   let openCodes = 0;
   let session: Session | null = null;
   let network = '';
@@ -94,7 +91,7 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     const code = client
       .connect({ optionalNamespaces: { eip155: { chains: [...pairing.networks], methods: METHODS, events: EVENTS } } })
       .then(({ uri = '', approval }) => ({ uri, approved: approval() }));
-    // The payer may have left the code behind, and a wallet approve it later: nobody uses that session.
+    // A wallet may approve a code after the payer has left it. Such a session is ended.
     void code
       .then(({ approved }) => approved)
       .then(
@@ -146,7 +143,7 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
     if (ending !== null) void end(ending);
   }
 
-  /** Tells the wallet, so that it does not list a connection without a page. */
+  /** Disconnects, so that the wallet does not list a connection without a page. */
   async function end({ topic, pairingTopic }: Pick<Session, 'topic' | 'pairingTopic'>): Promise<void> {
     await client.disconnect({ topic, reason: USER_DISCONNECTED }).catch(() => {});
     await client.disconnect({ topic: pairingTopic, reason: USER_DISCONNECTED }).catch(() => {});
@@ -183,7 +180,7 @@ export async function createPairedWallet({ pairing, page, url }: PairedWalletInp
   };
 }
 
-/** An error without a code is the client's own: nobody has used the code in time. */
+/** An error without a code comes from the client: no wallet used the code in time. */
 function pairingFailure(error: unknown): WalletError {
   const { code } = Object(error) as { code?: unknown };
   if (REJECTIONS.includes(code)) return new WalletError('rejected');
@@ -191,8 +188,8 @@ function pairingFailure(error: unknown): WalletError {
 }
 
 /**
- * An error with a code is the wallet's answer. All others (the session ended, the request expired, the relay did not take
- * it) leave open whether the wallet has carried the request out.
+ * An error with a code is the wallet's answer. After all others (session ended, request expired, relay failed), the wallet may have
+ * executed the request.
  */
 function requestFailure(error: unknown): unknown {
   const { code } = Object(error) as { code?: unknown };
@@ -200,7 +197,7 @@ function requestFailure(error: unknown): unknown {
   return typeof code === 'number' && code !== USER_DISCONNECTED.code ? error : new WalletError('silent');
 }
 
-/** The code, unless the relay cannot be reached in time. */
+/** The code. Fails if the relay cannot be reached in time. */
 async function within<T>(timeoutMs: number, code: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,8 +1,10 @@
-/** A session with a paired wallet: the part of it that this payment can use. */
+import { addressOf } from '../../shared/text.ts';
+
+/** The part of a paired wallet's session that this payment can use. */
 export interface Session {
   readonly topic: string;
   readonly pairingTopic: string;
-  /** CAIP-10, in lower case; the preferred one first. */
+  /** CAIP-10, in lower case, the preferred account first. */
   readonly accounts: readonly string[];
   /** The networks of the accounts, CAIP-2. */
   readonly networks: readonly string[];
@@ -16,7 +18,7 @@ interface Settled {
   readonly namespaces: Readonly<Record<string, unknown>>;
 }
 
-/** Reads a wallet's answer, which may name other accounts, networks and methods than it was asked for. */
+/** Reads a wallet's answer, which may contain other accounts, networks and methods than requested. */
 export function readSession({ topic, pairingTopic, namespaces }: Settled, networks: readonly string[]): Session {
   const ours = Object.entries(namespaces)
     .filter(([name]) => /^eip155(:\d+)?$/.test(name))
@@ -34,7 +36,7 @@ export function readSession({ topic, pairingTopic, namespaces }: Settled, networ
   };
 }
 
-/** The session with the account first that the wallet has switched to. Accounts that it never shared are ignored. */
+/** Puts the account that the wallet has switched to first. Accounts that the wallet never shared are ignored. */
 export function orderedBy(session: Session, switchedTo: unknown): Session {
   const wanted = textsIn(switchedTo).map((account) => addressOf(account.toLowerCase()));
   const isWanted = (account: string) => addressOf(account) === wanted[0];
@@ -42,7 +44,7 @@ export function orderedBy(session: Session, switchedTo: unknown): Session {
   return { ...session, accounts: [...accounts.filter(isWanted), ...accounts.filter((each) => !isWanted(each))] };
 }
 
-/** The addresses of the accounts, each once. */
+/** The addresses of the accounts, without duplicates. */
 export function addressesIn(session: Session | null): readonly string[] {
   return [...new Set(session?.accounts.map(addressOf))];
 }
@@ -55,11 +57,6 @@ const ACCOUNT = /^eip155:\d+:0x[0-9a-f]{40}$/;
 
 function networkOf(account: string): string {
   return account.slice(0, account.lastIndexOf(':'));
-}
-
-/** The address of a CAIP-10 account, or of an address. */
-function addressOf(account: string): string {
-  return account.slice(account.lastIndexOf(':') + 1);
 }
 
 function textsIn(value: unknown): readonly string[] {

@@ -3,7 +3,7 @@ import type { RefundPage } from '../page-state.ts';
 import { openSigning } from './open-signing.ts';
 import { RefundApp } from './refund-app.tsx';
 
-/** The page with its script, which continues from the server's markup. */
+/** The page with its script, which hydrates the server's markup. */
 export function LiveRefund({ page }: { readonly page: RefundPage }) {
   const [{ signing, discover }] = useState(() => openSigning(page));
   const state = useSyncExternalStore(signing.subscribe, signing.getState, signing.getState);

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, CheckGlyph, ClockGlyph, CrossGlyph } from '../../shared/glyphs.tsx';
 import { chainOf, transactionPath } from '../../shared/networks.ts';
-import { fill, shortAccount } from '../../shared/text.ts';
+import { addressOf, fill, shortAccount } from '../../shared/text.ts';
 import type { RefundPage, RefundView } from '../page-state.ts';
 import { refusalText } from '../ui/confirming.tsx';
 import { Line } from '../ui/endings.tsx';
@@ -25,7 +25,6 @@ export interface RefundProps {
   readonly actions: Pick<SigningPage, 'sign' | 'back'>;
 }
 
-/** The whole page, as a function of its state. */
 export function RefundApp(props: RefundProps) {
   const { page, state } = props;
   const { refund, step, isAway } = state;
@@ -53,7 +52,7 @@ export function RefundApp(props: RefundProps) {
   );
 }
 
-/** Everything that is signed: visible in every step. */
+/** Everything that the signature covers, visible in every step. */
 function Summary({ refund, words }: { readonly refund: RefundView; readonly words: RefundStrings }) {
   const { merchant, amount, fee, isFeeReturned, destination, account } = refund;
   const { strings } = useWords();
@@ -83,7 +82,7 @@ function Summary({ refund, words }: { readonly refund: RefundView; readonly word
 
 function Account({ account }: { readonly account: string }) {
   return (
-    <span dir="ltr" title={account.slice(account.lastIndexOf(':') + 1)}>
+    <span dir="ltr" title={addressOf(account)}>
       {shortAccount(account)}
     </span>
   );
@@ -138,7 +137,7 @@ function closedText({ status, waitingFor }: RefundView, words: RefundStrings): s
   return waitingFor === 'float' ? words.heldText : words.preparingText;
 }
 
-/** The wallets of this browser. The page without a script says why there are none. */
+/** The wallets of this browser. Without a script, the page explains why it shows none. */
 function Ready({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const words = page.refundStrings;
@@ -163,7 +162,6 @@ function Ready({ page, state, actions }: RefundProps) {
   );
 }
 
-/** The wallet has been asked. */
 function Underway({ page, state, actions }: RefundProps) {
   const { strings } = useWords();
   const { refund, step } = state;
@@ -270,7 +268,7 @@ function noticeText({ strings, refundStrings }: RefundPage, { notice, refund }: 
   return fill(strings[notice.is], { account: wanted, network });
 }
 
-/** The text for screen readers where nothing takes the focus. */
+/** The text for screen readers in steps that do not move the focus. */
 function spoken({ page, state }: RefundProps): string {
   const { refund, step } = state;
   const words = page.refundStrings;

@@ -37,7 +37,6 @@ interface RefundTelling {
   readonly isScriptless?: true;
 }
 
-/** The page on which a merchant signs for a refund. */
 function tellRefund(name: string, { refund, state, page: change, isScriptless }: RefundTelling = {}): Story {
   const language = { locale: 'en', dir: 'ltr', strings: en, refundStrings: refundWords('en') } as const;
   const shown = { ...REFUND, ...refund };

@@ -1,4 +1,4 @@
-/** The words of the page on which a merchant signs for a refund, in the languages of the checkout, whose other words it shares. */
+/** The texts of the page on which a merchant signs a refund. The page also uses texts of the checkout. */
 const en = {
   title: 'Refund of {merchant}',
   signTitle: 'Sign for this refund',

@@ -10,11 +10,10 @@ import {
 } from '../api.ts';
 import type { RefundView } from '../page-state.ts';
 
-/** The gateway's routes for a refund that a merchant signs for. */
 export interface SigningGateway {
-  look(signal: AbortSignal): Promise<Answer<RefundView>>;
+  refund(signal: AbortSignal): Promise<Answer<RefundView>>;
   actions(signal: AbortSignal): Promise<Answer<readonly WalletRpc[]>>;
-  /** May be repeated with the same result. */
+  /** Idempotent for the same result. */
   confirm(result: string, signal: AbortSignal): Promise<Answer<RefundView>>;
 }
 
@@ -23,7 +22,7 @@ export function createSigningGateway(input: ConnectionInput & { readonly code: s
   const post = (path: string, body: unknown, signal: AbortSignal) =>
     ask(input, base + path, { method: 'POST', body: JSON.stringify(body) }, signal, TIMEOUT_MS);
   return {
-    look: async (signal) => read(await ask(input, base, { method: 'GET' }, signal, TIMEOUT_MS), refundIn),
+    refund: async (signal) => read(await ask(input, base, { method: 'GET' }, signal, TIMEOUT_MS), refundIn),
     actions: async (signal) => read(await post('/actions', {}, signal), actionsIn),
     confirm: async (result, signal) => read(await post('/confirm', { result }, signal), refundIn),
   };

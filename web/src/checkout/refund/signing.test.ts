@@ -58,7 +58,7 @@ describe('signing for a refund', () => {
       }) as never;
     const memory = createMemory({ local: store, session: store });
     const gateway = {
-      look: async () => ok(present),
+      refund: async () => ok(present),
       actions: async () => ok([SIGN]),
       confirm: async (result: string) => {
         confirms.push(result);

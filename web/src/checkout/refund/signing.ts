@@ -1,6 +1,7 @@
 import { backoffMs, pause } from '../../shared/backoff.ts';
 import { eitherSignal } from '../../shared/either-signal.ts';
 import type { Sandbox } from '../../shared/networks.ts';
+import { addressOf } from '../../shared/text.ts';
 import type { Answer } from '../api.ts';
 import type { Ask, Notice } from '../flow-state.ts';
 import type { RefundView } from '../page-state.ts';
@@ -13,12 +14,11 @@ import type { Wallet, WalletCard } from '../wallets.ts';
 import type { RefundStrings } from './refund-strings.ts';
 import type { SigningGateway } from './signing-api.ts';
 
-/** The state of the page on which a merchant signs for a refund. */
 export interface Signing {
   readonly refund: RefundView;
   readonly step: SigningStep;
   readonly notice: SigningNotice | null;
-  /** Null until the page has searched. */
+  /** Null until the search for wallets has ended. */
   readonly wallets: readonly WalletCard[] | null;
   readonly isAway: boolean;
 }
@@ -28,10 +28,10 @@ export type SigningStep =
   | { readonly at: 'connecting' | 'preparing'; readonly wallet: WalletCard; readonly isSlow: boolean }
   | { readonly at: 'asking'; readonly ask: Ask; readonly wallet: WalletCard; readonly isSlow: boolean }
   | { readonly at: 'mining'; readonly wallet: WalletCard; readonly txId: string }
-  /** The wallet has answered. Until it is delivered, the page has to stay open. */
+  /** The wallet has answered. The page must stay open until the answer is delivered. */
   | { readonly at: 'delivering'; readonly txId: string | null };
 
-/** A word of the checkout, or of the refund page. */
+/** The key of a text of the checkout or of the refund page. */
 export type SigningNotice =
   | { readonly is: Notice }
   | { readonly is: keyof Pick<RefundStrings, 'notNow' | 'ranOut'> }
@@ -58,7 +58,7 @@ export interface SigningPage {
 
 const SLOW_MS = 15_000;
 const POLL_MS = 2_000;
-/** Delivery is retried for about ten minutes. By then the request to sign has run out. */
+/** Deliveries are retried for about ten minutes. By then the request to sign has expired. */
 const MAX_DELIVERIES = 60;
 
 export function createSigning(deps: SigningDeps): SigningPage {
@@ -85,7 +85,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
     deps.memory.forgetPending(refundId);
     change({ step: { at: 'ready' }, notice });
   };
-  /** Takes a step in which the wallet should answer, and says so if it does not. */
+  /** Takes a step in which the wallet should answer, and shows a hint if the wallet is slow. */
   const ask = (step: Extract<SigningStep, { readonly isSlow: boolean }>) => {
     change({ step, notice: null });
     clearTimeout(slowTimer);
@@ -105,7 +105,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
 
   async function sign({ provider, ...wallet }: Wallet): Promise<void> {
     const signal = begin();
-    const wanted = addressOf(state.refund.account ?? '');
+    const wanted = addressOf(state.refund.account ?? '').toLowerCase();
     ask({ at: 'connecting', wallet, isSlow: false });
     try {
       const accounts = accountsIn(await askWallet(provider, 'eth_requestAccounts'));
@@ -131,7 +131,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
       });
       const isSent = answer.value.at(-1)?.method === 'eth_sendTransaction';
       const result = results.at(-1) ?? '';
-      // A late signature is dropped. A late transaction counts, even when the merchant has gone back meanwhile.
+      // A late signature is dropped. A late transaction counts, even if the merchant has gone back.
       if (signal.aborted && !isSent) return;
       const txId = isSent ? result : null;
       deps.memory.rememberPending(refundId, { optionId: refundId, results: [result], txId });
@@ -141,7 +141,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
     }
   }
 
-  /** Hands the wallet's answer over until the refund is being sent. A transaction in coin has to be seen on the chain first. */
+  /** Delivers the wallet's answer until the refund is being sent. A transaction in coin must be visible on the chain first. */
   async function deliver(result: string, txId: string | null): Promise<void> {
     const signal = begin();
     change({ step: { at: 'delivering', txId }, notice: null });
@@ -162,7 +162,7 @@ export function createSigning(deps: SigningDeps): SigningPage {
     for (let failures = 0; !life.signal.aborted && !isFinal(state.refund); ) {
       await pause(failures === 0 ? POLL_MS : backoffMs(failures, deps.random), life.signal, deps.outside);
       if (state.step.at === 'delivering') continue;
-      const answer = await deps.gateway.look(life.signal);
+      const answer = await deps.gateway.refund(life.signal);
       if (life.signal.aborted) return;
       failures = answer.is === 'ok' ? 0 : failures + 1;
       if (answer.is === 'ok') learn(answer.value);
@@ -204,10 +204,6 @@ export function createSigning(deps: SigningDeps): SigningPage {
 
 function isFinal({ status, waitingFor }: RefundView): boolean {
   return status === 'refunded' || (status === 'failed' && waitingFor === null);
-}
-
-function addressOf(account: string): string {
-  return account.slice(account.lastIndexOf(':') + 1).toLowerCase();
 }
 
 function refusalOf(answer: Exclude<Answer<unknown>, { is: 'ok' }>): SigningNotice {

@@ -23,7 +23,7 @@ export function integerBytes(value: bigint): Uint8Array {
   return value === 0n ? new Uint8Array() : fromHex(value.toString(16));
 }
 
-/** 32 bytes, the word size of the EVM and EIP-712. */
+/** 32 bytes, the word size of the EVM and of EIP-712. */
 export function word(value: bigint): Uint8Array {
   return fromHex(BigInt.asUintN(256, value).toString(16).padStart(64, '0'));
 }

@@ -9,12 +9,9 @@ export interface Key {
   signature(digest: Uint8Array): string;
 }
 
-/** The holder of an account of the sandbox chain. */
 export type SandboxRole = 'payer' | 'merchant';
 
-/**
- * An account of the sandbox chain. Anybody can compute its key from these words: never send real money to it.
- */
+/** An account of the sandbox chain. Its key is derived from public words: never send real money to it. */
 export function sandboxKey(role: SandboxRole): Key {
   return keyOf(keccak(new TextEncoder().encode(`till sandbox test key: ${role}`)));
 }

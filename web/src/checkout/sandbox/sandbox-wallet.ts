@@ -4,16 +4,15 @@ import { signTransaction } from './transaction.ts';
 import { type TypedData, typedDataDigest } from './typed-data.ts';
 
 interface SandboxWalletInput {
-  /** Same-origin JSON-RPC of the sandbox chain. */
+  /** The JSON-RPC path of the sandbox chain, on the page's origin. */
   readonly rpcPath: string;
   /** CAIP-2. */
   readonly chainId: string;
-  /** Whose account it has. */
   readonly role: SandboxRole;
   readonly fetch: typeof fetch;
 }
 
-/** A wallet in the page, for people without one: one public account with play money. It approves every request. */
+/** A wallet inside the page, for people without one. It has one public account with play money and approves every request. */
 export function createSandboxWallet({ rpcPath, chainId, role, fetch }: SandboxWalletInput): Provider {
   const key = sandboxKey(role);
   const chain = BigInt(chainId.slice('eip155:'.length));

@@ -15,7 +15,6 @@ export interface Transaction {
 
 const TYPE = Uint8Array.of(2);
 
-/** The signed transaction, ready to be broadcast. */
 export function signTransaction(transaction: Transaction, key: Key): string {
   const fields = [
     integerBytes(transaction.chainId),

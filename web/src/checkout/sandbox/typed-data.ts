@@ -9,7 +9,7 @@ export interface TypedData {
   readonly message: Readonly<Record<string, unknown>>;
 }
 
-/** The digest that is signed (EIP-712). Arrays are not supported: the typed data here has none. */
+/** The digest to sign (EIP-712). Arrays are not supported, because our typed data has none. */
 export function typedDataDigest({ types, primaryType, domain, message }: TypedData): Uint8Array {
   const domainHash = hashStruct(types, 'EIP712Domain', domain);
   return keccak(concat(Uint8Array.of(0x19, 0x01), domainHash, hashStruct(types, primaryType, message)));
@@ -22,7 +22,7 @@ function hashStruct(types: TypedData['types'], name: string, value: Readonly<Rec
   return keccak(concat(keccak(utf8(typeText(types, name))), ...encoded));
 }
 
-/** The type itself, then the referenced types in the order of their names. */
+/** The type itself, then the referenced types sorted by name. */
 function typeText(types: TypedData['types'], name: string): string {
   const referred = [...reachable(types, name)].filter((other) => other !== name).sort();
   return [name, ...referred]

@@ -1,4 +1,4 @@
-/** Every word of the page. `{names}` are filled in; they may come in any order. The other languages have the same keys. */
+/** All texts of the page. `{names}` are filled in, and may stand in any order. The other languages have the same keys. */
 export const en = {
   payMerchant: 'Pay {merchant}',
   reference: 'Reference',

@@ -5,7 +5,7 @@ import { useWords } from './words.ts';
 
 const SHOWN_TOKENS = 3;
 
-/** The tokens and networks that the payment accepts, for an account without sufficient funds. */
+/** The accepted tokens and networks, for an account without enough funds. */
 export function Accepted({ accepted }: { readonly accepted: readonly AcceptedToken[] }) {
   const { strings } = useWords();
   return (

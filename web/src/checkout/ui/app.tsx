@@ -20,14 +20,14 @@ export interface PaymentProps {
   readonly nowMs: number;
   readonly secondsToReturn: number | null;
   readonly phone: PhonePanel;
-  /** The views of rare steps; null until they are loaded. */
+  /** Null until the views of rare steps are loaded. */
   readonly rareSteps: RareSteps | null;
   /** The text copied in the last two seconds. */
   readonly copied: string | null;
   readonly actions: Actions;
 }
 
-/** The whole page, as a function of its state: rendered by the server, the browser and the pictures alike. */
+/** The whole page, rendered from its state by the server, by the browser and for pictures. */
 export function App(props: PaymentProps | { readonly page: MessagePage }) {
   const { page } = props;
   return (
@@ -48,7 +48,7 @@ function Payment(props: PaymentProps) {
       <main className="sheet">
         <Summary page={page} flow={flow} nowMs={nowMs} />
         <section className="panel" aria-labelledby="step-title">
-          {/* A new step comes in gently; the first one is there at once. */}
+          {/* A new step is animated. The first one is not. */}
           <div className={flow.step.at === 'ready' ? 'step' : 'step step-moves'} key={flow.step.at}>
             <StepView {...props} />
           </div>

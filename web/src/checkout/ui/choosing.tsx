@@ -20,10 +20,9 @@ interface ChoosingProps {
   readonly actions: Actions;
 }
 
-/** Options shown at first. A list with one more is shown whole, because the button would need the same room. */
+/** Options shown at first. One more is shown directly, because the button would need the same room. */
 const SHOWN = 3;
 
-/** The options of the account, the best first, and one button. */
 export function Choosing({ flow, step, actions }: ChoosingProps) {
   const { strings } = useWords();
   const { options, option } = step;
@@ -113,7 +112,6 @@ function feeText(option: GatewayOption, strings: Strings): string {
   return needsSetup(option) ? strings.setupFirst : strings.noFee;
 }
 
-/** The paying account, and a link to use another one. */
 function SessionChip({ session, onChange }: { readonly session: Session; readonly onChange: () => void }) {
   const { strings } = useWords();
   return (

@@ -20,7 +20,7 @@ interface ConfirmingProps extends Copying {
   readonly nowMs: number;
 }
 
-/** The payment was authorised: its progress, and the reason of a delay. */
+/** The progress of an authorised payment, and the reason for a delay. */
 export function Confirming({ flow, step, nowMs, ...copying }: ConfirmingProps) {
   const { strings } = useWords();
   const { payment } = flow;
@@ -53,7 +53,7 @@ function titleOf(progress: Progress, strings: Strings): string {
   return progress === 'refused' ? strings.waitingTitle : strings.confirmTitle;
 }
 
-/** Also read out by the live region. */
+/** The live region uses this text, too. */
 export function progressText(progress: Progress, { payment }: Flow, strings: Strings): string {
   switch (progress) {
     case 'delivering':
@@ -69,12 +69,12 @@ export function progressText(progress: Progress, { payment }: Flow, strings: Str
   }
 }
 
-/** Why the chain does not carry an attempt out at present. */
+/** The reason why the chain refuses the attempt at present. */
 export function refusalText(refusal: string | undefined, strings: Strings): string {
   return strings[REFUSALS[refusal ?? ''] ?? 'waitingText'];
 }
 
-/** Refusals with a text of their own; `waitingText` is for all others. */
+/** Refusals with their own text. All others use `waitingText`. */
 const REFUSALS: Readonly<Record<string, keyof Strings>> = {
   short_balance: 'waitingForBalance',
   short_allowance: 'waitingForAllowance',
@@ -120,7 +120,7 @@ function Eta({ seconds }: { readonly seconds: number }) {
   );
 }
 
-/** The payer's own transaction is known here before the gateway has seen it. */
+/** The page knows the payer's own transaction before the gateway does. */
 function ownTransaction({ txId, choice }: ConfirmingProps['step']): TransactionView | null {
   if (txId === null) return null;
   const chainId = choice === null ? undefined : chainOf(choice.option.amount.unit);

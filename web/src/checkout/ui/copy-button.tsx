@@ -2,20 +2,19 @@ import { CheckGlyph, CopyGlyph } from '../../shared/glyphs.tsx';
 import type { Actions } from './actions.ts';
 import { useWords } from './words.ts';
 
-/** Props of components that can copy a text. */
 export interface Copying {
-  /** The text copied in the last two seconds. */
+  /** The text that was copied in the last two seconds. */
   readonly copied: string | null;
   readonly actions: Pick<Actions, 'copy'>;
 }
 
 interface CopyButtonProps extends Copying {
   readonly text: string;
-  /** The accessible name. */
+  /** The accessible name of the button. */
   readonly label: string;
 }
 
-/** Copies a text that is shown shortened. */
+/** Copies the full text of something shown shortened. */
 export function CopyButton({ text, label, copied, actions }: CopyButtonProps) {
   const { strings } = useWords();
   const isCopied = copied === text;

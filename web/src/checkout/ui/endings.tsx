@@ -17,11 +17,10 @@ interface EndingProps extends Copying {
   readonly page: PaymentPage;
   readonly flow: Flow;
   readonly actions: Actions;
-  /** Null without an automatic return. */
+  /** Null if there is no automatic return. */
   readonly secondsToReturn: number | null;
 }
 
-/** The outcome, and the link onwards. */
 export function Ending(props: EndingProps) {
   const { strings } = useWords();
   const { status, failureCode, merchant } = props.flow.payment;
@@ -86,7 +85,7 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
   );
 }
 
-/** Money that has arrived and did not count. */
+/** Money that arrived and did not count for the payment. */
 function Late({ flow, name }: EndingProps & { readonly name: string }) {
   const { strings } = useWords();
   const { lateMoney } = flow.payment;
@@ -109,7 +108,6 @@ function Late({ flow, name }: EndingProps & { readonly name: string }) {
   );
 }
 
-/** A line of a receipt. */
 export function Line({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <div className="receipt-line">
@@ -119,7 +117,7 @@ export function Line({ label, children }: { readonly label: string; readonly chi
   );
 }
 
-/** A link, so that it also works without a script. */
+/** A link instead of a button, so that it works without a script. */
 function Way({ page, flow, actions, secondsToReturn, name }: EndingProps & { readonly name: string }) {
   const { strings } = useWords();
   const href = wayBack(page, flow.payment.status);

@@ -4,13 +4,12 @@ import { useWords } from './words.ts';
 
 interface FoldProps {
   readonly className: string;
-  /** Items shown at first. A list with one more is shown whole, because the button would need the same room. */
+  /** Items shown at first. One more is shown directly, because the button would need the same room. */
   readonly shown: number;
-  /** List items. */
   readonly children: ReactNode;
 }
 
-/** A list that shows its first items and unfolds the others, without JavaScript too. */
+/** A list that shows its first items and can be unfolded, also without a script. */
 export function Fold({ className, shown, children }: FoldProps) {
   const { strings } = useWords();
   const items = Children.toArray(children);

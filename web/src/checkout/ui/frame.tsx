@@ -14,7 +14,7 @@ export function SandboxBar() {
   );
 }
 
-/** The same content in every step, so that it never moves. */
+/** Equal in every step, so that the footer never moves. */
 export function Footer() {
   const { strings } = useWords();
   return (

@@ -10,7 +10,7 @@ interface LiveRegionProps {
   readonly copied: string | null;
 }
 
-/** Announces changes to screen readers that the focus does not announce: waiting, status changes, time. */
+/** Announces changes that do not move the focus to screen readers: waiting, status changes and the remaining time. */
 export function LiveRegion({ flow, nowMs, copied }: LiveRegionProps) {
   const { strings } = useWords();
   const leftMs = flow.payment.expiresAt * 1000 - nowMs;
@@ -31,7 +31,7 @@ function connectionText({ connection }: Flow, strings: Strings): string {
   return connection === 'offline' ? strings.offline : strings.away;
 }
 
-/** The texts of steps that the payer did not start, or in which nothing takes the focus. */
+/** The texts of steps that the payer did not start, or that do not move the focus. */
 function stepText(flow: Flow, nowMs: number, strings: Strings): string {
   const { step, payment } = flow;
   switch (step.at) {

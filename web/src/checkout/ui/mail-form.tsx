@@ -9,8 +9,8 @@ export interface MailFormProps {
 }
 
 /**
- * Sends a receipt to an address that the payer enters. It imports no module of the page, so that the page stays in one
- * file.
+ * Sends a receipt to an address that the payer enters. The form imports no module of the page, because a shared module would split
+ * the page's script into several files.
  */
 export function MailForm({ actions, strings, locale }: MailFormProps) {
   const [stage, setStage] = useState<'asking' | 'sending' | 'sent' | 'failed'>('asking');

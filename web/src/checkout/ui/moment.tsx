@@ -4,12 +4,11 @@ export type Tone = 'busy' | 'calm' | 'good' | 'bad';
 
 interface MomentProps {
   readonly tone: Tone;
-  /** The content of the mark. */
   readonly mark: ReactNode;
   readonly title: ReactNode;
   readonly text?: ReactNode;
   readonly children?: ReactNode;
-  /** Without an amount above it, its title is the heading of the page. */
+  /** If there is no amount above the step, its title is the heading of the page. */
   readonly isWholePage?: boolean;
 }
 
@@ -25,7 +24,7 @@ export function Moment({ tone, mark, title, text, children, isWholePage = false 
   );
 }
 
-/** Takes the focus when the step changes, so that keyboards and screen readers follow the page. */
+/** Gets the focus when the step changes, so that keyboards and screen readers follow the page. */
 export function StepTitle({
   children,
   level: Level = 'h2',

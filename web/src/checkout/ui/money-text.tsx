@@ -2,14 +2,14 @@ import type { Amount } from '../../shared/money.ts';
 import { decimalText, formatAmount, shortened, withSymbol } from '../../shared/money.ts';
 import { useWords } from './words.ts';
 
-/** An amount in the payer's language. A shortened amount has the exact one in its tooltip. */
+/** An amount in the payer's language. If it is shortened, the tooltip has the exact amount. */
 export function Money({ amount, className }: { readonly amount: Amount; readonly className?: string }) {
   const words = useWords();
   const { isExact } = shortened(amount);
   const { decimals, assetSymbol } = amount.display;
   const exact = isExact ? undefined : withSymbol(decimalText(amount.value, decimals), assetSymbol, words);
   return (
-    // The server's locale data may be newer than the browser's. Both formats are right, so the mismatch is ignored.
+    // The locale data of server and browser may differ in age. Both formats are right, so the mismatch is ignored.
     <bdi className={className ?? 'money'} title={exact} suppressHydrationWarning>
       {formatAmount(amount, words)}
     </bdi>

@@ -6,7 +6,7 @@ import { useWords } from './words.ts';
 
 const CALM: readonly Notice[] = ['rejected', 'accountChanged', 'quoteExpired'];
 
-/** A notice about an unexpected event, with the next action. */
+/** A notice about an unexpected event, with the payer's next step. */
 export function NoticeBox({ flow }: { readonly flow: Flow }) {
   const { strings } = useWords();
   const { notice, step } = flow;
@@ -26,7 +26,7 @@ export function NoticeBox({ flow }: { readonly flow: Flow }) {
   );
 }
 
-/** Shown above everything else while the browser or the gateway is offline. The step below stays as it is. */
+/** Shown above the step while the browser is offline or the gateway is unavailable. The step does not change. */
 export function ConnectionBar({ connection }: Pick<Flow, 'connection'>) {
   const { strings } = useWords();
   if (connection === 'good') return null;

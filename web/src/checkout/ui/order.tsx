@@ -4,11 +4,9 @@ import { Fold } from './fold.tsx';
 import { Money } from './money-text.tsx';
 import { useWords } from './words.ts';
 
-/** Longer descriptions are cut. */
 const MAX_DESCRIPTION_CHARS = 280;
 const SHOWN_ITEMS = 3;
 
-/** The description, items and reference of the order. */
 export function Order({ page }: { readonly page: PaymentPage }) {
   const { strings } = useWords();
   const { referenceId } = page;

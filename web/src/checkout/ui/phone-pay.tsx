@@ -11,14 +11,11 @@ interface PhonePayProps extends Copying {
   readonly page: PaymentPage;
   readonly phone: PhonePanel;
   readonly actions: Actions;
-  /** True if it is the only way to pay. Then it is open and cannot be folded. */
+  /** True if this is the only way to pay. Then the panel is open and cannot be folded. */
   readonly isLeading: boolean;
 }
 
-/**
- * For wallets on other devices: a QR code, the same URL as a link, and on a phone links into the browsers of wallet
- * apps.
- */
+/** For wallets on other devices: a QR code, the same URL as a link, and on a phone links that open the browsers of wallet apps. */
 export function PhonePay({ page, phone, copied, actions, isLeading }: PhonePayProps) {
   const { strings } = useWords();
   const url = payUrl(page);

@@ -5,7 +5,7 @@ import { chainOf } from '../../shared/networks.ts';
 import { initialsOf } from '../../shared/text.ts';
 import type { WalletCard } from '../wallets.ts';
 
-/** Third-party images: each has a fallback, and none is needed to understand the page. */
+/** Images of third parties have a fallback, and none is needed to understand the page. */
 
 export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonly iconUrl: string | null }) {
   return (
@@ -15,7 +15,7 @@ export function MerchantLogo({ name, iconUrl }: { readonly name: string; readonl
   );
 }
 
-/** The token, with its network in the corner: the same token on two networks is two different choices for a payer. */
+/** The token with its network in the corner, because the same token on two networks is two different choices. */
 export function TokenPicture({ amount }: { readonly amount: Amount }) {
   const chainId = chainOf(amount.unit);
   return (
@@ -30,7 +30,6 @@ export function TokenPicture({ amount }: { readonly amount: Amount }) {
   );
 }
 
-/** A token without a network. */
 export function TokenMark({ symbol }: { readonly symbol: string }) {
   return (
     <span className="token" aria-hidden="true">
@@ -65,8 +64,8 @@ function Picture({ src, fallback }: { readonly src: string | null; readonly fall
   const [broken, setBroken] = useState<string | null>(null);
   if (src === null || src === '' || broken === src) return fallback;
   // The image may have failed to load before the script attached its listener.
-  const look = (image: HTMLImageElement | null) => {
+  const checkLoaded = (image: HTMLImageElement | null) => {
     if (image?.complete && image.naturalWidth === 0 && !src.startsWith('data:')) setBroken(src);
   };
-  return <img ref={look} src={src} alt="" decoding="async" onError={() => setBroken(src)} />;
+  return <img ref={checkLoaded} src={src} alt="" decoding="async" onError={() => setBroken(src)} />;
 }

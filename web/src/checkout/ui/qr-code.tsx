@@ -1,14 +1,14 @@
 import type { QrShape } from '../../shared/qr.ts';
 
 interface QrCodeProps {
-  /** Null while it is being generated. */
+  /** Null while the code is being generated. */
   readonly qr: QrShape | null;
-  /** The accessible name. */
+  /** The accessible name of the code. */
   readonly label: string;
   readonly hint?: string;
 }
 
-/** A phone cannot scan its own screen, so it shows no code. */
+/** Hidden on phones, which cannot scan their own screen. */
 export function QrCode({ qr, label, hint }: QrCodeProps) {
   return (
     <figure className="qr on-desk">

@@ -17,7 +17,7 @@ interface ReadyProps extends Copying {
   readonly phone: PhonePanel;
 }
 
-/** The wallets of this browser, and ways to use wallets of other devices and exchanges. */
+/** The wallets of this browser, and ways to pay with other devices and from exchanges. */
 export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   const { strings } = useWords();
   const { wallets } = flow;
@@ -44,7 +44,7 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   );
 }
 
-/** A phone cannot scan its own screen, so its text names wallet apps instead of a code. */
+/** A phone cannot scan its own screen, so its text mentions wallet apps instead of a QR code. */
 function NoWalletText() {
   const { strings } = useWords();
   return (
@@ -55,7 +55,7 @@ function NoWalletText() {
   );
 }
 
-/** The way to pay for everybody who can send a token. */
+/** For payers without a connectable wallet: they send a token to a deposit address. */
 function SendRow({ isDisabled, onSend }: { readonly isDisabled: boolean; readonly onSend: () => void }) {
   const { strings } = useWords();
   return (

@@ -16,7 +16,7 @@ export interface StepProps<At extends Step['at']> {
   readonly actions: Actions;
 }
 
-/** A paired wallet is connected by its code; on a phone the code is a link into a wallet app. */
+/** A paired wallet is connected by a QR code, or on a phone by a link into the wallet app. */
 export function Connecting({ step, copied, actions }: StepProps<'connecting'> & Pick<Copying, 'copied'>) {
   const { strings } = useWords();
   const { wallet, code } = step;
@@ -76,7 +76,7 @@ export function Preparing({ step }: StepProps<'preparing'>) {
   return <Moment tone="busy" mark={<WalletPicture wallet={step.session.wallet} />} title={strings.preparingTitle} />;
 }
 
-/** Until the view of a rare step is loaded, or the gateway has handed out an address. */
+/** Shown until the view of a rare step is loaded, or until the gateway has opened a deposit address. */
 export function Waiting({ actions }: { readonly actions: Actions }) {
   const { strings } = useWords();
   return (
@@ -90,7 +90,6 @@ export function Waiting({ actions }: { readonly actions: Actions }) {
   );
 }
 
-/** The payer has to act in their wallet. */
 export function Asking({ step, actions }: StepProps<'asking'>) {
   const { strings } = useWords();
   const { wallet } = step.session;
@@ -119,7 +118,7 @@ export function Asking({ step, actions }: StepProps<'asking'>) {
   );
 }
 
-/** The amount that the wallet should show too, because payers compare. */
+/** The amount that the wallet should also show, because payers compare both. */
 export function Due({ amount }: { readonly amount: Amount }) {
   const { strings } = useWords();
   const { networkName } = amount.display;

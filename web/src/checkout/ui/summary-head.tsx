@@ -7,11 +7,10 @@ import { MerchantLogo } from './pictures.tsx';
 interface SummaryHeadProps {
   readonly merchant: { readonly name: string; readonly iconUrl: string | null };
   readonly amount: Amount;
-  /** Begins the heading for screen readers, with `{merchant}` in it. */
+  /** The beginning of the heading for screen readers, with `{merchant}` in it. */
   readonly title: string;
 }
 
-/** The merchant, and the amount as the heading of the page. */
 export function SummaryHead({ merchant, amount, title }: SummaryHeadProps) {
   const name = clamp(merchant.name, 64);
   return (

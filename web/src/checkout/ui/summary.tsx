@@ -12,11 +12,11 @@ interface SummaryProps {
   readonly nowMs: number;
 }
 
-/** The merchant, amount, order and deadline: visible in every step. */
+/** Merchant, amount, order and deadline, visible in every step. */
 export function Summary({ page, flow, nowMs }: SummaryProps) {
   const { strings } = useWords();
   const { merchant, amount } = flow.payment;
-  // A payer who has sent a transaction needs no countdown while the gateway has not seen it yet.
+  // No countdown once the payer has sent a transaction, even if the gateway has not seen it yet.
   const isOpen = flow.payment.status === 'requires_action' && flow.step.at !== 'confirming';
   return (
     <section className="summary" aria-labelledby="amount">
@@ -27,7 +27,7 @@ export function Summary({ page, flow, nowMs }: SummaryProps) {
   );
 }
 
-/** The countdown as text and ring. The live region announces it once a minute at most, not every second. */
+/** The countdown as text and ring. The live region announces the time only at the last minute, not every second. */
 function Countdown({ expiresAtS, nowMs }: { readonly expiresAtS: number; readonly nowMs: number }) {
   const { strings, locale } = useWords();
   const { text, percent, isShort } = timeLeft(expiresAtS, nowMs, locale);

@@ -4,7 +4,6 @@ import type { TransactionView } from '../page-state.ts';
 import { CopyButton, type Copying } from './copy-button.tsx';
 import { useWords } from './words.ts';
 
-/** A link that opens in a new tab. */
 export function TransactionLink({ href, text }: { readonly href: string | null; readonly text?: string }) {
   const { strings } = useWords();
   if (href === null) return null;
@@ -17,7 +16,6 @@ export function TransactionLink({ href, text }: { readonly href: string | null; 
   );
 }
 
-/** A shortened transaction id with a button that copies the full one. */
 export function TransactionId({ txId, ...copying }: { readonly txId: string } & Copying) {
   const { strings } = useWords();
   return (
@@ -30,7 +28,6 @@ export function TransactionId({ txId, ...copying }: { readonly txId: string } & 
   );
 }
 
-/** The id of a pending transaction, and a link to its explorer. */
 export function TransactionOnItsWay({ transaction, ...copying }: { readonly transaction: TransactionView } & Copying) {
   const { strings } = useWords();
   return (

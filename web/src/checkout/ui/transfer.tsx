@@ -2,7 +2,7 @@ import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, ChevronGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
 import { type Amount, decimalText, withSymbol } from '../../shared/money.ts';
 import { qrShape } from '../../shared/qr.ts';
-import { fill } from '../../shared/text.ts';
+import { addressOf, fill } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';
 import type { Deposit } from '../api.ts';
 import type { Flow } from '../flow-state.ts';
@@ -18,9 +18,9 @@ import { QrCode } from './qr-code.tsx';
 import { useWords, type Words } from './words.ts';
 
 const SHOWN_TOKENS = 4;
-/** Texts longer than this are set in small letters. */
+/** Longer texts are set in a small font. */
 const LONG = 30;
-/** Exchanges often send withdrawals later than wallets do. */
+/** After this time a hint is shown: exchanges often send withdrawals with a delay. */
 const SLOW_MS = 30 * 60_000;
 
 interface PickingProps {
@@ -29,7 +29,6 @@ interface PickingProps {
   readonly actions: Actions;
 }
 
-/** The tokens that can be sent, each on its network. */
 export function Picking({ page, flow, actions }: PickingProps) {
   const { strings } = useWords();
   return (
@@ -89,7 +88,6 @@ interface TransferProps extends Copying {
   readonly actions: Actions;
 }
 
-/** The address, the exact amount, and the money that has arrived. */
 export function Transfer({ deposit, nowMs, copied, actions }: TransferProps) {
   const words = useWords();
   const { strings } = words;
@@ -124,8 +122,8 @@ export function Transfer({ deposit, nowMs, copied, actions }: TransferProps) {
       />
       <Copied
         label={`${strings.transferAddress} · ${networkName ?? ''}`}
-        shown={accountOf(deposit)}
-        text={accountOf(deposit)}
+        shown={addressOf(deposit.address)}
+        text={addressOf(deposit.address)}
         name={strings.copyAddress}
         copied={copied}
         actions={actions}
@@ -149,11 +147,10 @@ interface CopiedProps extends Copying {
   readonly label: string;
   readonly shown: string;
   readonly text: string;
-  /** The words of the button. */
   readonly name: string;
 }
 
-/** A text that must be copied exactly, shown whole. */
+/** A text that must be copied exactly, so it is shown whole. */
 function Copied({ label, shown, text, name, copied, actions }: CopiedProps) {
   const { strings } = useWords();
   return (
@@ -180,7 +177,6 @@ function TimeLeft({ expiresAt, nowMs }: { readonly expiresAt: number; readonly n
   );
 }
 
-/** The money that has arrived, and the money that is missing. */
 function arrivalText(deposit: Deposit, words: Words): string {
   const { strings } = words;
   if (deposit.arrived.value === '0') return strings.transferWaiting;
@@ -194,17 +190,13 @@ function missingOf({ amount, arrived }: Deposit): Amount {
   return { ...amount, value: String(BigInt(amount.value) - BigInt(arrived.value)) };
 }
 
-/** Never rounded: less does not pay. */
+/** Never rounded, because a smaller amount would not pay. */
 function exactText({ value, display }: Amount, words: Words): string {
   return withSymbol(decimalText(value, display.decimals), display.assetSymbol, words);
 }
 
-/** As wallets and exchanges take it: digits and a point, without zeros at the end. */
+/** In the form that wallets and exchanges accept: digits and a point, without trailing zeros. */
 function plainText({ value, display }: Amount): string {
   const text = decimalText(value, display.decimals);
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-}
-
-function accountOf({ address }: Deposit): string {
-  return address.slice(address.lastIndexOf(':') + 1);
 }

@@ -3,7 +3,7 @@ import { clamp } from '../../shared/text.ts';
 import type { Flow } from '../flow-state.ts';
 import type { Strings } from '../strings/en.ts';
 
-/** The document title shows the outcome to a payer in another tab. */
+/** Shows the outcome in the document's title, for a payer in another tab. */
 export function useEndTitle({ payment }: Flow, strings: Strings): void {
   const { status, merchant } = payment;
   useEffect(() => {

@@ -4,7 +4,7 @@ import type { RareSteps } from './actions.ts';
 
 const RETRY_MS = 3_000;
 
-/** Loads the views of rare steps when the payer needs one, and tries again after a failure. */
+/** Loads the views of rare steps when one is needed, and retries after a failure. */
 export function useRareSteps({ step }: Flow): RareSteps | null {
   const [views, setViews] = useState<RareSteps | null>(null);
   const [failures, setFailures] = useState(0);

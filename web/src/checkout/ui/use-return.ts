@@ -1,12 +1,12 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { Flow } from '../flow-state.ts';
-import { tellEmbedder, wayBack } from '../leaving.ts';
+import { notifyEmbedder, wayBack } from '../leaving.ts';
 import type { PaymentPage } from '../page-state.ts';
 import type { Memory } from '../remembered.ts';
 
 const SECONDS = 3;
 
-/** At the end: notifies an embedding app, counts down, and redirects the payer to the shop, once. */
+/** At the end, notifies an embedding app, counts down, and redirects the payer to the shop once. */
 export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Memory) {
   const [secondsToReturn, setSeconds] = useState<number | null>(null);
   const [isStaying, setStaying] = useState(false);
@@ -22,7 +22,7 @@ export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Me
   }, [url, paymentId, memory]);
 
   useEffect(() => {
-    if (hasEnded) tellEmbedder(window, isPaid);
+    if (hasEnded) notifyEmbedder(window, isPaid);
   }, [hasEnded, isPaid]);
 
   useEffect(() => {
@@ -36,7 +36,7 @@ export function useReturn(page: PaymentPage, { step, payment }: Flow, memory: Me
       clearInterval(timer);
       leave();
     }, 1_000);
-    // Restored by the back button: the page must not redirect the payer again.
+    // If the back button restored the page, the payer must not be redirected again.
     const onShow = (event: PageTransitionEvent) => {
       if (event.persisted) setSeconds(null);
     };

@@ -1,10 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { type Flow, isRare, type Step } from '../flow-state.ts';
 
-/**
- * When the step changes, the focused element is gone, so the focus moves to the title of the new step. Never when the
- * page opens.
- */
+/** When the step changes, the focused element disappears, so the focus moves to the new step's title. Not when the page opens. */
 export function useStepFocus({ step }: Flow, hasRareSteps: boolean): void {
   const key = keyOf(step, hasRareSteps);
   const last = useRef(key);
@@ -15,7 +12,7 @@ export function useStepFocus({ step }: Flow, hasRareSteps: boolean): void {
   }, [key]);
 }
 
-/** The view of a rare step, and then the address of a transfer, replace the title that had the focus. */
+/** The title also changes when the view of a rare step, or the address of a transfer, has been loaded. */
 function keyOf(step: Step, hasRareSteps: boolean): string {
   if (step.at === 'asking') return `asking ${step.ask}`;
   if (!isRare(step)) return step.at;

@@ -4,14 +4,13 @@ import { WalletPicture } from './pictures.tsx';
 import { useWords } from './words.ts';
 
 interface WalletListProps {
-  /** Null until the page has searched. */
+  /** Null until the search for wallets has ended. */
   readonly wallets: readonly WalletCard[] | null;
   readonly lastWallet: string | null;
   readonly isDisabled: boolean;
   readonly onConnect: (walletId: string) => void;
 }
 
-/** The wallets of this browser. */
 export function WalletList({ wallets, lastWallet, isDisabled, onConnect }: WalletListProps) {
   if (wallets === null) return <LookingForWallets />;
   if (wallets.length === 0) return null;

@@ -8,7 +8,7 @@ export interface Words extends NumberStyle {
 
 export const WordsContext = createContext<Words | null>(null);
 
-/** The words of the page, in the payer's language. */
+/** The texts of the page in the payer's language. */
 export function useWords(): Words {
   const words = useContext(WordsContext);
   if (words === null) throw new Error('no words around this component');

@@ -17,7 +17,6 @@ const KINDS = [
 ];
 const REFRESH_MS = 10_000;
 
-/** The events of the partner, from the newest back. */
 export function EventsPage() {
   const words = useWords();
   const [types, setTypes] = useState('');

@@ -15,13 +15,13 @@ import { usePageState, useTimes, useWords } from '../words.ts';
 
 const PERIODS = [FIRST_PERIOD, 90] as const;
 
-/** The numbers of today and of the last weeks, and what waits for a person. */
+/** The numbers of today and of the last weeks, and everything that needs a person's action. */
 export function HomePage() {
   const words = useWords();
   const [days, setDays] = useState<(typeof PERIODS)[number]>(FIRST_PERIOD);
   useTitle(words.home);
   const { nowMs } = usePageState();
-  // The gateway's day: that of the document first, then that of each answer.
+  // The gateway's date: first from the document, then from each answer.
   const [today, setToday] = useState(() => dayAt(nowMs));
   const from = lastDays(days, today)[0];
   const { data, error } = useQuery(statisticsQuery(from));
@@ -155,7 +155,6 @@ function Tile({ name, value, note }: TileProps) {
 interface VolumeProps {
   readonly statistics: Statistics;
   readonly days: number;
-  /** The currency that is shown. */
   readonly main: Volume;
 }
 
@@ -176,7 +175,7 @@ function VolumeChart({ statistics, days, main }: VolumeProps) {
   return <BarChart title={`${words.volume}, ${main.currency}`} bars={bars} columns={[words.day, words.volume]} />;
 }
 
-/** The currency in which most days have volume. */
+/** The currency that has volume on the most days. */
 function mainVolume({ volume, days }: Statistics): Volume | undefined {
   const daysOf = (each: Volume) => days.filter((day) => Number(volumeIn(day.volume, each).amount) > 0).length;
   return volume.toSorted((a, b) => daysOf(b) - daysOf(a))[0];

@@ -11,13 +11,12 @@ import { PageHead, useTitle } from '../ui/parts.tsx';
 import { StatusFilter } from '../ui/status-filter.tsx';
 import { useWords } from '../words.ts';
 
-/** Money that did not count for its payment, of all merchants that the person sees. */
 export function LateMoneyPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/late-money' });
   const navigate = useNavigate();
   useTitle(words.lateMoney);
-  // Events of payments ask for everything about payments again.
+  // Payment events reload this list, too, because its query key begins with `payments`.
   useLivePayments();
   const list = usePages<Page>(
     ['payments', 'late', 'list', status],

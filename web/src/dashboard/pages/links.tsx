@@ -1,14 +1,15 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { formatAmount } from '../../shared/money.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import { useMay } from '../queries.ts';
 import type { PaymentLink } from '../shapes.ts';
+import { ListState, More } from '../ui/list-state.tsx';
 import { useMerchantChoice } from '../ui/merchant-select.tsx';
 import { NewLinkDialog } from '../ui/new-link.tsx';
+import { usePages } from '../ui/pages-list.ts';
 import { Code, Dialog, Notice, PageHead, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { QrCode } from '../ui/qr-code.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useWords } from '../words.ts';
@@ -25,18 +26,11 @@ export function LinksPage() {
   const [isAdding, setAdding] = useState(false);
   const [shown, setShown] = useState<PaymentLink>();
   useTitle(words.paymentLinks);
-  const list = useInfiniteQuery({
-    queryKey: ['links', merchantId],
-    enabled: merchantId !== undefined,
-    queryFn: ({ pageParam, signal }) =>
-      call<Page>('GET', `/v1/payment-links${queryText({ limit: 50, cursor: pageParam })}`, {
-        signal,
-        ...(merchantId !== undefined && { merchantId }),
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-  });
-  const { error } = list;
+  const list = usePages<Page>(
+    ['links', merchantId],
+    (cursor) => `/v1/payment-links${queryText({ limit: 50, cursor })}`,
+    { merchant: { id: merchantId } },
+  );
   const rows = list.data?.pages.flatMap((page) => page.paymentLinks);
   return (
     <>
@@ -48,20 +42,14 @@ export function LinksPage() {
         )}
       </PageHead>
       {select}
-      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
-      {rows === undefined && error === null && <p className="empty">{words.loading}</p>}
-      {rows?.length === 0 && <p className="empty">{words.noLinks}</p>}
+      <ListState error={list.error} count={rows?.length} empty={words.noLinks} />
       <ul className="plain-list" aria-label={words.paymentLinks}>
         {merchantId !== undefined &&
           rows?.map((link) => (
             <LinkRow key={link.id} link={link} merchantId={merchantId} mayWrite={mayWrite} onShare={setShown} />
           ))}
       </ul>
-      {list.hasNextPage && (
-        <button type="button" className="quiet" onClick={() => void list.fetchNextPage()}>
-          {words.more}
-        </button>
-      )}
+      <More list={list} />
       {isAdding && merchantId !== undefined && (
         <NewLinkDialog
           merchantId={merchantId}
@@ -131,7 +119,7 @@ function LinkRow({ link, merchantId, mayWrite, onShare }: RowProps) {
   );
 }
 
-/** The style is in the element, because the page of the shop has no sheet of ours. */
+/** Inline, because the shop's page does not have our stylesheet. */
 const BUTTON_STYLE =
   'display:inline-block;padding:14px 22px;border-radius:12px;background:#16181d;color:#fff;font:600 16px system-ui,sans-serif;text-decoration:none';
 

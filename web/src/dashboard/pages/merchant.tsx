@@ -6,9 +6,9 @@ import { call } from '../api.ts';
 import { useAssets, useMay } from '../queries.ts';
 import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
 import { BrandingSection } from '../ui/branding.tsx';
+import { ListState } from '../ui/list-state.tsx';
 import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
 import { Code, MerchantBadge, Notice, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useTimes, useWords } from '../words.ts';
 
@@ -26,10 +26,7 @@ export function MerchantPage() {
   });
   const merchant = data?.merchant;
   useTitle(merchant === undefined ? words.merchants : clamp(merchant.name, 60));
-  if (merchant === undefined) {
-    const text = problemText(words, error);
-    return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
-  }
+  if (merchant === undefined) return <ListState error={error} />;
   return (
     <>
       <Link to="/merchants" className="back-link">
@@ -113,7 +110,7 @@ function DestinationRow({ merchantId, destination }: RowProps) {
   const known = useAssets().find((each) => each.asset === asset);
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  /** Asking for the destination in force withdraws the change. */
+  /** Requesting the present destination withdraws a pending change. */
   const withdraw = () =>
     run(async () => {
       const path = `/v1/merchants/${merchantId}/settlements/crypto/${destination.id}`;

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp } from '../../shared/text.ts';
@@ -6,9 +6,10 @@ import { call, queryText } from '../api.ts';
 import { useMay, useSession } from '../queries.ts';
 import type { MerchantRow } from '../shapes.ts';
 import { Form } from '../ui/form.tsx';
+import { ListState, More } from '../ui/list-state.tsx';
 import { MerchantFields } from '../ui/merchant-fields.tsx';
-import { Dialog, FormEnd, MerchantBadge, Notice, PageHead, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
+import { usePages } from '../ui/pages-list.ts';
+import { Dialog, FormEnd, MerchantBadge, PageHead, useTitle } from '../ui/parts.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
@@ -20,18 +21,11 @@ interface Page {
 export function MerchantsPage() {
   const words = useWords();
   const { merchant } = useSession();
-  // A person of one merchant cannot make others.
+  // A person of one merchant cannot create merchants.
   const mayAdd = useMay('merchants:write') && merchant === null;
   const [isAdding, setAdding] = useState(false);
   useTitle(words.merchants);
-  const list = useInfiniteQuery({
-    queryKey: ['merchants', 'list'],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page>('GET', `/v1/merchants${queryText({ limit: 50, cursor: pageParam })}`, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-  });
-  const { error } = list;
+  const list = usePages<Page>(['merchants', 'list'], (cursor) => `/v1/merchants${queryText({ limit: 50, cursor })}`);
   const rows = list.data?.pages.flatMap((page) => page.merchants);
   return (
     <>
@@ -42,9 +36,7 @@ export function MerchantsPage() {
           </button>
         )}
       </PageHead>
-      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
-      {rows === undefined && error === null && <p className="empty">{words.loading}</p>}
-      {rows?.length === 0 && <p className="empty">{words.noMerchants}</p>}
+      <ListState error={list.error} count={rows?.length} empty={words.noMerchants} />
       <ul className="plain-list" aria-label={words.merchants}>
         {rows?.map(({ id, name, email, status }) => (
           <li key={id}>
@@ -58,11 +50,7 @@ export function MerchantsPage() {
           </li>
         ))}
       </ul>
-      {list.hasNextPage && (
-        <button type="button" className="quiet" onClick={() => void list.fetchNextPage()}>
-          {words.more}
-        </button>
-      )}
+      <More list={list} />
       {isAdding && <AddDialog onClose={() => setAdding(false)} />}
     </>
   );
@@ -72,7 +60,7 @@ function AddDialog({ onClose }: { readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // One key for all tries of this dialog: a lost answer makes no second merchant.
+  // One key for all attempts of this dialog, so that a lost answer does not create a second merchant.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = (form: FormData) =>
     run(async () => {

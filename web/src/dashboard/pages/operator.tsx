@@ -9,7 +9,7 @@ import { useWords } from '../words.ts';
 
 const REFRESH_MS = 10_000;
 
-/** The state of the gateway. Operators act by commands, so nothing here can be changed. */
+/** The state of the gateway, read-only: operators make changes by commands. */
 export function OperatorPage() {
   const words = useWords();
   useTitle(words.operator);
@@ -28,11 +28,7 @@ export function OperatorPage() {
       <PageHead title={words.operator}>
         <span className="soft">{words.operatorText}</span>
       </PageHead>
-      {status.data === undefined ? (
-        <ListState error={status.error} count={undefined} empty="" />
-      ) : (
-        <Attention status={status.data} />
-      )}
+      {status.data === undefined ? <ListState error={status.error} /> : <Attention status={status.data} />}
       <h2 className="section">{words.networks}</h2>
       <ListState error={networks.error} count={networks.data?.networks.length} empty={words.noNetworks} />
       <div className="cards">
@@ -49,7 +45,7 @@ interface StatusProps {
   readonly status: GatewayStatus;
 }
 
-/** Alerts and freezes: what a person has to look at. */
+/** Alerts and freezes, which need a person's attention. */
 function Attention({ status: { alerts, freezes } }: StatusProps) {
   const words = useWords();
   return (
@@ -101,7 +97,7 @@ function Attention({ status: { alerts, freezes } }: StatusProps) {
   );
 }
 
-/** The nodes, and the work that one of them does at a time. */
+/** The nodes, and the leases of work that one node does at a time. */
 function Work({ status: { nodes, leases } }: StatusProps) {
   const words = useWords();
   return (

@@ -13,10 +13,10 @@ import { useMay, useMerchants } from '../queries.ts';
 import { leftToRefund } from '../refunded.ts';
 import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
 import { LateMoneyList } from '../ui/late-money.tsx';
+import { ListState } from '../ui/list-state.tsx';
 import { MoneyFlow, useReceipt } from '../ui/money-flow.tsx';
 import { Code, Dialog, Notice, problemOf, RefundBadge, StatusBadge, Time, useTitle } from '../ui/parts.tsx';
 import { PaymentDeliveries } from '../ui/payment-deliveries.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { RefundDialog } from '../ui/refund-dialog.tsx';
 import { useChange } from '../ui/use-change.ts';
 import { usePageState, useTimes, useWords } from '../words.ts';
@@ -34,15 +34,12 @@ export function PaymentPage() {
   const { data: timeline } = useQuery({
     queryKey: ['payments', 'timeline', paymentId],
     queryFn: ({ signal }) => call<Timeline>('GET', `${path}/timeline`, { merchantId, signal }),
-    // Blocks come without events.
+    // New blocks cause no events, so the timeline is polled.
     refetchInterval: ({ state }) => (state.data?.waiting == null ? false : 5_000),
   });
   const amount = payment === undefined ? '' : formatAmount(payment.amount, style);
   useTitle(payment === undefined ? words.payments : amount);
-  if (payment === undefined) {
-    const text = problemText(words, error);
-    return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
-  }
+  if (payment === undefined) return <ListState error={error} />;
   return <Payment payment={payment} amount={amount} timeline={timeline} />;
 }
 
@@ -201,7 +198,7 @@ function Facts({ payment, receipt }: FactsProps) {
   );
 }
 
-/** The receipt as a file: everybody can check it against the chain and the keys of the operator. */
+/** The receipt as a file. Anybody can verify it with the chain and the operator's public keys. */
 function saveReceipt(paymentId: string, receipt: Receipt): void {
   download(new Blob([JSON.stringify(receipt, null, 2)], { type: 'application/json' }), `receipt-${paymentId}.json`);
 }

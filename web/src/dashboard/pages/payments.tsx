@@ -43,7 +43,7 @@ const TOKENS = ['USDC', 'EURC', 'USDT', 'ETH', 'PYUSD', 'AUSD', 'USDG', 'EURe', 
 export function PaymentsPage() {
   const words = useWords();
   const search = useSearch({ from: '/shell/payments' });
-  // Other parts of the address are no filters.
+  // The URL may also contain parameters that are not filters.
   const filters = useMemo(() => readFilters({ ...search }), [search]);
   const isLive = useLivePayments();
   const numbers = numberFormat(usePageState().locale, {});
@@ -95,24 +95,21 @@ export function PaymentsPage() {
 }
 
 const ROW_HEIGHT = 52;
-/** The place of the first row on the page, until it is measured: without it more rows are drawn than the screen shows. */
+/** The assumed position of the first row until it is measured. Without it, more rows are rendered than the screen shows. */
 const USUAL_TOP = 290;
 
 interface RowsProps {
   readonly rows: readonly ListedPayment[];
-  /** The filters that have found these rows. While others are asked for, the rows stay. */
+  /** The filters that found these rows. The rows stay while those of other filters are loaded. */
   readonly filters: Filters;
   readonly columns: readonly ColumnName[];
   readonly onEnd: () => void;
 }
 
-/** More than these are for an export: a print of them would take the browser minutes. */
+/** Printing more rows would take the browser minutes. An export has them all. */
 const MOST_PRINTED = 1_000;
 
-/**
- * Only the rows on the screen are in the document, so the table stays quick with any number of rows. All rows that are loaded
- * are printed.
- */
+/** Only the rows on the screen are in the document, so that the table stays fast. A print contains all loaded rows. */
 function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
   const words = useWords();
   const isPrinting = usePrinting();
@@ -169,8 +166,8 @@ function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
 }
 
 /**
- * The keys of rows. The rows of other filters take the elements of those before: to change their text is quicker than to make
- * new ones. With the same filters a payment keeps its element, and so the focus, when live rows come in above it.
+ * The keys of rows. With other filters, the new rows reuse the old elements, because changing their text is faster than creating
+ * elements. With the same filters, a payment keeps its element, and so the focus, when new rows appear above it.
  */
 function useRowKeys(filters: Filters): (row: ListedPayment) => number {
   // biome-ignore lint/correctness/useExhaustiveDependencies: Other filters begin with the first key again.
@@ -186,11 +183,11 @@ interface RowProps {
   readonly row: ListedPayment;
   readonly columns: readonly ColumnName[];
   readonly index: number;
-  /** The place of the row in the table, in pixels. Without it the rows follow each other. */
+  /** The position of the row in the table, in pixels. Without it the rows follow each other. */
   readonly offset?: number;
 }
 
-/** A row that has not changed is not drawn again: the page is, with each letter of a search. */
+/** Memoized, because the page is rendered again with each letter of a search. */
 const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: RowProps) {
   const style = usePageState();
   const amount = row.fiatAmount ?? row.tokenAmount;
@@ -217,7 +214,7 @@ const PaymentRow = memo(function PaymentRow({ row, columns, index, offset }: Row
   );
 });
 
-/** The columns of the table. The choice is kept in this browser. */
+/** The choice of columns, which is kept in this browser. */
 function ColumnChoice({
   columns,
   onChange,
@@ -258,19 +255,19 @@ function optionsOf(options: readonly (readonly [value: string, text: string])[])
   ));
 }
 
-/** Every filter is in the address, so it can be kept and sent to others. */
+/** Every filter is in the URL, so that it can be bookmarked and shared. */
 const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filters }) {
   const words = useWords();
   const merchants = useMerchants();
   const navigate = useNavigate({ from: '/payments' });
-  // The same elements each time, so that a hundred merchants are not drawn again with each filter.
+  // Memoized, so that a hundred merchants are not rendered again with each change of a filter.
   const merchantOptions = useMemo(
     () => optionsOf(merchants.map(({ id, name }) => [id, clamp(name, 40)] as const)),
     [merchants],
   );
   const client = useQueryClient();
   const set = (name: keyof Filters, value: string) => {
-    // The request is sent before the page is drawn again: a drawing takes as long as the answer.
+    // The request is sent before the page is rendered, because rendering takes as long as the answer.
     void client.prefetchInfiniteQuery(paymentsQuery(readFilters({ ...filters, [name]: value })));
     void navigate({ search: (before) => ({ ...before, [name]: value }), replace: true });
   };

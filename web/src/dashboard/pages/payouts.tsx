@@ -31,7 +31,6 @@ const WAIT_WORDS = {
   network: 'waitNetwork',
 } as const satisfies Record<string, keyof Strings>;
 
-/** Net amounts that were held, of all merchants that the person sees. */
 export function PayoutsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/payouts' });

@@ -21,13 +21,12 @@ const STATUS_WORDS = {
   failed: ['statusRefundFailed', 'badge-failed'],
 } as const satisfies Record<(typeof REFUND_STATUSES)[number], readonly [keyof Strings, string]>;
 
-/** The refunds of all merchants that the person sees. */
 export function RefundsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/refunds' });
   const navigate = useNavigate();
   useTitle(words.refunds);
-  // Events of refunds ask for everything about payments again.
+  // Refund events reload this list, because its query key begins with `payments`.
   useLivePayments();
   const list = usePages<RefundPage>(
     ['payments', 'refunds', status],
@@ -97,7 +96,6 @@ function RefundRow({ refund }: { readonly refund: ListedRefund }) {
   );
 }
 
-/** The reason why the refund is not sent, and the way to end it. */
 function RefundWait({ refund: { refundId, waitingFor, signUrl } }: { readonly refund: ListedRefund }) {
   const words = useWords();
   const times = useTimes();

@@ -10,7 +10,6 @@ import { useWords } from '../words.ts';
 
 const REFRESH_MS = 10_000;
 
-/** The requests of the partner's programs within the last week. */
 export function RequestsPage() {
   const words = useWords();
   const [isErrorsOnly, setErrorsOnly] = useState(false);

@@ -49,7 +49,7 @@ export function TeamPage() {
         )}
       </PageHead>
       <Tabs of="team" />
-      <ListState error={list.error} count={people?.length} empty="" />
+      <ListState error={list.error} count={people?.length} />
       <ul className="people" aria-label={words.people}>
         {people?.map((person) => (
           <PersonRow key={person.id} person={person} mayManage={mayManage} onLink={setShown} />
@@ -232,7 +232,7 @@ function InviteDialog({ onClose, onInvited }: InviteProps) {
   );
 }
 
-/** Support has limits; the other roles need none. */
+/** Only the role support has refund limits. */
 function RoleChoice({ initial, limits }: { readonly initial: Role; readonly limits: Person['refundLimits'] }) {
   const words = useWords();
   const [chosen, setChosen] = useState(initial);
@@ -318,7 +318,7 @@ function LinkCodes({ role, url, name }: { readonly role: Role; readonly url: str
   );
 }
 
-/** The same token signs a device in at the point of sale. */
+/** The same token also signs a device in at the point of sale. */
 function posUrl(url: string): string {
   const { origin, hash } = new URL(url);
   return `${origin}/pos${hash}`;

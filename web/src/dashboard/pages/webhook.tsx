@@ -1,11 +1,12 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { clamp, fill } from '../../shared/text.ts';
 import { call, queryText } from '../api.ts';
 import type { Delivery, Endpoint } from '../shapes.ts';
 import { DeliveryBadge } from '../ui/delivery-badge.tsx';
+import { ListState, More } from '../ui/list-state.tsx';
+import { usePages } from '../ui/pages-list.ts';
 import { EndpointBadge, Notice, Time, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
 import { useChange } from '../ui/use-change.ts';
 import { useWords } from '../words.ts';
 
@@ -14,7 +15,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Deliveries have no events of their own. */
+/** Deliveries cause no events, so they are polled. */
 const REFRESH_MS = 5_000;
 
 export function WebhookPage() {
@@ -27,20 +28,14 @@ export function WebhookPage() {
     queryKey: ['webhooks', endpointId],
     queryFn: ({ signal }) => call<{ webhookEndpoint: Endpoint }>('GET', path, { signal }),
   });
-  const list = useInfiniteQuery({
-    queryKey: ['webhooks', endpointId, 'deliveries'],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page>('GET', `${path}/deliveries${queryText({ limit: 50, cursor: pageParam })}`, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
-    refetchInterval: REFRESH_MS,
-  });
+  const list = usePages<Page>(
+    ['webhooks', endpointId, 'deliveries'],
+    (cursor) => `${path}/deliveries${queryText({ limit: 50, cursor })}`,
+    { refreshMs: REFRESH_MS },
+  );
   const endpoint = data?.webhookEndpoint;
   useTitle(words.webhooks);
-  if (endpoint === undefined) {
-    const text = problemText(words, error);
-    return error === null ? <p className="empty">{words.loading}</p> : <Notice kind="bad">{text}</Notice>;
-  }
+  if (endpoint === undefined) return <ListState error={error} />;
   const send = (method: string, to: string, body?: object) =>
     run(async () => {
       await call(method, to, body && { body });
@@ -107,11 +102,7 @@ export function WebhookPage() {
             </li>
           ))}
         </ul>
-        {list.hasNextPage && (
-          <button type="button" className="quiet" onClick={() => void list.fetchNextPage()}>
-            {words.more}
-          </button>
-        )}
+        <More list={list} />
       </section>
     </>
   );

@@ -5,8 +5,8 @@ import { clamp } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import type { Endpoint } from '../shapes.ts';
 import { Form } from '../ui/form.tsx';
-import { Dialog, EndpointBadge, Field, FormEnd, Notice, PageHead, useTitle } from '../ui/parts.tsx';
-import { problemText } from '../ui/problem-text.ts';
+import { ListState } from '../ui/list-state.tsx';
+import { Dialog, EndpointBadge, Field, FormEnd, PageHead, useTitle } from '../ui/parts.tsx';
 import { SecretDialog } from '../ui/secret-dialog.tsx';
 import { Tabs } from '../ui/tabs.tsx';
 import { useChange } from '../ui/use-change.ts';
@@ -29,9 +29,7 @@ export function WebhooksPage() {
         </button>
       </PageHead>
       <Tabs of="developers" />
-      {error !== null && <Notice kind="bad">{problemText(words, error)}</Notice>}
-      {data === undefined && error === null && <p className="empty">{words.loading}</p>}
-      {data?.webhookEndpoints.length === 0 && <p className="empty">{words.noEndpoints}</p>}
+      <ListState error={error} count={data?.webhookEndpoints.length} empty={words.noEndpoints} />
       <ul className="plain-list" aria-label={words.webhooks}>
         {data?.webhookEndpoints.map(({ id, url, events, status }) => (
           <li key={id}>

@@ -1,6 +1,6 @@
 import { desk } from './desk/en.ts';
 
-/** Every word of the dashboard. `{names}` are filled in; they may come in any order. The other languages have the same keys. */
+/** All texts of the dashboard. `{names}` are filled in, and may stand in any order. The other languages have the same keys. */
 export const en = {
   ...desk,
   dashboard: 'Dashboard',

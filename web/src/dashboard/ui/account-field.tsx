@@ -2,13 +2,13 @@ import { useState } from 'react';
 import { useWords } from '../words.ts';
 import { Field, Notice } from './parts.tsx';
 
-/** CAIP-10: the address on the chain of the asset, unless the person has named the chain. */
+/** The account as CAIP-10. An address without a network gets the asset's network. */
 export function accountIn(form: FormData, asset: string): string {
   const text = String(form.get('account')).trim();
   return text.includes(':') ? text : `${asset.split('/')[0]}:${text}`;
 }
 
-/** An address, shown again in groups of four to compare it with, and a remark if it has no checksum. */
+/** A field for an address. The address is repeated in groups of four for comparison, with a warning if it has no checksum. */
 export function AccountField({ label }: { readonly label: string }) {
   const words = useWords();
   const [text, setText] = useState('');

@@ -7,7 +7,7 @@ import { usePageState, useWords } from '../words.ts';
 interface PreviewProps {
   readonly name: string;
   readonly logoUrl: string | null;
-  /** `#rrggbb`; null: the colour of the gateway. */
+  /** `#rrggbb`, or null for the gateway's colour. */
   readonly accent: string | null;
   readonly poweredBy: boolean;
 }
@@ -18,7 +18,6 @@ const PRICE: Amount = {
   display: { assetSymbol: 'EUR', assetName: 'Euro', decimals: 2 },
 };
 
-/** A small checkout in each theme. */
 export function BrandPreviews(props: PreviewProps) {
   const words = useWords();
   return (
@@ -35,7 +34,7 @@ function Preview({ name, logoUrl, accent, poweredBy, theme, caption }: OneProps)
   const { strings: words, ...style } = usePageState();
   const amount = formatAmount(PRICE, style);
   const colours = accent === null ? undefined : accentColours(accent);
-  // Written by script into the style of the element, which the content policy allows.
+  // React sets the style by script, which the content security policy allows.
   const variables = colours && ({ '--main': colours.main, '--on-main': colours.text } as CSSProperties);
   return (
     <figure>

@@ -18,7 +18,6 @@ interface SectionProps {
   readonly merchant: MerchantRow;
 }
 
-/** The look of the pages that payers see. */
 export function BrandingSection({ merchant }: SectionProps) {
   const words = useWords();
   const mayEdit = useMay('merchants:write');
@@ -49,11 +48,10 @@ export function BrandingSection({ merchant }: SectionProps) {
   );
 }
 
-/** The values of the form. */
 interface Draft {
-  /** The picture as a `data:` URL. Null: the uploaded logo goes. Undefined: it stays. */
+  /** The picture as a `data:` URL. Null removes the uploaded logo, undefined keeps it. */
   readonly logo: string | null | undefined;
-  /** As it was typed. Empty: the colour of the gateway. */
+  /** The typed text. Empty for the gateway's colour. */
   readonly accent: string;
   readonly poweredBy: boolean;
 }
@@ -97,7 +95,7 @@ function BrandingForm({ merchant, initial }: SectionProps & { readonly initial: 
         setDraft(draftOf(branding));
         setSaved(true);
       } catch (error) {
-        // The next attempt overwrites values that the person has now seen.
+        // The person has now seen the present values, so the next attempt may overwrite them.
         setSeen(currentIn<Branding>(error));
       } finally {
         await client.invalidateQueries({ queryKey: ['merchants'] });
@@ -133,7 +131,7 @@ function BrandingForm({ merchant, initial }: SectionProps & { readonly initial: 
   );
 }
 
-/** The end of the name of a logo distinguishes it from others. */
+/** Logos are named by their hash. The last characters are enough to distinguish them. */
 const nameOf = (url: string | null) => (url === null ? '–' : `…${url.slice(-6)}`);
 
 function BrandDifference({ before, now }: { readonly before: Branding; readonly now: Branding }) {
@@ -159,14 +157,14 @@ interface LogoProps {
 function LogoField({ logo, uploaded, onChange }: LogoProps) {
   const words = useWords();
   const [isRefused, setRefused] = useState(false);
-  // A new key empties the field of the file.
+  // A changed React key empties the file field.
   const [round, setRound] = useState(0);
   const choose = async ({ target }: ChangeEvent<HTMLInputElement>) => {
     const file = target.files?.[0];
     const isGood = file !== undefined && isPicture(file, MAX_LOGO_BYTES);
     setRefused(file !== undefined && !isGood);
     const logo = isGood ? await dataUrlOf(file) : undefined;
-    // Another file may have been chosen while this one was read.
+    // The person may have chosen another file while this one was read.
     if (target.files?.[0] === file) onChange(logo);
   };
   const remove = () => {
@@ -199,7 +197,7 @@ function LogoField({ logo, uploaded, onChange }: LogoProps) {
   );
 }
 
-/** The picker of the browser needs a colour to begin with. */
+/** The browser's colour picker needs an initial colour. */
 const FIRST_COLOUR = '#635bff';
 
 function AccentField({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }) {

@@ -4,7 +4,7 @@ import { usePageState, useWords } from '../words.ts';
 export interface Bar {
   readonly key: string;
   readonly label: string;
-  /** For the height alone. */
+  /** Used for the height of the bar only. */
   readonly size: number;
   readonly text: string;
 }
@@ -17,7 +17,7 @@ interface BarChartProps {
 
 const GAP = 0.24;
 
-/** One bar for each day, with a table of the same numbers. */
+/** One bar for each day, and a table with the same numbers. */
 export function BarChart({ title, bars, columns: [keys, values] }: BarChartProps) {
   const words = useWords();
   const most = Math.max(...bars.map(({ size }) => size), Number.MIN_VALUE);
@@ -76,11 +76,11 @@ export interface Share {
   readonly name: string;
   readonly note?: string;
   readonly count: number;
-  /** Of the whole, between 0 and 1. */
+  /** A share of the whole, between 0 and 1. */
   readonly share: number;
 }
 
-/** Names with bars of their shares, the numbers written out. */
+/** Names with bars and numbers of their shares. */
 export function Shares({ shares }: { readonly shares: readonly Share[] }) {
   const { locale } = usePageState();
   const number = numberFormat(locale, {});

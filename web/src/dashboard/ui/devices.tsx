@@ -7,7 +7,7 @@ import { Dialog, Notice, Time } from './parts.tsx';
 import { problemText } from './problem-text.ts';
 import { useChange } from './use-change.ts';
 
-/** The sessions of a person, each of which is a device or a browser. An owner can end them. */
+/** A person's sessions, one for each device or browser. An owner can end them. */
 export function DevicesDialog({ person, onClose }: { readonly person: Person; readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();

@@ -7,7 +7,7 @@ export interface Row {
   readonly to: string;
 }
 
-/** The values that somebody else has written meanwhile, beside those that the form began with. */
+/** The values that somebody else has saved meanwhile, beside those that the form began with. */
 export function Difference({ rows }: { readonly rows: readonly Row[] }) {
   const words = useWords();
   return (
@@ -29,7 +29,7 @@ export function Difference({ rows }: { readonly rows: readonly Row[] }) {
   );
 }
 
-/** The present values, if a change was refused because somebody else was faster. Throws every other error on. */
+/** The present values, if somebody else has changed the object meanwhile. Throws every other error. */
 export function currentIn<T>(error: unknown): T {
   const current = error instanceof ApiProblem && error.status === 409 ? error.details.current : undefined;
   if (current === undefined) throw error;

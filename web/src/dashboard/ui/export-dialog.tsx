@@ -24,7 +24,7 @@ interface ExportProps {
   readonly onClose: () => void;
 }
 
-/** Saves the payments of the present filters as a file, and shows how far it is. */
+/** Exports the payments that match the present filters to a file, and shows the progress. */
 export function ExportDialog({ filters, total, onClose }: ExportProps) {
   const words = useWords();
   const numbers = numberFormat(usePageState().locale, {});

@@ -6,7 +6,7 @@ interface FormProps {
   readonly children: ReactNode;
 }
 
-/** A form that keeps what was typed if the change is refused. An `action` of React would empty it. */
+/** A form that keeps its values if the change is refused. A React `action` would empty it. */
 export function Form({ onSend, onChange, children }: FormProps) {
   return (
     <form

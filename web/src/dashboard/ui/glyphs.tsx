@@ -1,4 +1,4 @@
-/** The icons of the navigation: the weight and the grid of the shared ones. */
+/** The icons of the navigation, in the weight and grid of the shared icons. */
 
 export const HomeGlyph = () => (
   <svg className="glyph" viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -18,13 +18,13 @@ type Step =
   | { readonly at: 'failed' }
   | { readonly at: 'joined'; readonly person: Person };
 
-/** The page of a one-time link. Somebody who is signed in already is asked first. */
+/** The page of a one-time link. If somebody is already signed in, it asks first. */
 export function JoinPage() {
   const words = useWords();
   const client = useQueryClient();
   const navigate = useNavigate();
   const [step, setStep] = useState<Step>({ at: 'opening' });
-  // The token stays in the memory of the page alone: it is taken out of the address and the history.
+  // The token is kept in memory only, and removed from the URL and the history.
   const token = useRef(location.hash.slice(1));
   const hasBegun = useRef(false);
   useTitle(words.joinTitle);
@@ -43,7 +43,7 @@ export function JoinPage() {
   }, [client, navigate]);
 
   useEffect(() => {
-    // A link is good for one use, and effects may run twice.
+    // A link works once, and React may run effects twice.
     if (hasBegun.current) return;
     hasBegun.current = true;
     history.replaceState(history.state, '', location.pathname);

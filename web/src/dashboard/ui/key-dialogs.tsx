@@ -27,7 +27,7 @@ export function KeyDialog({ onClose, onMade }: DialogProps) {
   const { rights } = useSession();
   const { isRunning, problem, run } = useChange();
   const own = SCOPES.filter((scope) => rights.includes(scope));
-  // Everything is one choice only for somebody who may do everything.
+  // Only a person with all rights can choose all scopes at once.
   const mayAll = own.length === SCOPES.length;
   const [isAll, setAll] = useState(false);
   const add = (form: FormData) =>

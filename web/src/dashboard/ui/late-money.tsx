@@ -29,7 +29,7 @@ const REASON_WORDS = {
   wrong_network: 'reasonWrongNetwork',
 } as const satisfies Record<LateMoney['reason'], keyof Strings>;
 
-/** Money that the payment did not need, and the way to give it back. Without some there is nothing to show. */
+/** A payment's late money, and buttons to return it. Renders nothing if there is none. */
 export function LateMoneyList({ payment }: { readonly payment: PaymentDetails }) {
   const words = useWords();
   const { id, merchantId } = payment;
@@ -53,11 +53,10 @@ export function LateMoneyList({ payment }: { readonly payment: PaymentDetails })
 
 interface LateProps {
   readonly money: LateMoney;
-  /** The payment, in a list of several. */
+  /** The payment, if the list has several payments. */
   readonly title?: ReactNode;
 }
 
-/** One amount, its reason, and how it comes back. */
 export function LateRow({ money, title }: LateProps) {
   const words = useWords();
   const style = usePageState();
@@ -107,13 +106,13 @@ export function LateRow({ money, title }: LateProps) {
   );
 }
 
-/** Returns late money to an account that the payer has named. */
+/** Returns late money to an account that the payer named. */
 function GiveBackDialog({ money, onClose }: Pick<LateProps, 'money'> & { readonly onClose: () => void }) {
   const words = useWords();
   const style = usePageState();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // A repeated request is the same return. A changed one is another.
+  // A repeated request with the same key is the same return. Changed values get a new key.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const network = money.amount.display.networkName ?? '';
   const give = (form: FormData) =>

@@ -4,20 +4,19 @@ import { problemText } from './problem-text.ts';
 
 interface ListStateProps {
   readonly error: Error | null;
-  /** Undefined: the list is not loaded yet. */
-  readonly count: number | undefined;
-  /** True if a later page may have rows: a page without rows is not the end. */
+  /** The number of rows. Undefined until the list or object is loaded. */
+  readonly count?: number | undefined;
+  /** True if a later page may have rows: an empty page is not always the last. */
   readonly hasMore?: boolean;
-  /** The sentence for a list without rows. */
-  readonly empty: string;
+  readonly empty?: string;
 }
 
-/** A list that is not there: it loads, it failed, or it has no rows. */
+/** Shown in place of a list or object that is loading, has failed or is empty. */
 export function ListState({ error, count, hasMore = false, empty }: ListStateProps) {
   const words = useWords();
   if (error !== null) return <Notice kind="bad">{problemText(words, error)}</Notice>;
   if (count === undefined) return <p className="empty">{words.loading}</p>;
-  return count === 0 && !hasMore ? <p className="empty">{empty}</p> : null;
+  return count === 0 && !hasMore && empty !== undefined ? <p className="empty">{empty}</p> : null;
 }
 
 interface MoreProps {

@@ -19,7 +19,7 @@ interface DialogProps {
   readonly onClose: () => void;
 }
 
-/** The values of the merchant that somebody else has written meanwhile. */
+/** The merchant's values that somebody else has saved meanwhile. */
 type Current = Pick<MerchantRow, 'name' | 'email'>;
 
 export function EditDialog({ merchant, onClose }: DialogProps) {
@@ -39,7 +39,7 @@ export function EditDialog({ merchant, onClose }: DialogProps) {
       try {
         await call('PATCH', `/v1/merchants/${merchant.id}`, { body });
       } catch (error) {
-        // The next attempt overwrites values that the person has now seen.
+        // The person has now seen the present values, so the next attempt may overwrite them.
         setSeen(currentIn<Current>(error));
         return;
       } finally {
@@ -97,12 +97,12 @@ export function StatusDialog({ merchant, to, onClose }: DialogProps & { readonly
   );
 }
 
-/** The first destination for an asset. It is in force at once. */
+/** The first destination for an asset takes effect at once. */
 export function AddDestinationDialog({ merchant, onClose }: DialogProps) {
   const words = useWords();
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
-  // One key for all tries of this dialog.
+  // One key for all attempts of this dialog.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const taken = new Set(merchant.settlements.crypto.map(({ asset }) => asset));
   const free = useAssets().filter(({ asset }) => !taken.has(asset));

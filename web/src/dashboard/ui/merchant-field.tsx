@@ -4,11 +4,10 @@ import { Field } from './parts.tsx';
 
 interface MerchantFieldProps {
   readonly label: string;
-  /** The words of the choice without a merchant. */
   readonly all: string;
 }
 
-/** One merchant or all of them, as `merchant` of the form. People of one merchant have no choice. */
+/** A choice of one merchant or all, as the form's field `merchant`. Hidden for people of one merchant. */
 export function MerchantField({ label, all }: MerchantFieldProps) {
   const merchants = useMerchants();
   const { merchant } = useSession();

@@ -4,7 +4,6 @@ import { useMerchants, useSession } from '../queries.ts';
 import { useWords } from '../words.ts';
 import { Field } from './parts.tsx';
 
-/** The merchant of a page: the person's own, or one that is chosen. */
 export function useMerchantChoice() {
   const words = useWords();
   const { merchant } = useSession();

@@ -8,7 +8,6 @@ import { useMerchants } from '../queries.ts';
 import type { PaymentDetails, Receipt } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 
-/** The receipt of a succeeded payment: its proof from the chain, signed by the operator. */
 export function useReceipt(payment: PaymentDetails) {
   return useQuery({
     queryKey: ['payments', 'receipt', payment.id],
@@ -18,7 +17,7 @@ export function useReceipt(payment: PaymentDetails) {
   }).data;
 }
 
-/** A picture of where the money went: from the payer through the Collector or a deposit address to the merchant, and the fee. */
+/** Shows the path of the money: from the payer through the Collector or a deposit address to the merchant, and the fee. */
 export function MoneyFlow({ payment, receipt }: { readonly payment: PaymentDetails; readonly receipt: Receipt }) {
   const words = useWords();
   const style = usePageState();

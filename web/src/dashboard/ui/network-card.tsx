@@ -4,10 +4,9 @@ import type { NetworkState } from '../gateway-shapes.ts';
 import { useWords } from '../words.ts';
 import { Code, Notice } from './parts.tsx';
 
-/** A balance that lasts longer needs no remark. */
+/** A balance that lasts longer is shown without an estimate. */
 const MOST_DAYS = 365;
 
-/** A network as a node sees it: its head, its endpoints, its relayers and its books. */
 export function NetworkCard({ network }: { readonly network: NetworkState }) {
   const words = useWords();
   const coin = EVM_COINS[network.network] ?? '';
@@ -84,7 +83,7 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-/** Four digits after the zeros are enough to compare amounts of gas. */
+/** Four digits after leading zeros are enough to compare amounts of gas. */
 function short(decimal: string): string {
   const [, whole = decimal, zeros = '', digits = ''] = /^(\d+)\.(0*)(\d*)$/.exec(decimal) ?? [];
   return digits === '' ? whole : `${whole}.${zeros}${digits.slice(0, 4)}`;

@@ -22,7 +22,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const { isRunning, problem, run } = useChange();
   const [kind, setKind] = useState<'fixed' | 'chosen'>('fixed');
   const [refusal, setRefusal] = useState<string>();
-  // One key for all tries of this dialog: a lost answer makes no second link.
+  // One key for all attempts of this dialog, so that a lost answer does not create a second link.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = async (form: FormData) => {
     const price = priceIn(form, kind, currencies);

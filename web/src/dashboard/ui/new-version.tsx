@@ -3,15 +3,15 @@ import { useEffect, useState } from 'react';
 import { usePageState, useWords } from '../words.ts';
 import { Notice } from './parts.tsx';
 
-const LOOK_MS = 5 * 60_000;
+const CHECK_MS = 5 * 60_000;
 
-/** The build that the gateway serves now. Null: it did not tell. */
+/** The build that the gateway serves now, or null if the answer does not say it. */
 async function presentBuild(signal: AbortSignal): Promise<string | null> {
   const answer = await fetch('/dashboard', { method: 'HEAD', signal });
   return answer.ok ? answer.headers.get('till-build') : null;
 }
 
-/** A tab that was open during an upgrade asks to be loaded again: its pages may be gone from the gateway. */
+/** Asks for a reload after an upgrade: the gateway may no longer have the files of the open version. */
 export function NewVersion() {
   const words = useWords();
   const { build } = usePageState();
@@ -19,9 +19,9 @@ export function NewVersion() {
   const { data } = useQuery({
     queryKey: ['build'],
     queryFn: ({ signal }) => presentBuild(signal),
-    refetchInterval: LOOK_MS,
+    refetchInterval: CHECK_MS,
     refetchOnWindowFocus: true,
-    staleTime: LOOK_MS / 10,
+    staleTime: CHECK_MS / 10,
   });
   useEffect(() => {
     const onMissing = () => setMissing(true);

@@ -2,21 +2,23 @@ import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../api.ts';
 
 interface Options {
-  /** For lists without events of their own. */
+  /** For lists without events. */
   readonly refreshMs?: number;
-  /** Tells the last page of a list whose pages always have a cursor, such as the feed of events. */
+  /** Recognises the last page of a list whose pages always have a cursor, such as the event feed. */
   readonly isLast?: (page: unknown) => boolean;
+  /** If given, the list is of one merchant, and is not loaded before the merchant is known. */
+  readonly merchant?: { readonly id: string | undefined };
 }
 
-/** A list of the API, page by page. */
 export function usePages<Page extends { readonly nextCursor: string | null }>(
   queryKey: QueryKey,
   pathOf: (cursor: string | undefined) => string,
-  { refreshMs, isLast = () => false }: Options = {},
+  { refreshMs, isLast = () => false, merchant }: Options = {},
 ) {
   return useInfiniteQuery({
     queryKey,
-    queryFn: ({ pageParam, signal }) => call<Page>('GET', pathOf(pageParam), { signal }),
+    queryFn: ({ pageParam, signal }) => call<Page>('GET', pathOf(pageParam), { signal, merchantId: merchant?.id }),
+    enabled: merchant === undefined || merchant.id !== undefined,
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => (isLast(page) ? undefined : (page.nextCursor ?? undefined)),
     ...(refreshMs !== undefined && { refetchInterval: refreshMs }),

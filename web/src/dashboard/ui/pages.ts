@@ -15,7 +15,7 @@ import {
   ShopGlyph,
 } from './glyphs.tsx';
 
-/** The pages with a link. A page without its right is not shown. Pages about a partner's objects need a partner. */
+/** The pages in the navigation. A page is hidden from people without its right. Pages about a partner's objects need a partner. */
 const PAGES = [
   { to: '/', key: 'h', word: 'home', right: 'payments:read', isOfPartner: true, Glyph: HomeGlyph },
   { to: '/payments', key: 'p', word: 'payments', right: 'payments:read', isOfPartner: true, Glyph: RowsGlyph },
@@ -30,7 +30,7 @@ const PAGES = [
   { to: '/account', key: 'a', word: 'account', right: 'self', isOfPartner: false, Glyph: PersonGlyph },
 ] as const satisfies readonly {
   to: string;
-  /** Goes there after G. */
+  /** The letter that opens the page after G. */
   key: string;
   word: keyof Strings;
   right: string;
@@ -38,7 +38,7 @@ const PAGES = [
   Glyph: () => ReactNode;
 }[];
 
-/** The pages that the person sees. Without a partner, a person of the operator sees those of the gateway alone. */
+/** The pages that the person may see. Before choosing a partner, a person of the operator sees only the gateway's pages. */
 export function usePagesSeen() {
   const session = useSession();
   const isWithPartner = hasPartner(session);

@@ -8,12 +8,12 @@ import { TABS } from './tabs.tsx';
 
 interface Choice {
   readonly text: string;
-  /** The letter after G that goes there. */
+  /** The letter that opens the page after G. */
   readonly key?: string;
   readonly go: () => void;
 }
 
-/** The keyboard's way to every page, and to a payment by its reference. */
+/** Opens every page, or searches for a payment, by keyboard. */
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const words = useWords();
   const { rights } = useSession();
@@ -31,7 +31,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     key,
     go: () => void navigate({ to }),
   }));
-  // The first tab of a section is the page of the section.
+  // The first tab of a section is the section's own page, which is already listed.
   const tabs: Choice[] = [...TABS.developers, ...TABS.team]
     .filter(({ to, right }) => rights.includes(right) && !shown.some((page) => page.to === to))
     .map(({ to, word }) => ({ text: words[word], go: () => void navigate({ to }) }));

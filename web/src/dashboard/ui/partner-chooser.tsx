@@ -5,7 +5,7 @@ import { call, readPartner, setPartner } from '../api.ts';
 import type { PartnerRow } from '../gateway-shapes.ts';
 import { useWords } from '../words.ts';
 
-/** The partner whose objects a person of the operator looks at. */
+/** Lets a person of the operator choose the partner whose objects are shown. */
 export function PartnerChooser() {
   const words = useWords();
   const client = useQueryClient();

@@ -7,8 +7,6 @@ import type { Endpoint, MerchantRow, PaymentStatus, Refund, WholeRefund } from '
 import type { Strings } from '../strings/en.ts';
 import { useTimes, useWords } from '../words.ts';
 
-/** Parts that all pages share. */
-
 const STATUS_WORDS = {
   requires_action: 'statusRequiresAction',
   processing: 'statusProcessing',
@@ -33,7 +31,7 @@ interface StatusProps {
 /** The status of a payment, or of its refund. */
 export function StatusBadge({ status, refund, refunds = [], amount }: StatusProps) {
   const words = useWords();
-  // A vetoed refund takes nothing of the payment.
+  // A vetoed refund returns nothing, so the payment's own status is shown.
   if (refund !== undefined && refund.problem !== VETOED) return <RefundBadge {...refund} />;
   const done = refunds.filter((each) => each.status === 'refunded');
   if (done.length > 0) {
@@ -44,7 +42,7 @@ export function StatusBadge({ status, refund, refunds = [], amount }: StatusProp
   return <span className={`badge badge-${status}`}>{statusText(words, status)}</span>;
 }
 
-/** The problem of a refund that the operator has ended. */
+/** The `problem` of a refund that the operator vetoed. */
 const VETOED = 'vetoed';
 
 export function RefundBadge({ status, problem }: WholeRefund) {
@@ -63,7 +61,7 @@ const PROBLEM_WORDS: Readonly<Record<string, keyof Strings>> = {
   not_received: 'problemNotReceived',
 };
 
-/** The reason why a refund has failed. Undefined if it has not, or for a reason that this page does not know. */
+/** The reason why a refund failed. Undefined if it has not failed, or if this page does not know the reason. */
 export function problemOf(words: Strings, problem: string | null): string | undefined {
   const word = problem === null ? undefined : PROBLEM_WORDS[problem];
   return word === undefined ? undefined : words[word];
@@ -77,7 +75,7 @@ const WAIT_WORDS: Readonly<Record<string, keyof Strings>> = {
   cooling_off: 'waitCoolingOff',
 };
 
-/** The reason why a refund or a return is not sent. Undefined for a reason that this page does not know. */
+/** The reason why a refund or return is waiting. Undefined if this page does not know the reason. */
 export function waitText(
   words: Strings,
   { what }: { readonly what: string },
@@ -111,7 +109,7 @@ export function EndpointBadge({ status }: Pick<Endpoint, 'status'>) {
 
 export function Time({ at, isExact = false }: { readonly at: string; readonly isExact?: boolean }) {
   const times = useTimes();
-  // A table has many times, and few of them are pointed at.
+  // The tooltip is set on demand, because a table has many times and people point at few.
   const explain = (event: PointerEvent) => void event.currentTarget.setAttribute('title', times.full(at));
   return (
     <time dateTime={at} onPointerEnter={explain}>
@@ -140,7 +138,6 @@ function CopyButton({ text, label }: { readonly text: string; readonly label: st
   );
 }
 
-/** A long id or hash that can be copied. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <span className="code">
@@ -168,7 +165,7 @@ export function Notice({ kind, children }: { readonly kind: 'bad' | 'warm' | 'go
   );
 }
 
-/** A dialog of the browser: it keeps the focus, and Escape closes it. */
+/** A native dialog, which traps the focus and closes on Escape. */
 export function Dialog({
   title,
   onClose,
@@ -191,7 +188,6 @@ export function Dialog({
   );
 }
 
-/** A page title with its actions. */
 export function PageHead({ title, children }: { readonly title: ReactNode; readonly children?: ReactNode }) {
   return (
     <header className="page-head">
@@ -201,7 +197,6 @@ export function PageHead({ title, children }: { readonly title: ReactNode; reado
   );
 }
 
-/** The tab of the browser names the page. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Till`;
@@ -209,14 +204,13 @@ export function useTitle(title: string): void {
 }
 
 interface FormEndProps {
-  /** The words of the button that sends the form. */
   readonly label: string;
   readonly isRunning: boolean;
   readonly problem: string | undefined;
   readonly onCancel: () => void;
 }
 
-/** The end of a form in a dialog: the problem of the last attempt, and the buttons. */
+/** The end of a dialog's form: the last problem, and the buttons. */
 export function FormEnd({ label, isRunning, problem, onCancel }: FormEndProps) {
   const words = useWords();
   return (

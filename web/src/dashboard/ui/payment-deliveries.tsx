@@ -7,7 +7,7 @@ import { useWords } from '../words.ts';
 import { DeliveryBadge } from './delivery-badge.tsx';
 import { Time } from './parts.tsx';
 
-/** Events of the payment that were sent to webhook endpoints. Without one there is nothing to show. */
+/** Webhook deliveries of the payment's events. Renders nothing if there are none. */
 export function PaymentDeliveries({ payment }: { readonly payment: PaymentDetails }) {
   const words = useWords();
   const { data } = useQuery({

@@ -2,18 +2,16 @@ export const MAX_PICTURE_BYTES = 256 * 1024;
 export const MAX_LOGO_BYTES = 2 * 1024 * 1024;
 export const PICTURE_TYPES = 'image/jpeg,image/png,image/webp';
 
-/** The file of a form field, if one was chosen. */
 export function fileIn(form: FormData, name: string): File | undefined {
   const file = form.get(name);
   return file instanceof File && file.size > 0 ? file : undefined;
 }
 
-/** True if the browser takes the file for a picture that the gateway accepts. The gateway looks at its bytes. */
+/** True if the browser's type of the file is accepted. The gateway checks the bytes. */
 export function isPicture({ type, size }: File, maxBytes: number): boolean {
   return PICTURE_TYPES.split(',').includes(type) && size > 0 && size <= maxBytes;
 }
 
-/** A `data:` URL with the file in base64. */
 export function dataUrlOf(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -1,6 +1,6 @@
 import { qrShape } from '../../shared/qr.ts';
 
-/** A QR code in black on white, in both themes: many cameras read no other. */
+/** Black on white in both themes, because many cameras read nothing else. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, path } = qrShape(text);
   return (

@@ -10,7 +10,7 @@ import { usePageState, useWords } from '../words.ts';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { useChange } from './use-change.ts';
 
-/** Refunds a part of a payment, or all that the gateway states as refundable. */
+/** Refunds a part of a payment, or everything that the gateway reports as refundable. */
 export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDetails; readonly onClose: () => void }) {
   const words = useWords();
   const style = usePageState();
@@ -20,7 +20,7 @@ export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDe
   const left = leftToRefund(payment);
   const [text, setText] = useState(decimalText(left.toString(), decimals));
   const [reason, setReason] = useState('');
-  // A repeated request is the same refund. A changed one is another.
+  // A repeated request with the same key is the same refund. Changed values get a new key.
   const [key, setKey] = useState(() => crypto.randomUUID());
   const units = typedUnits(text, decimals);
   const isGood = units !== undefined && units > 0n && units <= left;

@@ -7,11 +7,10 @@ interface SecretProps {
   readonly text: string;
   readonly secret: string;
   readonly onClose: () => void;
-  /** Buttons beside the one that closes it. */
   readonly children?: ReactNode;
 }
 
-/** A secret that is shown once. */
+/** Shows a secret that cannot be shown again. */
 export function SecretDialog({ title, text, secret, onClose, children }: SecretProps) {
   const words = useWords();
   return (

@@ -15,7 +15,7 @@ import { Notice } from './parts.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 import { VerifyProvider } from './verify.tsx';
 
-/** The frame of every page of somebody who is signed in. */
+/** The frame of all pages for signed-in people. */
 export function Shell() {
   const words = useWords();
   const { data, error, refetch } = useQuery(sessionQuery);

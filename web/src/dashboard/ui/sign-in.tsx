@@ -6,7 +6,7 @@ import { offersPasskeys, signInByPasskey, wasCancelled } from '../passkeys.ts';
 import { usePageState, useWords } from '../words.ts';
 import { Notice, useTitle } from './parts.tsx';
 
-/** The frame of the pages before somebody is signed in. */
+/** The frame of all pages before the sign-in. */
 export function Door({ title, children }: { readonly title: ReactNode; readonly children: ReactNode }) {
   const { isSandbox, strings } = usePageState();
   return (

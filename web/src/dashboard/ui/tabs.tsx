@@ -3,7 +3,7 @@ import { useSession } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
 import { useWords } from '../words.ts';
 
-/** The pages behind the tabs of a section. A page without its right is not shown. */
+/** The tabs of each section. A tab is hidden from people without its right. */
 export const TABS = {
   team: [
     { to: '/team', word: 'people', right: 'people:read' },

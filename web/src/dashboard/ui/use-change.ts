@@ -3,7 +3,7 @@ import { useWords } from '../words.ts';
 import { problemText } from './problem-text.ts';
 import { useWithPasskey } from './verify.tsx';
 
-/** A change that a person has asked for: its state, and the problem in words. */
+/** Runs a change that the person asked for, and keeps its state and the text of its problem. */
 export function useChange() {
   const words = useWords();
   const withPasskey = useWithPasskey();
@@ -15,7 +15,7 @@ export function useChange() {
     try {
       await withPasskey(work);
     } catch (error) {
-      // A person who has closed the question about the passkey needs no message.
+      // No message if the person closed the passkey dialog.
       if (!(error instanceof Error && error.message === 'cancelled')) {
         setProblem(problemText(words, error));
       }

@@ -2,8 +2,8 @@ import { useRouter } from '@tanstack/react-router';
 import type { MouseEvent, SyntheticEvent } from 'react';
 
 /**
- * Follows the plain links of the dashboard inside an element, for tables of many rows. Links of the router each watch its
- * state and compute their addresses, which takes longer than the rest of a row.
+ * Follows plain links inside an element, for tables with many rows. The router's own links each subscribe to its state and compute
+ * their URLs, which takes longer than the rest of a row.
  */
 export function usePlainLinks() {
   const router = useRouter();
@@ -11,7 +11,7 @@ export function usePlainLinks() {
   return {
     onClick(event: MouseEvent) {
       const href = pathAt(event);
-      // The browser itself opens other tabs and windows.
+      // The browser itself opens links in other tabs and windows.
       if (href === undefined || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
       event.preventDefault();
       void router.navigate({ to: '.', href });

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 
-/** True while the browser makes the pages of a print. The document changes before the browser reads it. */
+/** True while the browser prints. The state is flushed before the browser reads the document. */
 export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {

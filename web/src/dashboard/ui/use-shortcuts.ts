@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { usePagesSeen } from './pages.ts';
 
-/** G and a letter go to a page if they follow each other this fast. */
+/** The longest time between G and the letter of a page. */
 const SEQUENCE_MS = 1_500;
 
-/** The keys of every page: ⌘K or ? for the palette, / for the search field, G and a letter for a page. */
+/** Keyboard shortcuts: ⌘K or ? for the palette, / for the search field, G and a letter for a page. */
 export function useShortcuts(openPalette: () => void): void {
   const navigate = useNavigate();
   const pages = usePagesSeen();
@@ -26,7 +26,7 @@ export function useShortcuts(openPalette: () => void): void {
       const page = isSecond ? now.current.pages.find((each) => each.key === key) : undefined;
       if (page !== undefined) void navigate({ to: page.to });
       else if (key === '?') {
-        // The key must not be typed into the palette.
+        // The character must not be typed into the palette.
         event.preventDefault();
         now.current.openPalette();
       } else if (key === '/') focusSearch(event);
@@ -36,7 +36,7 @@ export function useShortcuts(openPalette: () => void): void {
   }, [navigate]);
 }
 
-/** True while keys belong to a field or a dialog. */
+/** True while a field or a dialog gets the keys. */
 function isTyping(): boolean {
   const { activeElement } = document;
   const isField = activeElement !== null && /^(INPUT|SELECT|TEXTAREA)$/.test(activeElement.tagName);

@@ -11,7 +11,7 @@ type WithPasskey = <T>(work: () => Promise<T>) => Promise<T>;
 
 const VerifyContext = createContext<WithPasskey>((work) => work());
 
-/** Does the work. If it needs the passkey again, the person is asked for it, and the work is done then. */
+/** Runs the work. If it requires the passkey again, the person is asked for it, and the work is repeated. */
 export function useWithPasskey(): WithPasskey {
   return useContext(VerifyContext);
 }
@@ -49,7 +49,7 @@ export function VerifyProvider({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** A person without a passkey adds one: that shows it as well. */
+/** A person without a passkey adds one, which also verifies it. */
 function VerifyDialog({ onShown, onClose }: { readonly onShown: () => void; readonly onClose: () => void }) {
   const words = useWords();
   const client = useQueryClient();

@@ -1,4 +1,4 @@
-/** Every word of the pages of payment links. `{names}` are filled in. The other languages have the same keys. */
+/** All texts of the pages of payment links. `{names}` are filled in. The other languages have the same keys. */
 export const en = {
   amountLabel: 'Amount in {currency}',
   bounds: 'From {minimum} to {maximum}',

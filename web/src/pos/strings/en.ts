@@ -1,4 +1,4 @@
-/** Every word of the point of sale. `{names}` are filled in. The other languages have the same keys. */
+/** All texts of the point of sale. `{names}` are filled in. The other languages have the same keys. */
 export const en = {
   title: 'Point of sale',
   sandboxTag: 'Sandbox',

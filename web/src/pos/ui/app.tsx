@@ -66,7 +66,7 @@ function Frame({ pos, view, children }: FrameProps) {
   );
 }
 
-/** Nobody is signed in on this device. */
+/** Shown while nobody is signed in on this device. */
 function Door({ view }: { readonly view: PosView }) {
   const words = useWords();
   return (
@@ -93,7 +93,7 @@ export function OtherWindow() {
   );
 }
 
-/** Gives the page the colours of the merchant, by a stylesheet of the gateway. */
+/** Applies the merchant's colours, by a stylesheet of the gateway. */
 function useAccent(accent: string | null): void {
   useEffect(() => {
     if (accent === null) return;

@@ -10,12 +10,12 @@ const TIPS = [0, 5, 10, 15] as const;
 /** Nine digits: up to 9,999,999.99 of most currencies. */
 const MAX_DIGITS = 9;
 
-/** Digits are typed from the right, as on every till: 1, 2, 5, 0 is 12.50. */
+/** Digits are entered from the right, as on a cash register: 1, 2, 5, 0 is 12.50. */
 export function Keypad({ pos, view }: { readonly pos: Pos; readonly view: PosView }) {
   const words = useWords();
   const money = useMoney();
   const { currency } = view.kept;
-  // The amount of a refused order is still there: the cashier may choose another currency.
+  // The amount of a refused order is kept, so that the cashier can choose another currency.
   const refused = view.problem?.kind === 'refused' ? view.problem.amount : undefined;
   const [amount, setAmount] = useState(refused ?? '0');
   const [percent, setPercent] = useState(0);
@@ -85,7 +85,6 @@ interface Presses {
   readonly charge: () => void;
 }
 
-/** The keys of a keyboard do what the buttons do. */
 function useKeys({ type, erase, charge }: Presses): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 
-/** A page that says one thing. */
 export function Message({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <main className="message">

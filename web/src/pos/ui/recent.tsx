@@ -12,7 +12,7 @@ const STATUS_WORDS = {
   cancelled: 'cancelledTitle',
 } as const satisfies Record<PaymentStatus, keyof Strings>;
 
-/** The last payments of this device, with the last status that it has seen. */
+/** The last payments of this device, with their last known status. */
 export function Recent({ payments }: { readonly payments: readonly RecentPayment[] }) {
   const { strings, locale } = usePageState();
   const money = useMoney();

@@ -23,7 +23,6 @@ const ENDINGS = {
   failed: ['failedTitle', 'failedText'],
 } as const satisfies Partial<Record<PaymentStatus, readonly [keyof Strings, keyof Strings | undefined]>>;
 
-/** The open payment, from the request to its end. */
 export function Taking(props: TakingProps) {
   const { view, open } = props;
   const money = useMoney();
@@ -92,7 +91,7 @@ function Qr({ payment }: { readonly payment: NonNullable<OpenOrder['payment']> }
   );
 }
 
-/** By the time of the gateway: the clock of the device may be wrong. The gateway alone ends the payment. */
+/** Uses the gateway's time, because the device's clock may be wrong. Only the gateway ends the payment. */
 function Countdown({ expiresAtS, clock }: { readonly expiresAtS: number; readonly clock: ServerClock }) {
   const { strings, locale } = usePageState();
   const [nowMs, setNowMs] = useState(clock.nowMs);

@@ -15,10 +15,10 @@ export function useWords(): Strings {
   return usePageState().strings;
 }
 
-/** The decimals of most currencies: of those that an older version of this page has kept without. */
+/** For amounts that an older version of this page stored without decimals. */
 const USUAL_DECIMALS = 2;
 
-/** An amount of a currency in the language of the page, from minor units. */
+/** Formats an amount in minor units in the page's language. */
 export function useMoney(): (value: string, currency: string, decimals?: number) => string {
   const state = usePageState();
   return (value, currency, kept) => {

@@ -1,4 +1,4 @@
-/** Every word of receipts. `{names}` are filled in. The other languages have the same keys. */
+/** All texts of receipts. `{names}` are filled in. The other languages have the same keys. */
 export const en = {
   title: 'Receipt',
   titleOf: 'Receipt from {merchant}',

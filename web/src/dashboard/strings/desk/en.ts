@@ -1,4 +1,4 @@
-/** The words of the pages about keys, refunds, payouts, merchants and the gateway. */
+/** The texts of the pages about keys, refunds, payouts, merchants and the gateway. */
 export const desk = {
   refunds: 'Refunds',
   payouts: 'Payouts',
