@@ -120,12 +120,15 @@ function addressIn(account: string): string {
   return account.slice(account.lastIndexOf(':') + 1);
 }
 
+/** A formatter takes longer to make than the rest of the page. There is one for each language. */
+const times: Record<string, Intl.DateTimeFormat> = {};
+
 /** In UTC: the server does not know the payer's time zone, and paper has none. */
 function timeText(iso: string, locale: string): string {
-  const format = new Intl.DateTimeFormat(latinDigits(locale), {
+  times[locale] ??= new Intl.DateTimeFormat(latinDigits(locale), {
     dateStyle: 'long',
     timeStyle: 'short',
     timeZone: 'UTC',
   });
-  return `${format.format(new Date(iso))} UTC`;
+  return `${times[locale].format(new Date(iso))} UTC`;
 }
