@@ -42,6 +42,7 @@ export const optionsFloodMeasurement: Measurement = {
 interface FloodTurn {
   readonly isFlooded: boolean;
   readonly timesMs: readonly number[];
+  readonly signedMs: readonly number[];
   readonly perS: number;
   /** Steps of honest payers that were refused and tried again. */
   readonly repeated: number;
@@ -105,6 +106,7 @@ function figureOf(turns: readonly FloodTurn[], others: number): Figure {
   const told = (of: readonly FloodTurn[] = []) => ({
     payments: timesOf(of).length,
     'median ms by round': medians(of).join(' '),
+    'median ms until signed by round': of.map(({ signedMs }) => round(median(signedMs))).join(' '),
     'payments/s by round': of.map(({ perS }) => round(perS, 2)).join(' '),
     'steps tried again by round': of.map(({ repeated }) => repeated).join(' '),
     'units/s by round': of.map(({ unitsPerS }) => round(unitsPerS)).join(' '),
@@ -164,6 +166,7 @@ async function takeTurn({ gateway, payers, provider }: FloodScene, flood?: Noise
   return {
     isFlooded: flood !== undefined,
     timesMs: payments.map(({ ms }) => ms),
+    signedMs: payments.map((payment) => payment.signedMs),
     perS: payments.length / tookS,
     repeated: payments.reduce((sum, { repeated }) => sum + repeated, 0),
     unitsPerS: (after.units - before.units) / tookS,
@@ -174,6 +177,8 @@ async function takeTurn({ gateway, payers, provider }: FloodScene, flood?: Noise
 
 interface Paid {
   readonly ms: number;
+  /** Until the payer has options and has signed: the part with questions to the endpoints like those of the flood. */
+  readonly signedMs: number;
   readonly repeated: number;
 }
 
@@ -194,12 +199,13 @@ async function pay(gateway: PayingGateway, payer: Payer): Promise<Paid> {
     return step();
   };
   const payment = await patiently(() => signPayment(gateway, { payer, merchant, asset: ASSET, price: '100' }));
+  const signedMs = performance.now() - begun;
   let { status, isFinal } = await patiently(() => confirm(gateway, payment, HOLD_MS));
   for (let asked = 0; !isFinal && asked < MAX_TRIES; asked += 1) {
     ({ status, isFinal } = await patiently(() => statusOf(gateway, payment, HOLD_MS)));
   }
   if (status !== 'succeeded') throw new Error(`The payment ended ${status}.`);
-  return { ms: performance.now() - begun, repeated };
+  return { ms: performance.now() - begun, signedMs, repeated };
 }
 
 /** A stranger at one address, with the public App-Id of the checkout and a payment whose id it knows. */

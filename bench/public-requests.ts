@@ -17,6 +17,8 @@ const ASSET = `${NETWORK}/erc20:${USDC}`;
 const WARM_UPS = 30;
 const REQUESTS = 200;
 const IDLE_MS = 5_000;
+/** Parts of names, separated by commas: only these requests. */
+const WANTED = process.env.PUBLIC_REQUESTS?.split(',') ?? [''];
 const HOLD_MS = 20_000;
 
 /** Processor time of one request that anybody may send, of the kinds that cost most. */
@@ -41,7 +43,8 @@ async function measurePublicRequests(): Promise<Figure> {
     let { isFinal } = await confirm(gateway, signed, HOLD_MS);
     while (!isFinal) ({ isFinal } = await statusOf(gateway, signed, HOLD_MS));
     const open = await signPayment(gateway, { payer, merchant, asset: ASSET, price: '100' });
-    const requests = await publicRequestsOf(gateway, { paid: signed, open, asset: ASSET });
+    const all = await publicRequestsOf(gateway, { paid: signed, open, asset: ASSET });
+    const requests = all.filter(({ name }) => WANTED.some((part) => name.includes(part)));
     const { result, others } = await shareDuring(async () => {
       const before = await idleMsPerS(gateway);
       const costs: Cost[] = [];

@@ -9,7 +9,7 @@ import { globalSetup, globalTeardown } from '../global-setup.ts';
 import { until } from '../until.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
 import { withAuthenticator } from './authenticator.ts';
-import { operatorLink } from './operator-link.ts';
+import { linkOf, operatorLink } from './operator-link.ts';
 import { pngLogo } from './png.ts';
 import { openScene, type Scene } from './scene.ts';
 import { createLinks, type Save, signDeviceIn, takeSale } from './shop-pictures.ts';
@@ -101,7 +101,7 @@ try {
     }
   }
   const shown = await furnish(scene);
-  const cashier = await takeAll(scene.dashboardUrl, pagesOf(shown), {
+  const cashier = await takeAll(await linkOf(scene, 'Demo owner'), pagesOf(shown), {
     ...PEOPLE_AND_KEYS,
     '/v1/people': [...PEOPLE_AND_KEYS['/v1/people'], { ...CASHIER, merchantId: scene.merchantId }],
   });

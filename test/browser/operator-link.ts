@@ -3,10 +3,27 @@ import { runTill } from '../../src/cli/till.ts';
 import type { Scene } from './scene.ts';
 
 /** The one-time link of a new person of the operator, made by the command that operators use. */
-export async function operatorLink({ home, databaseUrl, dashboardUrl }: Scene): Promise<string> {
+export async function operatorLink(scene: Scene): Promise<string> {
   const person = ['--name', 'On call', '--email', 'oncall@till.example', '--role', 'owner'];
+  const { link } = await answerOf<WithLink>(scene, ['people', 'invite', '--operator', ...person]);
+  return link.url;
+}
+
+/** A new link of somebody who is known. The link of the start ends after some days, and the clock of a sandbox may move by days. */
+export async function linkOf(scene: Scene, name: string): Promise<string> {
+  const people = await answerOf<{ id: string; name: string }[]>(scene, ['people', 'list']);
+  const person = people.find((each) => each.name === name);
+  assert.ok(person, `${name} is among ${people.map((each) => each.name)}`);
+  return (await answerOf<WithLink>(scene, ['people', 'link', person.id])).link.url;
+}
+
+interface WithLink {
+  readonly link: { readonly url: string };
+}
+
+async function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: readonly string[]): Promise<T> {
   const said = { out: '', err: '' };
-  const exitCode = await runTill(['people', 'invite', '--operator', ...person, '--json'], {
+  const exitCode = await runTill([...argv, '--json'], {
     env: {
       TILL_HOME: home,
       DATABASE_URL: databaseUrl,
@@ -17,5 +34,5 @@ export async function operatorLink({ home, databaseUrl, dashboardUrl }: Scene): 
     stderr: { write: (text) => (said.err += text) },
   });
   assert.equal(exitCode, 0, said.err);
-  return (JSON.parse(said.out) as { link: { url: string } }).link.url;
+  return JSON.parse(said.out) as T;
 }

@@ -26,11 +26,13 @@ export function cookieIn({ headers }: WithHeaders, origin: string): string | und
   return token !== undefined && TOKEN.test(token) ? token : undefined;
 }
 
-export function setCookie(reply: FastifyReply, origin: string, { token, expiresAt }: NewSession): void {
-  reply.header(
-    'Set-Cookie',
-    `${cookieName(origin)}=${token}; Expires=${expiresAt.toUTCString()}; ${attributes(origin)}`,
-  );
+/**
+ * The cookie lasts for a number of seconds. Browsers compare a date with the `Date` of the answer, which is the time of payments: in
+ * a sandbox whose clock is ahead, the cookie would have ended before.
+ */
+export function setCookie(reply: FastifyReply, origin: string, { token, expiresAt }: NewSession, nowMs: number): void {
+  const lifeS = Math.max(0, Math.ceil((expiresAt.getTime() - nowMs) / 1000));
+  reply.header('Set-Cookie', `${cookieName(origin)}=${token}; Max-Age=${lifeS}; ${attributes(origin)}`);
 }
 
 export function clearCookie(reply: FastifyReply, origin: string): void {

@@ -107,7 +107,7 @@ async function counted<T>({ signInFailures }: HttpDeps, names: readonly string[]
 async function sendSession(deps: HttpDeps, reply: FastifyReply, session: NewSession) {
   const holder = await deps.sessions.get(hashToken(session.token));
   if (holder === undefined) throw new ApiError('unauthorized', 'The session could not be opened. Try again.');
-  setCookie(reply, deps.config.publicUrl, session);
+  setCookie(reply, deps.config.publicUrl, session, unshifted(deps.world.clock).nowMs());
   return reply.code(201).send({ session: viewSession(holder, holder.id), person: viewPerson(holder.person) });
 }
 

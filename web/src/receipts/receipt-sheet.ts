@@ -115,12 +115,15 @@ function isolated(text: string): string {
   return text === '' ? '' : `\u2068${text}\u2069`;
 }
 
+/** One formatter for each language: making one takes longer than the rest of the page. */
+const times: Record<string, Intl.DateTimeFormat> = {};
+
 /** In UTC, because the server does not know the payer's time zone. */
 function timeText(iso: string, locale: string): string {
-  const format = new Intl.DateTimeFormat(latinDigits(locale), {
+  times[locale] ??= new Intl.DateTimeFormat(latinDigits(locale), {
     dateStyle: 'long',
     timeStyle: 'short',
     timeZone: 'UTC',
   });
-  return `${format.format(new Date(iso))} UTC`;
+  return `${times[locale].format(new Date(iso))} UTC`;
 }
