@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { command } from '../../src/actions/command.ts';
 import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
@@ -16,7 +17,8 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { listSettlements } from '../../src/store/parties/destinations.ts';
-import { openRefundScene, type RefundScene } from './refund-scene.ts';
+import { takeLease } from '../../src/store/plumbing/leases.ts';
+import { COIN, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
 const DAY_MS = 86_400_000;
@@ -61,6 +63,23 @@ const WORKERS: readonly Worker[] = [
       await node.turn(2);
       const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
       return { run: () => recordStrays(scene, scene.connected), isDone: async () => (await strays()).length > 0 };
+    },
+  },
+  {
+    name: 'audit',
+    prepare: async (scene) => {
+      const ask = {
+        name: 'audit',
+        holder: 'test',
+        now: new Date(Date.UTC(2100, 0, 1)),
+        until: new Date(scene.nowMs()),
+      };
+      const lease = await command(scene, (tx) => takeLease(tx, ask));
+      assert.ok(lease);
+      return {
+        run: () => recordCoin({ ...scene, holder: 'test' }, { connected: scene.connected, lease }),
+        isDone: async () => Object.keys(await scene.books(COIN)).length > 0,
+      };
     },
   },
   {

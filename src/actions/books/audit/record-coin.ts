@@ -3,9 +3,11 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { relayerFundedEntry } from '../../../domain/books.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { findFirstUndecided } from '../../../store/chain/chain-events.ts';
 import { findCoinCursor, putCoinCursor } from '../../../store/money/book-comparison.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import { findStrays, type NewStray } from '../../../store/money/strays.ts';
+import { isRestoring } from '../../../store/parties/freezes.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
@@ -24,13 +26,16 @@ export interface CoinInput {
 /**
  * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as strays: most of it
  * is the operator's own, for gas. Such coin leaves no log, so the balance of each account is compared with the books.
- * Only a surplus is examined further. The balance of an account at the first look is its opening balance, not a stray.
+ * Only a surplus is examined further. The balance of an account at the first look is its opening balance, not a stray. After a
+ * restore it waits for the rebuild: coin of forgotten payments and forgotten gas are no part of an opening balance.
  */
 export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, lease }: CoinInput): Promise<void> {
   const network = connected.chain.network.chainId;
   const cursor = (await findCursors(deps.db.sql)).find((each) => each.network === network);
   if (cursor === undefined) return;
   const block = cursor.finalNumber;
+  const undecided = await findFirstUndecided(deps.db.sql, network);
+  if ((undecided !== undefined && undecided <= block) || (await isRestoring(deps.db.sql, network))) return;
   for (const found of await coinSurpluses(deps.db.sql, connected, block, await ownAccounts(deps, connected))) {
     const { account, surplus } = found;
     const explainedTo = await findCoinCursor(deps.db.sql, network, account);
