@@ -275,23 +275,31 @@ export function openCopy() {
     if (SHARED.includes(name)) symlinkSync(join(ROOT, name), join(folder, name));
     else if (!LEFT_OUT.includes(name)) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   }
+
+  /** Runs that test alone. */
+  async function passes({ test, title }: Pick<NamedMutant, 'test' | 'title'>): Promise<boolean> {
+    const pattern = title.replace(/[^\w ]/g, '.');
+    const options = ['--test', '--test-global-setup=test/global-setup.ts', `--test-name-pattern=${pattern}`];
+    const child = spawn(process.execPath, [...options, test], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    if (!output.includes(` ${title}`)) throw new Error(`${test} has no test "${title}", or did not run.`);
+    return !output.includes(`✖ ${title}`);
+  }
+
   return {
-    /** True if the named test fails with the change. */
+    /** True if the named test fails with the change. Without it, the test must pass. */
     async isNoticed({ file, from, to, test, title }: NamedMutant): Promise<boolean> {
       const path = join(folder, file);
       const source = readFileSync(path, 'utf8');
       if (source.split(from).length !== 2) throw new Error(`${file} does not contain this once: ${from}`);
+      if (!(await passes({ test, title }))) throw new Error(`${test} "${title}" fails without a change, too.`);
       writeFileSync(
         path,
         source.replace(from, () => to),
       );
-      const pattern = title.replace(/[^\w ]/g, '.');
-      const options = ['--test', '--test-global-setup=test/global-setup.ts', `--test-name-pattern=${pattern}`];
-      const child = spawn(process.execPath, [...options, test], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
-      const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+      const isNoticed = !(await passes({ test, title }));
       writeFileSync(path, source);
-      if (!output.includes(` ${title}`)) throw new Error(`${test} has no test "${title}", or did not run.`);
-      return output.includes(`✖ ${title}`);
+      return isNoticed;
     },
     close: () => rmSync(folder, { recursive: true }),
   };
