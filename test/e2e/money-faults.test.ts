@@ -192,6 +192,29 @@ describe('money that arrives in ways nobody asked for', () => {
     return ranges;
   }
 
+  it('has no lot by its sweep alone: the lot of the transfer, which is read later, would replace it after it was spent', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const { id, item, send } = await scene.deposit({ isHeld: true });
+    await scene.live(node, 2);
+    let isSilent = true;
+    readings(() => isSilent);
+    const lotsOf = async () => (await scene.lots(id)).map(({ id: lot, net }) => [lot.endsWith('/swept'), net]);
+    send(1_000n);
+    scene.control.mine();
+    scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    scene.control.mine(3);
+    await assert.rejects(node.watch(), ChainUnavailableError);
+    const [decided] = await scene.db.sql`select from chain_events where type = 'swept' and decided_at is not null`;
+    assert.ok(decided, 'the sweep was read');
+    assert.deepEqual(await lotsOf(), []);
+    isSilent = false;
+    await scene.live(node, 3);
+    assert.equal(await scene.status(id), 'succeeded');
+    assert.deepEqual(await lotsOf(), [[false, 990n]]);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('is read in pages after an outage of a month: each is stored, and a failure goes on from the last one', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();

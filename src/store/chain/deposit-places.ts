@@ -64,6 +64,14 @@ export async function listStalePlaces(
     order by p.looked_at nulls first, p.number limit ${limit}`;
 }
 
+/** Places of a payment whose money has moved since they were checked. */
+export async function listStalePlacesOf(
+  db: Reader,
+  paymentId: string,
+): Promise<Pick<DepositPlace, 'network' | 'commitment'>[]> {
+  return db`select network, commitment from deposit_places where payment_id = ${paymentId} and is_stale`;
+}
+
 export interface StalePlace extends DepositPlace {
   readonly isSearched: boolean;
 }

@@ -6,6 +6,7 @@ import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.
 import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
 import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
+import { listStalePlacesOf } from '../../../store/chain/deposit-places.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
@@ -86,7 +87,7 @@ async function settlePosition(
   if (locked === undefined || stored === undefined) return;
   const known = await readPosition(tx, locked, deps.settings.toleranceBasisPoints?.() ?? 0);
   const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, finalTimes }, at);
-  const lots = position(known.terms, known.facts, ending);
+  const lots = await withoutUnread(tx, paymentId, position(known.terms, known.facts, ending));
   const kept = lots.filter((lot) => lot.address !== null || lot.isHeld || lot.reason !== null);
   await putLots(tx, { paymentId, merchantId: payment.merchantId }, kept, at);
   const { adopted } = stored;
@@ -97,6 +98,18 @@ async function settlePosition(
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
   const returning = new Set(await listReturningLots(tx, paymentId));
   await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rulesOf(deps, kept, returning)) }, at);
+}
+
+/**
+ * Lots that may exist. A sweep can be read before the transfers that it took. Its money has no lot until its place was checked: the
+ * lots of the transfers have other ids, and would replace one that was already spent.
+ */
+async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): Promise<readonly Lot[]> {
+  if (!lots.some(({ isUnexplained }) => isUnexplained)) return lots;
+  const places = await listStalePlacesOf(tx, paymentId);
+  const isUnread = ({ network, commitment }: Lot) =>
+    places.some((place) => place.network === network && place.commitment === commitment);
+  return lots.filter((lot) => !lot.isUnexplained || !isUnread(lot));
 }
 
 /** The first payment of an item is booked with the item. */
