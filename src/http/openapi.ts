@@ -5,12 +5,14 @@ import { MODES } from '../domain/mode.ts';
 import { SCOPES } from '../domain/scope.ts';
 import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
+
 import type { App } from './deps.ts';
 import type { Access } from './entry/access.ts';
 import { withoutNames } from './entry/unknown-fields.ts';
+import { withComponents } from './openapi-components.ts';
+import { pascalOf } from './openapi-shared.ts';
 import { SAMPLES } from './samples.ts';
 import { ErrorBody } from './schemas.ts';
-import { EventBody } from './views/event.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -88,7 +90,6 @@ export async function describeApi(app: App): Promise<void> {
             description: '`test` or `live`, from a page of this origin. Nobody has to be signed in.',
           },
         },
-        schemas: { Event: withoutNames(EventBody) as object },
       },
     },
     refResolver: {
@@ -98,6 +99,8 @@ export async function describeApi(app: App): Promise<void> {
       url,
       schema: illustrate(route, describeRoute(route, withoutNames(schema ?? {}))),
     }),
+    transformObject: (described) =>
+      'openapiObject' in described ? withComponents(described.openapiObject as never) : described.swaggerObject,
   });
 }
 
@@ -115,13 +118,18 @@ function describeWebhooks() {
       type,
       {
         post: {
+          operationId: `on${pascalOf(type)}`,
           summary: EVENT_TYPES[type].summary,
           parameters,
           requestBody: {
             required: true,
             content: {
               'application/json': {
-                schema: { allOf: [{ $ref: '#/components/schemas/Event' }], properties: { type: { const: type } } },
+                schema: {
+                  title: `${pascalOf(type)}Event`,
+                  allOf: [{ $ref: '#/components/schemas/Event' }],
+                  properties: { type: { const: type } },
+                },
               },
             },
           },

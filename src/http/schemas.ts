@@ -27,6 +27,11 @@ export function enumOf<const T extends readonly string[]>(values: T, description
   });
 }
 
+/** A closed list of values that has a name in the description of the API. */
+export function namedEnum<const T extends readonly string[]>(title: string, values: T, description?: string) {
+  return Type.Unsafe<T[number]>({ title, ...enumOf(values, description) });
+}
+
 /** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
 export function nullable<S extends TSchema>(schema: S) {
   const { type, ...rest } = schema as unknown as { type: string; enum?: readonly unknown[] };
@@ -55,6 +60,7 @@ export const HttpsUrl = Type.String({
 });
 
 export const Timestamp = Type.String({
+  title: 'Timestamp',
   format: 'date-time',
   description: 'ISO 8601, UTC, with milliseconds.',
   examples: ['2026-02-18T09:30:00.000Z'],
@@ -102,18 +108,21 @@ export function limitOf(max: number, fallback: number) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: fallback, description: 'Size of the page.' }));
 }
 
-export const MerchantStatusField = enumOf(MERCHANT_STATUSES);
+export const MerchantStatusField = namedEnum('MerchantStatus', MERCHANT_STATUSES);
 
 export const ErrorBody = Type.Object(
   {
-    code: enumOf(Object.keys(CATALOGUE) as ErrorCode[], 'The error code, for programs.'),
+    code: namedEnum('ErrorCode', Object.keys(CATALOGUE) as ErrorCode[], 'The error code, for programs.'),
     message: Type.String({ description: 'The problem as a sentence for people.' }),
     issues: Type.Optional(
       Type.Array(
-        Type.Object({
-          field: Type.String({ description: 'The field or header, such as `settlements[0].asset`.' }),
-          message: Type.String(),
-        }),
+        Type.Object(
+          {
+            field: Type.String({ description: 'The field or header, such as `settlements[0].asset`.' }),
+            message: Type.String(),
+          },
+          { title: 'Issue' },
+        ),
         { description: 'Every broken field, on validation errors.' },
       ),
     ),
@@ -124,6 +133,10 @@ export const ErrorBody = Type.Object(
   { $id: 'ErrorBody', description: 'The body of every error.' },
 );
 
+export function deletedBody(description: string) {
+  return Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted', description });
+}
+
 export const CancelledBody = Type.Object(
   {
     paymentId: Type.String(),
@@ -131,5 +144,5 @@ export const CancelledBody = Type.Object(
     cancelledReason: enumOf(['cancelled_by_merchant', 'cancelled_by_user']),
     cancelledAt: Timestamp,
   },
-  { description: 'It is cancelled.' },
+  { title: 'CancelledPayment', description: 'It is cancelled.' },
 );

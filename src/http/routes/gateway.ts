@@ -60,6 +60,7 @@ const TAGS = ['Gateway'];
 
 const GET = {
   tags: TAGS,
+  operationId: 'getPaymentAsPayer',
   summary: 'Get the payment for its payer',
   params: PaymentParams,
   response: { 200: PayerPaymentBody },
@@ -67,6 +68,7 @@ const GET = {
 
 const STATUS = {
   tags: TAGS,
+  operationId: 'getPaymentStatusAsPayer',
   summary: 'Get the status of a payment, as the payer',
   description: 'Like the route for merchants.',
   params: PaymentParams,
@@ -76,6 +78,7 @@ const STATUS = {
 
 const CANCEL = {
   tags: TAGS,
+  operationId: 'cancelPaymentAsPayer',
   summary: 'Cancel a payment, as the payer',
   description: 'Only while nothing is signed. The body is ignored.',
   params: PaymentParams,

@@ -4,24 +4,30 @@ import type { Issue } from '../../errors.ts';
 import type { PaymentDetails, StoredLineItem } from '../../store/payments/payment-details.ts';
 import { nullable, textOf } from '../schemas.ts';
 
-const LineItem = Type.Object({
-  name: textOf(200, 'The text for the payer.'),
-  quantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
-  amount: Type.Optional(
-    Type.Unsafe<{ unit: string; value: string } | null>({
-      ...Type.Object({
-        unit: Type.String({ minLength: 1, maxLength: 256, examples: ['iso4217/USD'] }),
-        value: Type.String({
-          pattern: '^(0|[1-9][0-9]{0,77})$',
-          'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
-          examples: ['700'],
-        }),
+const LineItem = Type.Object(
+  {
+    name: textOf(200, 'The text for the payer.'),
+    quantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+    amount: Type.Optional(
+      Type.Unsafe<{ unit: string; value: string } | null>({
+        ...Type.Object(
+          {
+            unit: Type.String({ minLength: 1, maxLength: 256, examples: ['iso4217/USD'] }),
+            value: Type.String({
+              pattern: '^(0|[1-9][0-9]{0,77})$',
+              'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
+              examples: ['700'],
+            }),
+          },
+          { title: 'LineItemAmount' },
+        ),
+        type: ['object', 'null'],
+        description: 'Of the whole line. It is shown, and not compared with the amount to be paid.',
       }),
-      type: ['object', 'null'],
-      description: 'Of the whole line. It is shown, and not compared with the amount to be paid.',
-    }),
-  ),
-});
+    ),
+  },
+  { title: 'NewLineItem' },
+);
 
 /** The details of an order: description, metadata, line items. */
 export const OrderDetails = {

@@ -180,11 +180,12 @@ function refuseCoin({ token }: Unit): void {
 const TAGS = ['Payment links'];
 const LinkParams = Type.Object({ id: Type.String({ description: 'The payment link.' }) });
 const One = Type.Object({ paymentLink: LinkBody }, { description: 'The payment link.' });
-const Price = Type.Object(PriceFields, { additionalProperties: false });
+const Price = Type.Object(PriceFields, { title: 'LinkPrice', additionalProperties: false });
 const { description, stock, expiresAt, status, picture } = LinkField;
 
 const CREATE = {
   tags: TAGS,
+  operationId: 'createPaymentLink',
   summary: 'Create a payment link',
   description:
     'A page at `url` that anybody can pay at, as often as the stock allows. Give `amount`, or `minimum` and `maximum` to let the payer choose. Opening the page creates nothing; its button creates an ordinary payment with the `referenceId` of the link. At most 1,000 active links for each merchant.',
@@ -207,26 +208,37 @@ const CREATE = {
       ),
       picture: Type.Optional(picture),
     },
-    { additionalProperties: false },
+    { title: 'NewPaymentLink', additionalProperties: false },
   ),
   response: { 201: One },
 };
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listPaymentLinks',
   summary: 'List payment links',
   description: 'Those of the merchant, the newest first.',
   querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(100, LIMIT) }),
   response: {
-    200: Type.Object({ paymentLinks: Type.Array(LinkBody), nextCursor: NextCursor }, { description: 'The links.' }),
+    200: Type.Object(
+      { paymentLinks: Type.Array(LinkBody), nextCursor: NextCursor },
+      { title: 'PaymentLinkPage', description: 'The links.' },
+    ),
   },
 };
 
-const GET = { tags: TAGS, summary: 'Get a payment link', params: LinkParams, response: { 200: One } };
+const GET = {
+  tags: TAGS,
+  operationId: 'getPaymentLink',
+  summary: 'Get a payment link',
+  params: LinkParams,
+  response: { 200: One },
+};
 
 const CHANGES = { description, stock, expiresAt, status, picture };
 const PATCH = {
   tags: TAGS,
+  operationId: 'updatePaymentLink',
   summary: 'Change a payment link',
   description:
     'Give at least one field. The price stays: create another link for another price. Payments that the link has created can be paid to their end, as long as the stock allows.',
@@ -240,6 +252,7 @@ const PATCH = {
       picture: Type.Optional(picture),
     },
     {
+      title: 'PaymentLinkChange',
       additionalProperties: false,
       anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
       'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,

@@ -100,6 +100,7 @@ const Days = Type.Object({
 
 const STATISTICS = {
   tags: TAGS,
+  operationId: 'getPaymentStatistics',
   summary: 'Get statistics of payments',
   description:
     'Of all merchants that the caller may act for, or of those named. The numbers are exact: late refunds change the day on which the payment was created. At most 366 days.',
@@ -109,6 +110,7 @@ const STATISTICS = {
 
 const ATTENTION = {
   tags: TAGS,
+  operationId: 'getAttentionCounts',
   summary: 'Count what waits for a person',
   description: 'Of all merchants that the caller may act for.',
   response: { 200: AttentionBody },

@@ -23,19 +23,24 @@ const PROBE = { priority: 'probe', isCheap: true } as const;
 
 const HEALTH = {
   tags: ['Operations'],
+  operationId: 'getHealth',
   summary: 'Check whether the process is alive',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
 const VERSIONS = {
   tags: ['Operations'],
+  operationId: 'listVersions',
   summary: 'List the versions of the API',
   response: {
     200: Type.Object(
       {
-        versions: Type.Array(Type.Object({ version: Type.String(), isPreview: Type.Boolean() }), {
-          description: 'The oldest first. `Pay-Version` takes each of them. A preview may change at any time.',
-        }),
+        versions: Type.Array(
+          Type.Object({ version: Type.String(), isPreview: Type.Boolean() }, { title: 'ApiVersion' }),
+          {
+            description: 'The oldest first. `Pay-Version` takes each of them. A preview may change at any time.',
+          },
+        ),
         default: Type.String({ description: 'The version of new partners, and of callers by App-Id.' }),
       },
       { description: 'The versions.' },
@@ -45,6 +50,7 @@ const VERSIONS = {
 
 const READY = {
   tags: ['Operations'],
+  operationId: 'getReadiness',
   summary: 'Check whether the node can take requests',
   response: {
     200: { ...Readiness, description: 'It can.' } as typeof Readiness,
