@@ -7,6 +7,7 @@ export interface OpenApiDocument {
   readonly security?: readonly SecurityRequirement[];
   readonly components?: {
     readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly responses?: Readonly<Record<string, Response>>;
     readonly securitySchemes?: Readonly<Record<string, SecurityScheme | Reference>>;
   };
 }

@@ -197,6 +197,7 @@ const GET = {
   tags: TAGS,
   operationId: 'getEvent',
   summary: 'Get an event',
+  description: 'The same body as in the feed and in webhooks.',
   params: Type.Object({ id: Type.String({ description: 'The event.' }) }),
   response: { 200: EventBody },
 };

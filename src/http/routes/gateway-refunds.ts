@@ -105,7 +105,8 @@ const CONFIRM = {
   body: Type.Object(
     {
       result: Type.String({
-        pattern: '^0x(?:[0-9a-fA-F]{2}){32,8192}$',
+        maxLength: 2 + 2 * 8_192,
+        pattern: '^0x(?:[0-9a-fA-F]{2}){32,}$',
         'x-rule': 'must be a signature or the hash of a transaction, in hex',
         description: 'The wallet’s answer to the last action.',
       }),

@@ -62,6 +62,7 @@ const GET = {
   tags: TAGS,
   operationId: 'getPaymentAsPayer',
   summary: 'Get the payment for its payer',
+  description: 'What the payer needs to pay, and the outcome: no details of the merchant’s own.',
   params: PaymentParams,
   response: { 200: PayerPaymentBody },
 };

@@ -138,6 +138,7 @@ const GET = {
   tags: TAGS,
   operationId: 'getLateMoney',
   summary: 'Get late money',
+  description: 'Money that has arrived and did not count for its payment, with the state of its return.',
   params: Params,
   response: { 200: LateMoneyBody },
 };

@@ -17,6 +17,7 @@ import {
   MerchantStatusField,
   NextCursor,
   nullable,
+  PLAIN_TEXT,
   Timestamp,
   textOf,
 } from '../schemas.ts';
@@ -191,8 +192,7 @@ const LIST = {
       Type.String({
         minLength: 1,
         maxLength: 256,
-        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-        'x-rule': 'must be text without control characters',
+        ...PLAIN_TEXT,
         description: 'Part of the name or the id, in any case.',
       }),
     ),

@@ -84,6 +84,7 @@ const STATUS = {
   tags: TAGS,
   operationId: 'getGatewayState',
   summary: 'Get the state of the gateway',
+  description: 'The nodes, the leases, the alerts that are raised, and the freezes.',
   response: {
     200: Type.Object(
       {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { parseUnit } from '../../chains/units.ts';
 import type { Issue } from '../../errors.ts';
 import type { PaymentDetails, StoredLineItem } from '../../store/payments/payment-details.ts';
-import { nullable, textOf } from '../schemas.ts';
+import { nullable, PLAIN_LINES, plainText, textOf } from '../schemas.ts';
 
 const LineItem = Type.Object(
   {
@@ -37,14 +37,13 @@ export const OrderDetails = {
       type: ['object', 'null'],
       maxProperties: 20,
       propertyNames: {
-        pattern: '^[^\\p{Cc}\\p{Cs}]{1,40}$',
+        ...plainText(1, 40),
         'x-rule': 'must have keys of 1 to 40 characters without control characters',
       },
       additionalProperties: {
         type: 'string',
         maxLength: 500,
-        pattern: '^([^\\p{Cc}\\p{Cs}]|[\\t\\n\\r])*$',
-        'x-rule': 'must be text without control characters',
+        ...PLAIN_LINES,
       },
       description:
         'Up to 20 texts of your own, by key. Returned to you, and never shown to the payer. In a sandbox the key `sandbox` chooses the outcome of a test payment: `wait`, `fail`, `screened`, `reorg`, `late`, `double` or `permit2`.',

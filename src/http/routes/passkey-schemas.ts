@@ -3,7 +3,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '../..
 
 /** Base64url, as browsers give it. An attestation may be some kilobytes. */
 const bytes = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^[\\w-]+$', 'x-rule': 'must be base64url' });
+  Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$', 'x-rule': 'must be base64url' });
 
 /** WebAuthn defines the answers of browsers, which may gain fields. */
 const OPEN = { additionalProperties: true } as const;

@@ -61,6 +61,7 @@ const LIST = {
   tags: TAGS,
   operationId: 'listPasskeys',
   summary: 'List your passkeys',
+  description: 'The passkeys of the person of this session.',
   response: { 200: Type.Object({ passkeys: Type.Array(PasskeyBody) }, { description: 'The passkeys.' }) },
 };
 

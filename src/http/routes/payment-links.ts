@@ -14,7 +14,7 @@ import { givenFields } from '../entry/given-fields.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { checkPrice } from '../entry/price.ts';
-import { Cursor, limitOf, NextCursor, PriceFields } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, PLAIN_TEXT, PriceFields } from '../schemas.ts';
 import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
 
 const READ = { scheme: 'partner', merchant: 'header', scope: 'links:read' } as const;
@@ -201,8 +201,7 @@ const CREATE = {
         Type.String({
           minLength: 1,
           maxLength: 255,
-          pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-          'x-rule': 'must be text without control characters',
+          ...PLAIN_TEXT,
           description: 'The `referenceId` of its payments. Default: the id of the link.',
         }),
       ),
@@ -231,6 +230,7 @@ const GET = {
   tags: TAGS,
   operationId: 'getPaymentLink',
   summary: 'Get a payment link',
+  description: 'The link with its address, its price and its stock.',
   params: LinkParams,
   response: { 200: One },
 };

@@ -23,7 +23,7 @@ import { idempotencyKeyOf } from '../entry/idempotency.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
 import { checkPrice } from '../entry/price.ts';
 import { issuesOf } from '../errors.ts';
-import { CancelledBody, nullable, PriceFields } from '../schemas.ts';
+import { CancelledBody, nullable, PLAIN_TEXT, PriceFields } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { viewLateMoney } from '../views/late-money.ts';
 import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
@@ -237,8 +237,7 @@ const CREATE = {
       referenceId: Type.String({
         minLength: 1,
         maxLength: 255,
-        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-        'x-rule': 'must be text without control characters',
+        ...PLAIN_TEXT,
         description: 'Your order id.',
         examples: ['ORDER-42'],
       }),
@@ -286,6 +285,7 @@ const DETAILS = {
   tags: TAGS,
   operationId: 'getPayment',
   summary: 'Get a payment',
+  description: 'The payment with its settlement, its refunds, its late money and the details of its order.',
   params: PaymentParams,
   response: { 200: DetailsBody },
 };

@@ -261,6 +261,7 @@ const GET = {
   tags: TAGS,
   operationId: 'getRefund',
   summary: 'Get a refund',
+  description: 'The refund with its state, and with the reason why it waits, if it does.',
   params: Type.Object({ id: Type.String({ description: 'The refund.' }) }),
   response: { 200: OwnRefundBody },
 };

@@ -211,6 +211,7 @@ const CURRENT = {
   tags: TAGS,
   operationId: 'getCurrentSession',
   summary: 'Get your session',
+  description: 'The session of this request, its person, and what the person may do.',
   response: {
     200: Type.Object(
       {
@@ -255,7 +256,13 @@ const VERIFY = {
 
 const Ended = deletedBody('The session has ended.');
 
-const SIGN_OUT = { tags: TAGS, operationId: 'signOut', summary: 'Sign out', response: { 200: Ended } };
+const SIGN_OUT = {
+  tags: TAGS,
+  operationId: 'signOut',
+  summary: 'Sign out',
+  description: 'Ends the session of this request.',
+  response: { 200: Ended },
+};
 
 const END = {
   tags: TAGS,

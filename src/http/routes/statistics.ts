@@ -86,7 +86,7 @@ const TAGS = ['Statistics'];
 const day = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern: '^(19[7-9]\\d|[2-9]\\d\\d\\d)-\\d\\d-\\d\\d$',
+      pattern: '^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}$',
       'x-rule': 'must be a day such as 2026-02-18',
       description,
       examples: ['2026-02-18'],

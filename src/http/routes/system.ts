@@ -25,6 +25,7 @@ const HEALTH = {
   tags: ['Operations'],
   operationId: 'getHealth',
   summary: 'Check whether the process is alive',
+  description: 'Answers while the process can answer at all. It asks neither the database nor a chain.',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
@@ -32,6 +33,7 @@ const VERSIONS = {
   tags: ['Operations'],
   operationId: 'listVersions',
   summary: 'List the versions of the API',
+  description: 'Each version that `Pay-Version` takes, and the one of new partners.',
   response: {
     200: Type.Object(
       {
@@ -52,6 +54,7 @@ const READY = {
   tags: ['Operations'],
   operationId: 'getReadiness',
   summary: 'Check whether the node can take requests',
+  description: 'For load balancers. The answer has the reasons, whether it is 200 or 503.',
   response: {
     200: { ...Readiness, description: 'It can.' } as typeof Readiness,
     503: { ...Readiness, description: 'It cannot yet, or not now.' } as typeof Readiness,

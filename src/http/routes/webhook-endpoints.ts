@@ -181,6 +181,7 @@ const GET = {
   tags: TAGS,
   operationId: 'getWebhookEndpoint',
   summary: 'Get a webhook endpoint',
+  description: 'The endpoint without its secret.',
   params: EndpointParams,
   response: { 200: One },
 };
