@@ -447,6 +447,15 @@ describe('the house', () => {
     assert.deepEqual(places, ['src/domain/money/fee-share.ts']);
   });
 
+  it('compares addresses in one place', () => {
+    const rooms = /^src\/(domain\/caip\.|actions\/|chains\/|store\/|workers\/)/;
+    const places = sources.filter(
+      (name) => rooms.test(name) && /\.toLowerCase\(\) [!=]== [\w.]+\.toLowerCase\(\)/.test(read(name)),
+    );
+    // The first of them compares addresses of mail.
+    assert.deepEqual(places, ['src/actions/paying/mail-receipt.ts', 'src/domain/caip.ts']);
+  });
+
   it('never lets money near a float', () => {
     const wrong = sources.filter((name) =>
       /\bparseFloat\(|\.toFixed\(|double precision|\breal not null/.test(read(name)),

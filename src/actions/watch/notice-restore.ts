@@ -1,4 +1,5 @@
 import { ChainUnavailableError } from '../../chains/chain.ts';
+import { isSameAddress } from '../../domain/caip.ts';
 import { paymentIdOf } from '../../domain/ids.ts';
 import { deleteEvents, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
@@ -105,8 +106,7 @@ async function originOf({ chain, network }: Watcher, transactionHash: string) {
   return { transfers, from: finding.value };
 }
 
-const isAmong = (own: readonly string[], account: string) =>
-  own.some((each) => each.toLowerCase() === account.toLowerCase());
+const isAmong = (own: readonly string[], account: string) => own.some((each) => isSameAddress(each, account));
 
 /** It is not kept: a stored event would count as a transfer that the database has forgotten. */
 async function forgetForged(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
