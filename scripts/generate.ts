@@ -13,6 +13,8 @@ import { authorisationPage } from './authorisation-page.ts';
 import { conformancePage } from './conformance-page.ts';
 import { withEndpointWords } from './endpoint-words.ts';
 import { eventsPage } from './events-page.ts';
+import { expandReferences } from './expand-references.ts';
+import { jsonText } from './json-text.ts';
 import { networksPage } from './networks-page.ts';
 import { roomsPage } from './rooms-page.ts';
 import { sdkTypes } from './sdk-types.ts';
@@ -35,7 +37,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['.env.example', envExample()],
     ['docs/configuration.md', configurationPage()],
     ['docs/errors.md', errorsPage()],
-    ['docs/authorisation.md', authorisationPage(JSON.parse(openApi))],
+    ['docs/authorisation.md', authorisationPage(expandReferences(JSON.parse(openApi)))],
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
     ['docs/conformance.md', conformancePage()],
@@ -68,7 +70,7 @@ async function openApiText(): Promise<string> {
     testClock: { moveChain: async () => true, look: async () => {} },
   };
   const app = await buildApp(deps as unknown as HttpDeps);
-  const text = `${JSON.stringify(app.swagger(), null, 2)}\n`;
+  const text = `${jsonText(app.swagger())}\n`;
   await app.close();
   return text;
 }

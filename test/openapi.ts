@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { HTTPMethods, InjectOptions, LightMyRequestResponse } from 'fastify';
+import { expandReferences } from '../scripts/expand-references.ts';
 
 interface Operation {
   deprecated?: boolean;
@@ -16,10 +17,12 @@ interface Document {
 }
 
 /** The committed description of the API. */
-const document = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8')) as Document;
+export const openApi = JSON.parse(readFileSync(join(import.meta.dirname, '../openapi.json'), 'utf8'));
+/** The same with each reference replaced by its target. */
+export const expandedApi = expandReferences(openApi);
+const document: Document = expandedApi;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as (ajv: Ajv2020) => void)(ajv);
-ajv.addSchema(document, 'openapi.json');
 const validators = new Map<string, ValidateFunction>();
 
 export interface DescribedOperation {
@@ -62,7 +65,7 @@ export function exampleProblems(): string[] {
         const { schema, example } = content?.['application/json'] ?? {};
         if (schema === undefined) return [];
         if (example === undefined) return [`has no example of its ${what}`];
-        const validate = ajv.compile(resolveRefs(schema));
+        const validate = ajv.compile(schema);
         return validate(example) ? [] : [`has a wrong example of its ${what}: ${ajv.errorsText(validate.errors)}`];
       });
       const absent = missing.map(({ name }) => `has no example of ${name}`);
@@ -86,7 +89,7 @@ export async function checkResponse(
   if (described === undefined) throw new Error(`openapi.json does not describe ${name}: ${response.body}`);
   const schema = described.content?.['application/json']?.schema;
   if (schema === undefined) return;
-  const validate = validators.get(name) ?? ajv.compile(resolveRefs(schema));
+  const validate = validators.get(name) ?? ajv.compile(schema);
   validators.set(name, validate);
   if (!validate(response.json())) {
     throw new Error(`${name} is not as described: ${ajv.errorsText(validate.errors)} in ${response.body}`);
@@ -111,8 +114,4 @@ function pathOf(pathname: string): string | undefined {
       );
     })
     .sort((a, b) => score(b) - score(a))[0];
-}
-
-function resolveRefs(schema: object): object {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
 }

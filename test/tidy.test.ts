@@ -89,16 +89,21 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   linebreak: ['src/paper/'],
 };
 
-/** Whether a range of npm's (`^20.19.0 || >=22`, `20`, `>= 18`) holds this version; both may leave parts out. */
+/** Whether a range of npm's (`^20.19.0 || >=22`, `20`, `>= 18 <21`, `*`) holds this version; both may leave parts out. */
 function accepts(range: string, version: string): boolean {
   const parts = (text: string) => [0, 1, 2].map((index) => Number.parseInt(text.split('.')[index] ?? '0', 10) || 0);
   const wanted = parts(version);
+  const holds = (sign: string, text: string) => {
+    const limit = parts(text);
+    const differing = [0, 1, 2].find((index) => wanted[index] !== limit[index]);
+    const isBelow = differing !== undefined && (wanted[differing] ?? 0) < (limit[differing] ?? 0);
+    if (sign === '<') return isBelow;
+    return !isBelow && (sign === '>=' || wanted[0] === limit[0]);
+  };
   return range.split('||').some((alternative) => {
-    const [, sign, text = ''] = /^\s*(>=|\^|)\s*([\d.x]+)\s*$/.exec(alternative) ?? [];
-    const least = parts(text);
-    const differing = [0, 1, 2].find((index) => wanted[index] !== least[index]);
-    const isEnough = differing === undefined || (wanted[differing] ?? 0) > (least[differing] ?? 0);
-    return sign !== undefined && isEnough && (sign === '>=' || wanted[0] === least[0]);
+    const bounds = [...alternative.matchAll(/(>=|<|\^|)\s*([\d.x]+)/g)];
+    const isRead = alternative.replace(/(>=|<|\^|)\s*[\d.x]+|\s|\*/g, '') === '';
+    return isRead && bounds.every(([, sign = '', text = '']) => holds(sign, text));
   });
 }
 
@@ -457,6 +462,15 @@ describe('the house', () => {
     assert.deepEqual(others, []);
   });
 
+  it('compares addresses in one place', () => {
+    const rooms = /^src\/(domain\/caip\.|actions\/|chains\/|store\/|workers\/)/;
+    const places = sources.filter(
+      (name) => rooms.test(name) && /\.toLowerCase\(\) [!=]== [\w.]+\.toLowerCase\(\)/.test(read(name)),
+    );
+    // The first of them compares addresses of mail.
+    assert.deepEqual(places, ['src/actions/paying/mail-receipt.ts', 'src/domain/caip.ts']);
+  });
+
   it('never lets money near a float', () => {
     const wrong = sources.filter((name) =>
       /\bparseFloat\(|\.toFixed\(|double precision|\breal not null/.test(read(name)),
@@ -522,6 +536,7 @@ describe('the house', () => {
     );
     assert.deepEqual(wrong, []);
     assert.ok(accepts('^18 || >= 20.19.0', '20.19.0') && accepts('20 || >=22', '20.19.0') && accepts('>=0.8.x', '20'));
+    assert.ok(accepts('>=22.12.0 || >=20.19.0 <21.0.0', '20.19.0') && !accepts('>=18 <20', '20') && accepts('*', '20'));
     assert.ok(!accepts('>=22', '20.19.0') && !accepts('^18 || ^20.20.1', '20.19.0') && !accepts('22 || >=24', '20'));
   });
 

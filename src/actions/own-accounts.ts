@@ -1,5 +1,6 @@
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../domain/books.ts';
+import { isSameAddress } from '../domain/caip.ts';
 import { isRowMac, type MacFields, macOfRow } from '../domain/row-mac.ts';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../runtime/world.ts';
@@ -155,7 +156,7 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
   const { chain, intermediateAccount: configured } = connected;
   const network = chain.network.chainId;
   const last = lastIntermediate(stored);
-  if (last === undefined || isSame(last.address, configured)) return;
+  if (last === undefined || isSameAddress(last.address, configured)) return;
   const balances = await listBalances(tx, network);
   const held = balances.filter(
     ({ account }) => account.startsWith(INTERMEDIATE) || account === ACCOUNTS.missing(last.address),
@@ -171,8 +172,8 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
 
 /** Relayers stay in force. Of intermediate accounts the last one is. */
 function isInForce({ address, kind }: Pick<OwnAccount, 'address' | 'kind'>, stored: readonly OwnAccount[]): boolean {
-  if (kind === 'intermediate') return isSame(lastIntermediate(stored)?.address ?? '', address);
-  return stored.some((row) => row.kind === kind && isSame(row.address, address));
+  if (kind === 'intermediate') return isSameAddress(lastIntermediate(stored)?.address ?? '', address);
+  return stored.some((row) => row.kind === kind && isSameAddress(row.address, address));
 }
 
 function lastIntermediate(stored: readonly OwnAccount[]): OwnAccount | undefined {
@@ -189,10 +190,6 @@ function configuredAccounts({ chain, intermediateAccount, relayers }: ConnectedC
 
 function unique<Row extends { readonly address: string }>(rows: readonly Row[]): Row[] {
   return [...new Map(rows.toReversed().map((row) => [row.address.toLowerCase(), row])).values()].toReversed();
-}
-
-function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
 }
 
 function withMac({ rowKeys }: RowKeyDeps, row: AccountFields): OwnAccount {

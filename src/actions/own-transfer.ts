@@ -1,5 +1,6 @@
 import { assetsOf, findAsset } from '../chains/assets.ts';
 import type { Incoming } from '../chains/chain.ts';
+import { isSameAddress } from '../domain/caip.ts';
 
 /** The part of a paid event that names whose money it took. */
 export interface TakenMoney {
@@ -14,7 +15,7 @@ export interface TakenMoney {
  * are made in counts. `isMoved` proves it.
  */
 export function hasLeft({ payer, asset, amount }: TakenMoney, own: readonly string[]): boolean {
-  return isProving(asset) && amount > 0n && own.some((account) => account.toLowerCase() === payer.toLowerCase());
+  return isProving(asset) && amount > 0n && own.some((account) => isSameAddress(account, payer));
 }
 
 /** The assets in which an event can prove a signature, for searches of stored events. */
@@ -29,8 +30,7 @@ function isProving(asset: string): boolean {
 /** True if the token itself, or the coin's own transfer, shows that the money left the payer. */
 export function isMoved({ payer, asset, amount }: TakenMoney, transfers: readonly Incoming[]): boolean {
   return transfers.some(
-    (transfer) =>
-      transfer.asset === asset && transfer.amount === amount && transfer.from.toLowerCase() === payer.toLowerCase(),
+    (transfer) => transfer.asset === asset && transfer.amount === amount && isSameAddress(transfer.from, payer),
   );
 }
 

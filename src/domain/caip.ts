@@ -80,6 +80,11 @@ export function chainIn(account: string): string | undefined {
   return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
 }
 
+/** True if two addresses are the same account. Spellings of an EVM address differ in case alone. */
+export function isSameAddress(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
 /** True for the all-zero address, from which no payment is possible. */
 export function isZeroAccount(account: string): boolean {
   return /:(0x0{40}|1{32})$/.test(account);

@@ -1,5 +1,8 @@
 import { NONCE_REACH } from './nonce.ts';
 
+/** An item this close to its deadline, by the chain's own clock, might be mined too late: gas for nothing. It is not sent. */
+export const SEND_MARGIN_MS = 20_000;
+
 /**
  * The next steps of a signer for its transactions in flight. They follow from the journal and a few facts of the chain
  * alone. So a signer that was killed, or that took over from another, continues without a difference.

@@ -1,10 +1,8 @@
 import type { AlertName } from './alert.ts';
+import { SEND_MARGIN_MS } from './send-plan.ts';
 import type { AlertFacts, AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from './wait-facts.ts';
 import { moneyWait } from './wait-money.ts';
 import { aboutMs, isoText, say, type Wait } from './wait-words.ts';
-
-/** An item this close to its deadline is not sent any more. */
-const SEND_MARGIN_MS = 20_000;
 
 /** The reason why the payment waits, and what ends the wait. Undefined if nothing more is to come. */
 export function waitOf(facts: WaitFacts): Wait | undefined {

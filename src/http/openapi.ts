@@ -2,15 +2,17 @@ import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import { EVENT_TYPES, PUBLIC_EVENT_TYPES } from '../domain/event.ts';
 import { MODES } from '../domain/mode.ts';
-import { SCOPES } from '../domain/scope.ts';
 import { KNOWN_VERSIONS } from '../domain/version.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
+
 import type { App } from './deps.ts';
 import type { Access } from './entry/access.ts';
 import { withoutNames } from './entry/unknown-fields.ts';
+import { withComponents } from './openapi-components.ts';
+import { pascalOf } from './openapi-shared.ts';
 import { SAMPLES } from './samples.ts';
 import { ErrorBody } from './schemas.ts';
-import { EventBody } from './views/event.ts';
+import { SECURITY_SCHEMES } from './security-schemes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -27,7 +29,13 @@ export async function describeApi(app: App): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Till', version: KNOWN_VERSIONS[0], description: INTRODUCTION },
+      info: {
+        title: 'Till',
+        version: KNOWN_VERSIONS[0],
+        description: INTRODUCTION,
+        contact: { name: 'The operator of this gateway' },
+        license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+      },
       servers: [{ url: 'http://localhost:8080', description: 'The sandbox' }],
       tags: [
         { name: 'Merchants', description: 'The shops a partner takes payments for.' },
@@ -55,40 +63,7 @@ export async function describeApi(app: App): Promise<void> {
       ],
       webhooks: describeWebhooks(),
       components: {
-        securitySchemes: {
-          apiKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'Api-Key',
-            description: `A partner key, \`till_test_…\` or \`till_live_…\`. A key may be limited to scopes: ${SCOPES.map((scope) => `\`${scope}\``).join(', ')}.`,
-          },
-          legacyApiKey: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'X-Api-Key',
-            description: 'The same partner key, under the name old clients of the deprecated list send.',
-          },
-          appId: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'App-Id',
-            description: 'A public wallet app id; needs `Client-Id` beside it.',
-          },
-          session: {
-            type: 'apiKey',
-            in: 'cookie',
-            name: '__Host-till_session',
-            description:
-              'The cookie of a person who is signed in, for pages of this origin. The role of the person gives the scopes. The request needs `Sec-Fetch-Site: same-origin`, which browsers send, and the header `Session-Mode`. People of the operator name a partner in `Partner-Id`. Over plain HTTP, on localhost, the name is `till_session`.',
-          },
-          visitor: {
-            type: 'apiKey',
-            in: 'header',
-            name: 'Session-Mode',
-            description: '`test` or `live`, from a page of this origin. Nobody has to be signed in.',
-          },
-        },
-        schemas: { Event: withoutNames(EventBody) as object },
+        securitySchemes: SECURITY_SCHEMES,
       },
     },
     refResolver: {
@@ -98,6 +73,8 @@ export async function describeApi(app: App): Promise<void> {
       url,
       schema: illustrate(route, describeRoute(route, withoutNames(schema ?? {}))),
     }),
+    transformObject: (described) =>
+      'openapiObject' in described ? withComponents(described.openapiObject as never) : described.swaggerObject,
   });
 }
 
@@ -115,13 +92,19 @@ function describeWebhooks() {
       type,
       {
         post: {
+          operationId: `on${pascalOf(type)}`,
           summary: EVENT_TYPES[type].summary,
+          security: [],
           parameters,
           requestBody: {
             required: true,
             content: {
               'application/json': {
-                schema: { allOf: [{ $ref: '#/components/schemas/Event' }], properties: { type: { const: type } } },
+                schema: {
+                  title: `${pascalOf(type)}Event`,
+                  allOf: [{ $ref: '#/components/schemas/Event' }],
+                  properties: { type: { const: type } },
+                },
               },
             },
           },
@@ -156,10 +139,10 @@ function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchem
   const { access, errors = [], idempotency } = route.config ?? {};
   const own = schema.response as Record<string, unknown>;
   // A public route without named errors is a page or a file.
-  if (access === undefined && errors.length === 0) return schema;
+  if (access === undefined && errors.length === 0) return { ...schema, security: [] };
   if (access === undefined) {
     const codes = [...errors, 'rate_limited', 'internal_error'] as const;
-    return { ...schema, response: { ...responsesOf(codes, (code) => CATALOGUE[code].statuses), ...own } };
+    return { ...schema, security: [], response: { ...responsesOf(codes, (code) => CATALOGUE[code].statuses), ...own } };
   }
   const response = { ...own, ...errorResponses(access, errors, route) };
   return {

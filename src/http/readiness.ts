@@ -95,33 +95,39 @@ function aloneRemark(network: Network): string {
   return `Only one endpoint is configured: payments up to ${ceiling} tokens count at ${LONE_DEPTH_FACTOR} times the depth, larger ones wait.`;
 }
 
-const ChainState = Type.Object({
-  network: Type.String({ description: 'CAIP-2.' }),
-  name: Type.String(),
-  state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
-    description: '`up`; `down`: no endpoint answers; `not_usable`: no payments are possible, see `remarks`.',
-  }),
-  endpoints: Type.Integer(),
-  endpointsUp: Type.Integer(),
-  head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
-  payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of the payable assets.' }),
-  remarks: Type.Array(Type.String(), { description: 'Remarks for the operator, in sentences.' }),
-});
+const ChainState = Type.Object(
+  {
+    network: Type.String({ description: 'CAIP-2.' }),
+    name: Type.String(),
+    state: Type.Union([Type.Literal('up'), Type.Literal('down'), Type.Literal('not_usable')], {
+      description: '`up`; `down`: no endpoint answers; `not_usable`: no payments are possible, see `remarks`.',
+    }),
+    endpoints: Type.Integer(),
+    endpointsUp: Type.Integer(),
+    head: Type.Union([Type.Integer(), Type.Null()], { description: 'The highest block seen.' }),
+    payable: Type.Array(Type.String(), { description: 'CAIP-19 ids of the payable assets.' }),
+    remarks: Type.Array(Type.String(), { description: 'Remarks for the operator, in sentences.' }),
+  },
+  { title: 'ChainReadiness' },
+);
 
-export const Readiness = Type.Object({
-  ready: Type.Boolean(),
-  stopping: Type.Boolean({ description: 'True while the node answers its last requests before it stops.' }),
-  database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
-  secret: Type.String({
-    description: '`ok`, or `outdated`: the master secret was rotated, and this node lacks the new one.',
-  }),
-  clockOffMs: Type.Integer({
-    description:
-      "Milliseconds by which the machine's clock is ahead of the database. The node goes by the time of the database.",
-  }),
-  chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
-  remarks: Type.Array(Type.String(), {
-    description:
-      'Risks of the configuration, networks with open work that are not configured, and a wrong clock, in sentences.',
-  }),
-});
+export const Readiness = Type.Object(
+  {
+    ready: Type.Boolean(),
+    stopping: Type.Boolean({ description: 'True while the node answers its last requests before it stops.' }),
+    database: Type.String({ description: '`ok`, `unreachable` or `not_migrated`.' }),
+    secret: Type.String({
+      description: '`ok`, or `outdated`: the master secret was rotated, and this node lacks the new one.',
+    }),
+    clockOffMs: Type.Integer({
+      description:
+        "Milliseconds by which the machine's clock is ahead of the database. The node goes by the time of the database.",
+    }),
+    chains: Type.Array(ChainState, { description: 'The configured networks. None of them makes the node unready.' }),
+    remarks: Type.Array(Type.String(), {
+      description:
+        'Risks of the configuration, networks with open work that are not configured, and a wrong clock, in sentences.',
+    }),
+  },
+  { title: 'Readiness' },
+);

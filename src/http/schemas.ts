@@ -8,12 +8,34 @@ import { CATALOGUE, type ErrorCode } from '../errors.ts';
  * wire format. `x-rule` is the sentence a client reads when a pattern does not match.
  */
 
+/**
+ * Patterns are read by JavaScript, Python and Go: no lookahead, no reference to a group, no class that one of them lacks or
+ * takes otherwise. A form checks what these patterns cannot.
+ */
+const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
+
+/** Any text without control characters and without halves of characters. */
+export const PLAIN_TEXT = {
+  pattern: `^[^${CONTROL}]*$`,
+  'x-form': 'text',
+  'x-rule': 'must be text without control characters',
+} as const;
+
+/** Such text that may also have tabs and lines. */
+export const PLAIN_LINES = { ...PLAIN_TEXT, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$' } as const;
+
+/** Such text of a length, without some characters. */
+export function plainText(minLength: number, maxLength: number, without = '') {
+  return { pattern: `^[^${without}${CONTROL}]{${minLength},${maxLength}}$`, 'x-form': 'text' };
+}
+
 /** Text people write: any script, but no control characters, no halves of characters, and not only white space. */
 export function textOf(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
     maxLength,
-    pattern: '^(?=.*\\S)[^\\p{Cc}\\p{Cs}]*$',
+    ...PLAIN_TEXT,
+    'x-form': 'text-not-blank',
     'x-rule': 'must be text without control characters, and not blank',
     description,
   });
@@ -27,6 +49,11 @@ export function enumOf<const T extends readonly string[]>(values: T, description
   });
 }
 
+/** A closed list of values that has a name in the description of the API. */
+export function namedEnum<const T extends readonly string[]>(title: string, values: T, description?: string) {
+  return Type.Unsafe<T[number]>({ title, ...enumOf(values, description) });
+}
+
 /** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
 export function nullable<S extends TSchema>(schema: S) {
   const { type, ...rest } = schema as unknown as { type: string; enum?: readonly unknown[] };
@@ -37,7 +64,7 @@ export function nullable<S extends TSchema>(schema: S) {
 export const EmailAddress = Type.String({
   minLength: 3,
   maxLength: 254,
-  pattern: "^(?!\\.)(?!.*\\.\\.)[A-Za-z0-9_'+\\-.]*[A-Za-z0-9_+\\-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+  pattern: "^(?:[A-Za-z0-9_'+-]+\\.)*[A-Za-z0-9_'+-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9-]*\\.)+[A-Za-z]{2,}$",
   'x-rule': 'must be an e-mail address',
   description: 'Contact e-mail address.',
   examples: ['shop@example.com'],
@@ -48,13 +75,14 @@ export const MailLanguage = enumOf(LANGUAGES, 'The language of the mail. English
 export const HttpsUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
-  pattern: '^https://[^\\s\\p{Cc}\\p{Cs}]+$',
+  pattern: `^https://[^\\s${CONTROL}]+$`,
   'x-rule': 'must be an HTTPS URL',
   'x-form': 'https-url',
   examples: ['https://example.com/logo.png'],
 });
 
 export const Timestamp = Type.String({
+  title: 'Timestamp',
   format: 'date-time',
   description: 'ISO 8601, UTC, with milliseconds.',
   examples: ['2026-02-18T09:30:00.000Z'],
@@ -102,18 +130,21 @@ export function limitOf(max: number, fallback: number) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: fallback, description: 'Size of the page.' }));
 }
 
-export const MerchantStatusField = enumOf(MERCHANT_STATUSES);
+export const MerchantStatusField = namedEnum('MerchantStatus', MERCHANT_STATUSES);
 
 export const ErrorBody = Type.Object(
   {
-    code: enumOf(Object.keys(CATALOGUE) as ErrorCode[], 'The error code, for programs.'),
+    code: namedEnum('ErrorCode', Object.keys(CATALOGUE) as ErrorCode[], 'The error code, for programs.'),
     message: Type.String({ description: 'The problem as a sentence for people.' }),
     issues: Type.Optional(
       Type.Array(
-        Type.Object({
-          field: Type.String({ description: 'The field or header, such as `settlements[0].asset`.' }),
-          message: Type.String(),
-        }),
+        Type.Object(
+          {
+            field: Type.String({ description: 'The field or header, such as `settlements[0].asset`.' }),
+            message: Type.String(),
+          },
+          { title: 'Issue' },
+        ),
         { description: 'Every broken field, on validation errors.' },
       ),
     ),
@@ -124,6 +155,10 @@ export const ErrorBody = Type.Object(
   { $id: 'ErrorBody', description: 'The body of every error.' },
 );
 
+export function deletedBody(description: string) {
+  return Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { title: 'Deleted', description });
+}
+
 export const CancelledBody = Type.Object(
   {
     paymentId: Type.String(),
@@ -131,5 +166,5 @@ export const CancelledBody = Type.Object(
     cancelledReason: enumOf(['cancelled_by_merchant', 'cancelled_by_user']),
     cancelledAt: Timestamp,
   },
-  { description: 'It is cancelled.' },
+  { title: 'CancelledPayment', description: 'It is cancelled.' },
 );

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import {
@@ -31,11 +29,11 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../gateway.ts';
+import { expandedApi } from '../openapi.ts';
 import { until } from '../until.ts';
 import { widenedRequests } from './widened-requests.ts';
 
-const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8'));
-const ROUTES = guardedRoutes(document);
+const ROUTES = guardedRoutes(expandedApi);
 const HERE = '203.0.113.7';
 const ELSEWHERE = '198.51.100.1';
 const ASSET = 'eip155:1/slip44:60';
@@ -397,7 +395,7 @@ describe('authorisation', () => {
       // Deletions come last: they take the caller's own objects.
       const routes = ROUTES.toSorted((a, b) => Number(a.method === 'DELETE') - Number(b.method === 'DELETE'));
       for (const route of routes) {
-        for (const widened of widenedRequests(document, route, wanted)) {
+        for (const widened of widenedRequests(expandedApi, route, wanted)) {
           const request = requestOf(route, own, own.merchantId);
           const example = request.payload ?? exampleOf(route);
           const payload = widened.body === undefined ? example : { ...example, ...widened.body };
@@ -432,7 +430,7 @@ describe('authorisation', () => {
   });
 
   function exampleOf({ method, path }: GuardedRoute): object | undefined {
-    return document.paths[path][method.toLowerCase()].requestBody?.content['application/json'].example;
+    return expandedApi.paths[path][method.toLowerCase()].requestBody?.content['application/json'].example;
   }
 
   /** The names that a refusal does not mention. */

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { HTTPMethods, InjectOptions } from 'fastify';
+import { expandedApi } from '../openapi.ts';
 
 interface Schema {
   readonly type?: string | readonly string[];
@@ -30,7 +29,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-const document = JSON.parse(readFileSync(join(import.meta.dirname, '../../openapi.json'), 'utf8')) as Document;
+const document: Document = expandedApi;
 
 /** Values that exist in the gateway under test, so that requests reach the code behind the checks. */
 export interface KnownValues {

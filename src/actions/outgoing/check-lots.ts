@@ -1,6 +1,7 @@
 import type { ChainEvent } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { isSmall } from '../../chains/finality.ts';
+import { isSameAddress } from '../../domain/caip.ts';
 import type { Spend } from '../../domain/money/holding.ts';
 import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findLotsOf, findSpendsOf, type StoredLot } from '../../store/money/lots.ts';
@@ -97,7 +98,7 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
     told.type === 'paid' &&
     told.commitment === lot.commitment &&
     told.asset === lot.asset &&
-    told.recipient.toLowerCase() === outgoing.payer.toLowerCase() &&
+    isSameAddress(told.recipient, outgoing.payer) &&
     spent <= told.amount - told.fee &&
     subjectOfEvent(deps, chain, told) === lot.payment;
   return checkReceipt(chain, { event, outgoing, isIt });
@@ -138,7 +139,7 @@ export async function checkSweeps(
     const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((told) => told.type === 'swept');
     return sweeps
       .filter((told) => told.commitment === commitment && told.asset === asset)
-      .filter((told) => !isNet || told.recipient.toLowerCase() === payer.toLowerCase())
+      .filter((told) => !isNet || isSameAddress(told.recipient, payer))
       .reduce((sum, told) => sum + (isNet ? told.amount - told.fee : told.amount), 0n)
       .toString();
   });

@@ -1,6 +1,7 @@
 import type { ChainEvent } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { ACCOUNTS } from '../../domain/books.ts';
+import { isSameAddress } from '../../domain/caip.ts';
 import { findPaidEvent } from '../../store/chain/chain-events.ts';
 import { findDeposit } from '../../store/chain/deposits.ts';
 import { findPayingItem } from '../../store/chain/items.ts';
@@ -57,7 +58,7 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
     deps,
     connected,
     outgoing,
-    (event) => total <= event.amount && (isRedirected || isSame(event.payer, outgoing.recipient)),
+    (event) => total <= event.amount && (isRedirected || isSameAddress(event.payer, outgoing.recipient)),
   );
 }
 
@@ -110,8 +111,4 @@ async function checkPayment(
   const event = item && (await findPaidEvent(db.sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
   return checkReceipt(chain, { event, outgoing, isIt: (told) => isOfPayment(told) && isReason(told) });
-}
-
-function isSame(told: string, stored: string): boolean {
-  return told.toLowerCase() === stored.toLowerCase();
 }

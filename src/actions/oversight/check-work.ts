@@ -32,8 +32,8 @@ export interface WorkCheckDeps extends CommandDeps {
 
 /** A relayer sends a due item within a second. */
 const UNSENT_AFTER_MS = 30_000;
-/** An item this close to its deadline is left to run out. */
-const SEND_MARGIN_MS = 60_000;
+/** An unsent item this close to its deadline is reported no more: relayers stop sending it soon (`SEND_MARGIN_MS`), and it runs out. */
+const UNSENT_MARGIN_MS = 60_000;
 /** A payment may take this many times as long as its blocks, and some time to be mined and read. */
 const SLACK_FACTOR = 3;
 const SLACK_MS = 90_000;
@@ -72,7 +72,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     const unsent = await findUnsent(db.sql, {
       network,
       before: new Date(nowMs - UNSENT_AFTER_MS),
-      deadlineAfter: new Date(nowMs + SEND_MARGIN_MS),
+      deadlineAfter: new Date(nowMs + UNSENT_MARGIN_MS),
       limits: limitsOf({ settings: deps.relaying ?? {} }, network),
     });
     await alarms.unsent.set(network, unsent && `Nobody sends ${sentence(unsent, name)}`);

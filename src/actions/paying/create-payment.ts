@@ -118,7 +118,7 @@ async function createPayments(deps: CreateDeps, orders: readonly Order[]): Promi
   return orders.map((order, index): Outcome => {
     const { id = '' } = rows[index] ?? {};
     if (made.has(id)) return { id, status: 'requires_action', expiresAtMs: order.expiresAtMs, isReplayed: false };
-    return explained.get(order) ?? merchantStopped();
+    return explained.get(order) ?? merchantInactive();
   });
 }
 
@@ -195,11 +195,11 @@ async function refusals({ db }: CommandDeps, orders: readonly Order[]): Promise<
   return new Map(
     orders.map((order) => {
       const { id } = order.merchant;
-      return [order, deleted.has(id) ? merchantNotFound(id) : merchantStopped()];
+      return [order, deleted.has(id) ? merchantNotFound(id) : merchantInactive()];
     }),
   );
 }
 
-function merchantStopped(): ApiError {
+function merchantInactive(): ApiError {
   return new ApiError('forbidden', 'The merchant is inactive, suspended or frozen and takes no new payments.');
 }

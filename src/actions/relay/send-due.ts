@@ -2,7 +2,7 @@ import { amountText } from '../../chains/amount-text.ts';
 import { ChainUnavailableError, type Fees, SenderShortError } from '../../chains/chain.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { SIGNER_REFUSED } from '../../domain/item.ts';
-import { chooseBatches, intoBatches, type Places } from '../../domain/send-plan.ts';
+import { chooseBatches, intoBatches, type Places, SEND_MARGIN_MS } from '../../domain/send-plan.ts';
 import { type DueItem, findDueItems, postponeItems, takeDueItems } from '../../store/chain/due-items.ts';
 import { itemOf, signedItemOf } from '../../store/chain/items.ts';
 import { insertSend, type NewVersion } from '../../store/chain/sends.ts';
@@ -21,8 +21,6 @@ const WINDOW_MS = 80;
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
 /** Enough for several full transactions; more is read in the next round. */
 const MAX_DUE = 1_000;
-/** An item this close to its deadline, by the chain's own clock, might be mined too late: gas for nothing. */
-const DEADLINE_MARGIN_MS = 20_000;
 /** After this time any signer may take an item, whichever share it is in. */
 const SHARED_AFTER_MS = 3_000;
 
@@ -77,7 +75,7 @@ function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTim
     isCoinOnly,
     now: new Date(nowMs),
     limits: limitsOf(deps, id.network),
-    deadlineAfter: new Date(chainTimeMs + DEADLINE_MARGIN_MS),
+    deadlineAfter: new Date(chainTimeMs + SEND_MARGIN_MS),
     share,
     anyonesBefore: new Date(nowMs - SHARED_AFTER_MS),
     apartEach: APART_EACH,

@@ -1,4 +1,5 @@
 import { type ChainEvent, ChainUnavailableError, type Incoming, type Receipt } from '../../chains/chain.ts';
+import { isSameAddress } from '../../domain/caip.ts';
 import { paymentIdOf, timeOfId } from '../../domain/ids.ts';
 import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { isRestoring, lockFreezes } from '../../store/parties/freezes.ts';
@@ -200,8 +201,7 @@ function isForgotten(
   return swept.reduce((sum, { amount }) => sum + amount, 0n) >= event.amount;
 }
 
-const isAmong = (own: readonly string[], account: string) =>
-  own.some((each) => each.toLowerCase() === account.toLowerCase());
+const isAmong = (own: readonly string[], account: string) => own.some((each) => isSameAddress(each, account));
 
 /** They are not kept: a stored event would count as a transfer that the database has forgotten. */
 async function forgetForged(

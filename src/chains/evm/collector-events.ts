@@ -1,4 +1,4 @@
-import { checksumAddress } from '../../domain/caip.ts';
+import { checksumAddress, isSameAddress } from '../../domain/caip.ts';
 import type { Chain, ChainEvent } from '../chain.ts';
 import { coinOf } from '../coin.ts';
 import {
@@ -41,7 +41,7 @@ export function isOurLog(
 ): boolean {
   const [topic] = Array.isArray(topics) ? topics : [];
   const isBy = (releases: EvmContext['collectors']) =>
-    typeof of === 'string' && releases.some(({ address }) => address.toLowerCase() === of.toLowerCase());
+    typeof of === 'string' && releases.some(({ address }) => isSameAddress(address, of));
   return DEPOSIT_TOPICS.includes(topic) ? isBy(depositContracts) : COLLECTOR_TOPICS.includes(topic) && isBy(collectors);
 }
 

@@ -4,9 +4,12 @@ import { parseTimestamp } from '../../domain/timestamp.ts';
 /**
  * Forms of text that no pattern can judge. A schema names one in `x-form`, so that one answer lists all broken fields,
  * whether a length, a pattern or a checksum is wrong. A form returns the problem or undefined; it may read the fields
- * beside it.
+ * beside it. `rule` is the `x-rule` of the schema.
  */
-const FORMS: Readonly<Record<string, (text: string, beside: Beside) => string | undefined>> = {
+const FORMS: Readonly<Record<string, (text: string, beside: Beside, rule: string) => string | undefined>> = {
+  text: (text, _, rule) => (text.isWellFormed() ? undefined : rule),
+  'text-not-blank': (text, _, rule) => (text.isWellFormed() && /\S/.test(text) ? undefined : rule),
+  'text-trimmed': (text, _, rule) => (text.isWellFormed() && text.trim() === text ? undefined : rule),
   'https-url': (text) => (isHttpsUrl(text) ? undefined : 'must be an HTTPS URL'),
   'caip19-asset': (text) => problemOf(parseAsset(text)),
   'caip10-account': (text) => problemOf(parseAccount(text)),
@@ -16,6 +19,7 @@ const FORMS: Readonly<Record<string, (text: string, beside: Beside) => string | 
 };
 
 type Beside = Readonly<Record<string, unknown>>;
+type Schema = Readonly<Record<string, string | undefined>>;
 
 /** The keyword as Ajv takes it. */
 export const FORM_KEYWORD = {
@@ -26,10 +30,10 @@ export const FORM_KEYWORD = {
   validate,
 } as const;
 
-function validate(form: string, text: string, _schema?: unknown, place?: { readonly parentData: Beside }): boolean {
+function validate(form: string, text: string, schema?: Schema, place?: { readonly parentData: Beside }): boolean {
   const check = FORMS[form];
   if (check === undefined) throw new Error(`No schema may ask for the form ${form}: there is none.`);
-  const message = check(text, place?.parentData ?? {});
+  const message = check(text, place?.parentData ?? {}, schema?.['x-rule'] ?? '');
   // Ajv reads the errors from this property.
   validate.errors = message === undefined ? [] : [{ keyword: 'x-form', message, params: {} }];
   return message === undefined;
@@ -39,7 +43,7 @@ validate.errors = [] as { keyword: string; message: string; params: Record<strin
 /** Credentials in a URL that others will see are a mistake. */
 function isHttpsUrl(text: string): boolean {
   const url = URL.parse(text);
-  return url?.protocol === 'https:' && url.username === '' && url.password === '';
+  return text.isWellFormed() && url?.protocol === 'https:' && url.username === '' && url.password === '';
 }
 
 function endProblem(text: string, start: unknown): string | undefined {

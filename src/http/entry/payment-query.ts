@@ -11,7 +11,7 @@ import { type ListedPayment, listPayments } from '../../store/payments/payment-l
 import { type PaymentStats, readPaymentStats } from '../../store/payments/payment-stats.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
-import { Cursor, enumOf, limitOf } from '../schemas.ts';
+import { Cursor, enumOf, limitOf, PLAIN_TEXT, plainText } from '../schemas.ts';
 import type { CallerRights } from './caller.ts';
 import { readSearch } from './payment-search.ts';
 import { isPlausibleId } from './plausible-id.ts';
@@ -203,7 +203,8 @@ export const ListParameter = {
     Type.String({
       minLength: 3,
       maxLength: 512,
-      pattern: '^(?!\\s)(?!.*\\s$)[^\\p{Cc}\\p{Cs}]*$',
+      ...PLAIN_TEXT,
+      'x-form': 'text-trimmed',
       'x-rule': 'must be text without control characters, and without white space around it',
       description:
         'Finds payments by the id of a payment or refund, the link of a checkout, the hash of a transaction that paid, settled or refunded them, the account of the payer (CAIP-10, or its address alone), or else by a part of the reference id.',
@@ -225,7 +226,7 @@ export const ListParameter = {
   symbols: (description: string) =>
     several(
       Type.String({
-        pattern: '^[^/:\\p{Cc}\\p{Cs}]{1,64}$',
+        ...plainText(1, 64, '/:'),
         'x-rule':
           'must be the symbol of a token, such as USDC, of at most 64 characters; CAIP-19 ids are not taken here',
         examples: ['USDC'],

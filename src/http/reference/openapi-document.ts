@@ -7,12 +7,15 @@ export interface OpenApiDocument {
   readonly security?: readonly SecurityRequirement[];
   readonly components?: {
     readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly responses?: Readonly<Record<string, Response>>;
     readonly securitySchemes?: Readonly<Record<string, SecurityScheme | Reference>>;
   };
 }
 
 export interface Reference {
   readonly $ref: string;
+  /** Replaces that of the target. */
+  readonly description?: string;
 }
 
 export const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace'] as const;
@@ -115,7 +118,9 @@ export function resolve<T extends object>(document: OpenApiDocument, thing: T | 
   for (let hop = 0; hop < MAX_HOPS; hop++) {
     if (!isRecord(current)) return undefined;
     if (typeof current.$ref !== 'string') return current as T;
-    current = lookUp(document, current.$ref);
+    const { $ref, description } = current;
+    const target = lookUp(document, $ref);
+    current = isRecord(target) && description !== undefined ? { ...target, description } : target;
   }
   return undefined;
 }

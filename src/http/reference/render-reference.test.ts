@@ -110,6 +110,29 @@ test('references are followed: the type links to the shared schema and its field
   assert.match(article(page, 'get-v1-merchants'), /array of <a href="#schema-merchant">Merchant<\/a>/);
 });
 
+test('a schema with one use is shown there alone, and one with several uses is listed', () => {
+  const schemas = {
+    Order: { type: 'object', properties: { price: ref('Price'), tip: ref('Price') } },
+    Price: { type: 'object', properties: { value: { type: 'string' } } },
+  };
+  const page = renderReference(withBody(ref('Order'), schemas));
+  assert.doesNotMatch(page, /id="schema-order"/);
+  assert.match(page, /id="schema-price"/);
+  assert.match(article(page, 'post-a'), /<code>price<\/code>.*<a href="#schema-price">Price<\/a>/s);
+});
+
+test('a description beside a reference replaces that of its target', () => {
+  const reference = { $ref: '#/components/responses/Error', description: 'The codes of this operation.' };
+  const document = {
+    info: { title: 'T', version: '1' },
+    paths: { '/a': { get: { responses: { 400: reference } } } },
+    components: { responses: { Error: { description: 'Any error.' } } },
+  };
+  const page = renderReference(document);
+  assert.match(page, /The codes of this operation\./);
+  assert.doesNotMatch(page, /Any error\./);
+});
+
 test('a reference that leads nowhere, or in a circle, is shown as anything', () => {
   const document = withBody(
     {
@@ -247,6 +270,7 @@ test('a document made by @fastify/swagger from TypeBox schemas is read in full',
     querystring: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })) }),
     body: Type.Object({
       amount: Type.Ref('Amount'),
+      tip: Type.Ref('Amount'),
       status: Type.Union([Type.Literal('active'), Type.Literal('inactive')]),
       note: Type.Optional(Type.Union([Type.String({ maxLength: 9 }), Type.Null()], { description: 'A remark.' })),
     }),

@@ -1,6 +1,6 @@
 import { anchorsOf } from './endpoints.ts';
 import { type Content, type Html, html, join, prose } from './html.ts';
-import { isRecord, type OpenApiDocument, type Schema } from './openapi-document.ts';
+import { isRecord, type OpenApiDocument, type Schema, schemaNameOf } from './openapi-document.ts';
 import { mapValuesOf, propertiesOf, type Shape, shapeOf, startWalk, stepInto, type Walk } from './schema-shape.ts';
 
 /** Facts about the whole document that rendering a part needs. */
@@ -33,10 +33,24 @@ const MANY = 12;
 export function openPage(document: OpenApiDocument): Page {
   return {
     document,
-    schemaAnchors: anchorsOf('schema', Object.keys(document.components?.schemas ?? {})),
+    schemaAnchors: anchorsOf('schema', sharedSchemas(document)),
     schemeAnchors: anchorsOf('auth', Object.keys(document.components?.securitySchemes ?? {})),
     isAnswer: false,
   };
+}
+
+/** The schemas that the page lists. A schema with one use is shown there in full. */
+function sharedSchemas(document: OpenApiDocument): readonly string[] {
+  const uses = new Map<string, number>();
+  const count = (part: unknown): void => {
+    if (Array.isArray(part)) for (const each of part) count(each);
+    if (!isRecord(part)) return;
+    const name = typeof part.$ref === 'string' ? schemaNameOf(document, part.$ref) : undefined;
+    if (name !== undefined) uses.set(name, (uses.get(name) ?? 0) + 1);
+    for (const each of Object.values(part)) count(each);
+  };
+  count(document);
+  return Object.keys(document.components?.schemas ?? {}).filter((name) => uses.get(name) !== 1);
 }
 
 /** A body: its fields if it is an object, else its type and its contents. */
@@ -169,7 +183,7 @@ function typeOf(page: Page, shape: Shape, depth: number): Content {
 
 function plainTypeOf(page: Page, shape: Shape, depth: number): Content {
   const { schema, names, types, values, variants } = shape;
-  const name = names[0];
+  const name = names.find((each) => page.schemaAnchors.has(each));
   if (name !== undefined) return html`<a href="#${page.schemaAnchors.get(name)}">${schemaName(page, name)}</a>`;
   if (values.length === 1) return jsonCode(values[0]);
   if (values.length > 1) return 'enum';

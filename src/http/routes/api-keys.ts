@@ -13,7 +13,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
+import { Cursor, deletedBody, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { ApiKeyBody, ApiKeyField, ApiKeyWithSecret, viewApiKey } from '../views/api-key.ts';
 
 /** People alone manage keys: a stolen key must not make its own successor. */
@@ -169,6 +169,7 @@ const { label, scopes, merchantIds, addresses } = ApiKeyField;
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listApiKeys',
   summary: 'List API keys',
   description: 'The keys of the mode, the newest first. Secrets are not stored and not shown.',
   querystring: Type.Object({
@@ -179,12 +180,16 @@ const LIST = {
     ),
   }),
   response: {
-    200: Type.Object({ apiKeys: Type.Array(ApiKeyBody), nextCursor: NextCursor }, { description: 'One page.' }),
+    200: Type.Object(
+      { apiKeys: Type.Array(ApiKeyBody), nextCursor: NextCursor },
+      { title: 'ApiKeyPage', description: 'One page.' },
+    ),
   },
 };
 
 const ISSUE = {
   tags: TAGS,
+  operationId: 'createApiKey',
   summary: 'Issue an API key',
   description: `For the mode of the session. The secret is shown once. A key gets no scope that the role of the person lacks. In each mode a merchant has at most ${KEY_QUOTA.ofMerchant} keys in force of its own, and the partner at most ${KEY_QUOTA.ofPartner} for all or several merchants. A repeated request issues another key. Needs a passkey shown within the last 5 minutes.`,
   body: Type.Object(
@@ -201,7 +206,7 @@ const ISSUE = {
         } as typeof Timestamp),
       ),
     },
-    { additionalProperties: false },
+    { title: 'NewApiKey', additionalProperties: false },
   ),
   response: { 201: Type.Object({ apiKey: ApiKeyWithSecret }, { description: 'The key with its secret.' }) },
 };
@@ -217,11 +222,12 @@ const Overlap = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'KeyRotation', additionalProperties: false },
 );
 
 const ROTATE = {
   tags: TAGS,
+  operationId: 'rotateApiKey',
   summary: 'Rotate an API key',
   description:
     'Issues a successor with the same rights, which counts against no limit. The old key works until the overlap is over. A key has one successor in force, and at most 5 older keys of its line work beside it. Needs a passkey shown within the last 5 minutes.',
@@ -237,11 +243,12 @@ const ROTATE = {
 
 const REVOKE = {
   tags: TAGS,
+  operationId: 'revokeApiKey',
   summary: 'Revoke an API key',
   description:
     'Ends the key for good: every node refuses it within five seconds. Repeating it changes nothing. Needs a passkey shown within the last 5 minutes.',
   params: Params,
   response: {
-    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'The key is revoked.' }),
+    200: deletedBody('The key is revoked.'),
   },
 };

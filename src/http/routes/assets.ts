@@ -30,6 +30,7 @@ export async function assetRoutes(app: App, deps: HttpDeps): Promise<void> {
 
 const LIST = {
   tags: ['Settlement destinations'],
+  operationId: 'listAssets',
   summary: 'List assets',
   description:
     'The assets that payers can pay with now, in the mode of the caller. A merchant without a destination for one of them has its money held.',
@@ -37,16 +38,19 @@ const LIST = {
     200: Type.Object(
       {
         assets: Type.Array(
-          Type.Object({
-            asset: Type.String({ description: 'CAIP-19.' }),
-            symbol: Type.String(),
-            name: Type.String(),
-            decimals: Type.Integer({ minimum: 0 }),
-            network: Type.String({ description: 'CAIP-2.' }),
-            networkName: Type.String(),
-            iconUrl: Type.String(),
-            networkIconUrl: Type.String(),
-          }),
+          Type.Object(
+            {
+              asset: Type.String({ description: 'CAIP-19.' }),
+              symbol: Type.String(),
+              name: Type.String(),
+              decimals: Type.Integer({ minimum: 0 }),
+              network: Type.String({ description: 'CAIP-2.' }),
+              networkName: Type.String(),
+              iconUrl: Type.String(),
+              networkIconUrl: Type.String(),
+            },
+            { title: 'Asset' },
+          ),
         ),
       },
       { description: 'The assets.' },

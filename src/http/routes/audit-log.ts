@@ -78,6 +78,7 @@ function viewEntry(
 
 const LIST = {
   tags: ['People'],
+  operationId: 'listAuditLog',
   summary: 'List the audit log',
   description: 'The changes that people and keys of the partner have made, the newest first.',
   querystring: Type.Object({
@@ -98,20 +99,23 @@ const LIST = {
     200: Type.Object(
       {
         entries: Type.Array(
-          Type.Object({
-            id: Type.String(),
-            at: Timestamp,
-            actor: Type.String({ description: '`person:<id>`, `key:<id>` or `operator`.' }),
-            actorName: nullable(Type.String({ description: 'The name of the person, or the label of the key.' })),
-            action: Type.String(),
-            subject: Type.String({ description: 'The id of the changed object.' }),
-            address: nullable(Type.String({ description: 'The address of the request.' })),
-            detail: Type.Unsafe<object>({ type: 'object', additionalProperties: true }),
-          }),
+          Type.Object(
+            {
+              id: Type.String(),
+              at: Timestamp,
+              actor: Type.String({ description: '`person:<id>`, `key:<id>` or `operator`.' }),
+              actorName: nullable(Type.String({ description: 'The name of the person, or the label of the key.' })),
+              action: Type.String(),
+              subject: Type.String({ description: 'The id of the changed object.' }),
+              address: nullable(Type.String({ description: 'The address of the request.' })),
+              detail: Type.Unsafe<object>({ type: 'object', additionalProperties: true }),
+            },
+            { title: 'AuditLogEntry' },
+          ),
         ),
         nextCursor: NextCursor,
       },
-      { description: 'The entries.' },
+      { title: 'AuditLogPage', description: 'The entries.' },
     ),
   },
 };

@@ -72,6 +72,7 @@ const One = Type.Object({ branding: BrandBody }, { description: 'The branding.' 
 
 const GET = {
   tags: TAGS,
+  operationId: 'getMerchantBranding',
   summary: 'Get the branding of a merchant',
   description: 'The logo, the accent colour and the closing line of the pages that its payers see.',
   params: MerchantParams,
@@ -94,6 +95,7 @@ const CHANGES = {
 
 const PATCH = {
   tags: TAGS,
+  operationId: 'updateMerchantBranding',
   summary: 'Change the branding of a merchant',
   description:
     'Give at least one field. An uploaded logo is shown instead of the copy of the one at `iconUrl`; `logo: null` removes it. Payers see the change when they next open a page, on other nodes after some seconds.',
@@ -111,6 +113,7 @@ const PATCH = {
             poweredBy: Type.Optional(Type.Boolean()),
           },
           {
+            title: 'SeenBranding',
             additionalProperties: false,
             description:
               'Values of the branding that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`.',
@@ -119,6 +122,7 @@ const PATCH = {
       ),
     },
     {
+      title: 'BrandingChange',
       additionalProperties: false,
       anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
       'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,

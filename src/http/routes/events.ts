@@ -13,10 +13,10 @@ import { callerRights, ownerOf } from '../entry/caller.ts';
 import { merchantsFor, several, splitCommas } from '../entry/payment-query.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies } from '../event-bodies.ts';
-import { limitOf } from '../schemas.ts';
+import { limitOf, namedEnum } from '../schemas.ts';
 import { holdUntil } from '../status/hold-until.ts';
 import { MAX_HOLD_MS } from '../status/status.ts';
-import { EventBody, EventTypeField } from '../views/event.ts';
+import { EventBody } from '../views/event.ts';
 
 const READ = { scheme: 'partner', scope: 'events:read' } as const;
 
@@ -153,7 +153,7 @@ const FeedQuery = Type.Object({
     }),
   ),
   types: several(
-    Type.Unsafe<string>({ ...EventTypeField, enum: [...EVENT_PATTERNS] }),
+    namedEnum('EventPattern', EVENT_PATTERNS),
     'Only events of these types. `payment.*` stands for all types that begin so.',
   ),
   merchantId: Type.Optional(
@@ -173,6 +173,7 @@ const FeedQuery = Type.Object({
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listEvents',
   summary: 'Follow the events',
   description:
     'All events of the merchants the key may act for, in the order in which they were committed, without a gap. Keep `nextCursor`, and pass it as `after`: cursors stay valid, and events are kept. An answer without events has a new `nextCursor`, too.',
@@ -187,14 +188,16 @@ const LIST = {
             'False if there are no further events now: with `before` the past is over. True if there may be some; the next page can be empty.',
         }),
       },
-      { description: 'The next events.' },
+      { title: 'EventPage', description: 'The next events.' },
     ),
   },
 };
 
 const GET = {
   tags: TAGS,
+  operationId: 'getEvent',
   summary: 'Get an event',
+  description: 'The same body as in the feed and in webhooks.',
   params: Type.Object({ id: Type.String({ description: 'The event.' }) }),
   response: { 200: EventBody },
 };

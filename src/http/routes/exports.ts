@@ -138,6 +138,7 @@ const listed = (columns: readonly string[]) => columns.map((column) => `\`${colu
 
 const EXPORT = {
   tags: ['Payments'],
+  operationId: 'exportPayments',
   summary: 'Export payments',
   description: `All payments that match, the oldest first, in one answer of any size. It is written while it is sent: an answer that breaks off without its end is incomplete. A caller has one export at a time.
 

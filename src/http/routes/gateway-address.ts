@@ -34,6 +34,7 @@ export function addressRoutes(app: App, deps: HttpDeps): void {
 
 const ADDRESS = {
   tags: ['Gateway'],
+  operationId: 'getDepositAddress',
   summary: 'Get an address that the payment can be sent to',
   description:
     'An address of this payment alone, for a token at par with the price, or the token of the price. Any transfer of that token to it counts, from any wallet or exchange, also in parts. Whatever arrives can only go to the merchant, less the fee. The same request gets the same address and terms, and the progress of the transfer. The payment must have two minutes left at the first request.',

@@ -143,6 +143,7 @@ const OptionId = Type.String({ minLength: 1, description: 'The `id` of an option
 
 const OPTIONS = {
   tags: TAGS,
+  operationId: 'listPaymentOptions',
   summary: 'List the ways in which accounts can pay',
   description:
     'Each call returns new option ids; earlier ones stay valid until they expire. Accounts of networks that are not served, and the zero address, are ignored; a malformed account of a served network is refused. A payment that cannot be paid any more has no options; its info shows the reason.',
@@ -175,6 +176,7 @@ const OPTIONS = {
 
 const FETCH = {
   tags: TAGS,
+  operationId: 'fetchOptionActions',
   summary: 'Fetch the wallet requests of an option',
   description: 'For options with a `build` action. A native action may be carried out from then on.',
   params: PaymentParams,
@@ -194,6 +196,7 @@ const { failureCode: _, ...ConfirmedFields } = StatusBody.properties;
 
 const CONFIRM = {
   tags: TAGS,
+  operationId: 'confirmPayment',
   summary: 'Confirm a payment with the wallet’s signature or transaction',
   description:
     'May be repeated: the same option with the same results gets the present status. A transaction in coin is looked for during 10 s: the payment is `processing` once it is seen. With `maxPollMs` the answer is held until the status changes, at most 25 s.',

@@ -46,6 +46,7 @@ const BY_MERCHANT = 'The receipt of this payment is mailed no more. The merchant
 
 const MAIL = {
   tags: ['Gateway'],
+  operationId: 'mailReceipt',
   summary: 'Mail a receipt to the payer',
   description: `Of a succeeded payment, for ${RECEIPT_BY_ID_HOURS} hours, if the gateway has a server for mail. The mail is sent within seconds, or tried for a day. A second request for the same address within ten minutes sends no second mail. A payment has five receipts a day, an inbox twenty and a merchant 2,000. An address without a key sends twenty in ten minutes.`,
   params: PaymentParams,

@@ -71,6 +71,7 @@ const RefundParams = Type.Object({
 
 const GET = {
   tags: TAGS,
+  operationId: 'getRefundToSign',
   summary: 'Get a refund that the merchant’s account can sign for',
   description: 'For the page at `signUrl` of the refund.',
   params: RefundParams,
@@ -79,6 +80,7 @@ const GET = {
 
 const ACTIONS = {
   tags: TAGS,
+  operationId: 'fetchRefundActions',
   summary: 'Ask for the wallet requests that pay a refund',
   description:
     'For the wallet of the account that received the payment. Until the request to sign has run out, no float pays the refund, and every call returns the same request. The body is ignored.',
@@ -96,13 +98,15 @@ const ACTIONS = {
 
 const CONFIRM = {
   tags: TAGS,
+  operationId: 'confirmRefund',
   summary: 'Pay a refund with the signature of the merchant’s account',
   description: 'May be repeated. A transaction in coin is a hint: repeat the request until the status changes.',
   params: RefundParams,
   body: Type.Object(
     {
       result: Type.String({
-        pattern: '^0x(?:[0-9a-fA-F]{2}){32,8192}$',
+        maxLength: 2 + 2 * 8_192,
+        pattern: '^0x(?:[0-9a-fA-F]{2}){32,}$',
         'x-rule': 'must be a signature or the hash of a transaction, in hex',
         description: 'The wallet’s answer to the last action.',
       }),

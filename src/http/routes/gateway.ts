@@ -60,13 +60,16 @@ const TAGS = ['Gateway'];
 
 const GET = {
   tags: TAGS,
+  operationId: 'getPaymentAsPayer',
   summary: 'Get the payment for its payer',
+  description: 'What the payer needs to pay, and the outcome: no details of the merchant’s own.',
   params: PaymentParams,
   response: { 200: PayerPaymentBody },
 };
 
 const STATUS = {
   tags: TAGS,
+  operationId: 'getPaymentStatusAsPayer',
   summary: 'Get the status of a payment, as the payer',
   description: 'Like the route for merchants.',
   params: PaymentParams,
@@ -76,6 +79,7 @@ const STATUS = {
 
 const CANCEL = {
   tags: TAGS,
+  operationId: 'cancelPaymentAsPayer',
   summary: 'Cancel a payment, as the payer',
   description: 'Only while nothing is signed. The body is ignored.',
   params: PaymentParams,

@@ -11,7 +11,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, checkFurther, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
-import { Cursor, enumOf, limitOf, NextCursor } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, namedEnum } from '../schemas.ts';
 import { LateMoneyBody, viewLateMoney } from '../views/late-money.ts';
 
 /** Returns name an account, so the rarer right is that of destinations. The handler checks `refunds:write` as well. */
@@ -115,30 +115,37 @@ const Params = Type.Object({ id: Type.String({ description: 'The late money.' })
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listLateMoney',
   summary: 'List late money',
   description:
     'Money that payments did not need: too late, too much, or in a wrong token. The newest first. Without `Merchant-Id`: of all merchants that the caller may act for.',
   querystring: Type.Object({
     merchantId: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Only of this merchant.' })),
     paymentId: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Only of this payment.' })),
-    status: several(enumOf(LATE_STATES), 'Only in these states.'),
+    status: several(namedEnum('LateMoneyStatus', LATE_STATES), 'Only in these states.'),
     cursor: Type.Optional(Cursor),
     limit: limitOf(100, LIMIT),
   }),
   response: {
-    200: Type.Object({ lateMoney: Type.Array(LateMoneyBody), nextCursor: NextCursor }, { description: 'One page.' }),
+    200: Type.Object(
+      { lateMoney: Type.Array(LateMoneyBody), nextCursor: NextCursor },
+      { title: 'LateMoneyPage', description: 'One page.' },
+    ),
   },
 };
 
 const GET = {
   tags: TAGS,
+  operationId: 'getLateMoney',
   summary: 'Get late money',
+  description: 'Money that has arrived and did not count for its payment, with the state of its return.',
   params: Params,
   response: { 200: LateMoneyBody },
 };
 
 const RETURN = {
   tags: TAGS,
+  operationId: 'returnLateMoney',
   summary: 'Return late money',
   description:
     'Gives late money back, whole, to an account that you name: ask the payer for it, because the sender may be an exchange. Needs the scopes `refunds:write` and `destinations:write`. Like a changed destination it cools off first. Floats pay the part that went to the merchant or was a fee; if they have too little, the answer says how much is missing, and nothing moves. A second request is answered with 409.',
@@ -152,7 +159,7 @@ const RETURN = {
         examples: ['eip155:8453:0x2D8B5f4C1C9e1e0F3D9a6F6b1A2B3c4D5e6F7a8B'],
       }),
     },
-    { additionalProperties: false },
+    { title: 'NewReturn', additionalProperties: false },
   ),
   response: { 200: LateMoneyBody },
 };

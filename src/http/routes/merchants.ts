@@ -10,12 +10,14 @@ import { actorOf, callerRights, merchantOf, onBehalfOf, ownerOf } from '../entry
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
   Cursor,
+  deletedBody,
   EmailAddress,
   HttpsUrl,
   limitOf,
   MerchantStatusField,
   NextCursor,
   nullable,
+  PLAIN_TEXT,
   Timestamp,
   textOf,
 } from '../schemas.ts';
@@ -149,28 +151,39 @@ const TAGS = ['Merchants'];
 const merchantName = textOf(256, 'The name payers see.');
 const iconUrl = nullable({ ...HttpsUrl, description: 'Logo, HTTPS only; null unsets it.' } as typeof HttpsUrl);
 
-const NewMerchantBody = Type.Object({
-  id: Type.String({ description: 'Begins with `mrch_`.', examples: ['mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  name: Type.String(),
-  email: nullable(Type.String()),
-  status: MerchantStatusField,
-  createdAt: Timestamp,
-});
+const NewMerchantBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `mrch_`.', examples: ['mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    name: Type.String(),
+    email: nullable(Type.String()),
+    status: MerchantStatusField,
+    createdAt: Timestamp,
+  },
+  { title: 'CreatedMerchant' },
+);
 
-const MerchantBody = Type.Object({ ...NewMerchantBody.properties, iconUrl: nullable(Type.String()) });
+const MerchantBody = Type.Object(
+  { ...NewMerchantBody.properties, iconUrl: nullable(Type.String()) },
+  { title: 'ListedMerchant' },
+);
 
 export const MerchantParams = Type.Object({ merchantId: Type.String({ description: 'The merchant.' }) });
 
 const CREATE = {
   tags: TAGS,
+  operationId: 'createMerchant',
   summary: 'Create a merchant',
   description: 'A retry with the same `Idempotency-Key` returns the merchant made first instead of a second one.',
-  body: Type.Object({ merchantName, merchantEmail: EmailAddress, iconUrl: Type.Optional(iconUrl) }),
+  body: Type.Object(
+    { merchantName, merchantEmail: EmailAddress, iconUrl: Type.Optional(iconUrl) },
+    { title: 'NewMerchant' },
+  ),
   response: { 201: Type.Object({ merchant: NewMerchantBody }, { description: 'The new merchant.' }) },
 };
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listMerchants',
   summary: 'List merchants',
   description: 'Newest first. Deleted merchants are left out.',
   querystring: Type.Object({
@@ -179,8 +192,7 @@ const LIST = {
       Type.String({
         minLength: 1,
         maxLength: 256,
-        pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-        'x-rule': 'must be text without control characters',
+        ...PLAIN_TEXT,
         description: 'Part of the name or the id, in any case.',
       }),
     ),
@@ -194,19 +206,20 @@ const LIST = {
         totalCount: Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' }),
         nextCursor: NextCursor,
       },
-      { description: 'One page.' },
+      { title: 'MerchantPage', description: 'One page.' },
     ),
   },
 };
 
 const GET = {
   tags: TAGS,
+  operationId: 'getMerchant',
   summary: 'Get a merchant',
   description: 'The profile with its settlement destinations.',
   params: MerchantParams,
   response: {
     200: Type.Object(
-      { merchant: Type.Object({ ...MerchantBody.properties, settlements: SettlementsBody }) },
+      { merchant: Type.Object({ ...MerchantBody.properties, settlements: SettlementsBody }, { title: 'Merchant' }) },
       { description: 'The merchant.' },
     ),
   },
@@ -214,6 +227,7 @@ const GET = {
 
 const PATCH = {
   tags: TAGS,
+  operationId: 'updateMerchant',
   summary: 'Change a merchant',
   description: 'Give at least one field. `iconUrl: null` unsets the logo.',
   params: MerchantParams,
@@ -231,6 +245,7 @@ const PATCH = {
             status: Type.Optional(MerchantStatusField),
           },
           {
+            title: 'SeenMerchant',
             additionalProperties: false,
             description:
               'Values of the merchant that you have seen. If one of them has changed meanwhile, nothing is changed: 409 `invalid_state`, with the present values in `details.current`.',
@@ -239,6 +254,7 @@ const PATCH = {
       ),
     },
     {
+      title: 'MerchantChange',
       anyOf: [{ required: ['merchantName'] }, { required: ['merchantEmail'] }, { required: ['iconUrl'] }],
       'x-rule': 'must have at least one of merchantName, merchantEmail, iconUrl',
     },
@@ -248,6 +264,7 @@ const PATCH = {
 
 const SET_STATUS = {
   tags: TAGS,
+  operationId: 'setMerchantStatus',
   summary: 'Set the status of a merchant',
   description:
     'An inactive merchant takes no new payments; those made before can still be paid and refunded. Of a suspended merchant no money moves at all, and only the operator can end the suspension.',
@@ -258,10 +275,11 @@ const SET_STATUS = {
 
 const DELETE = {
   tags: TAGS,
+  operationId: 'deleteMerchant',
   summary: 'Delete a merchant',
   description: 'A soft delete: the merchant is hidden and takes no new payments. Repeating it changes nothing.',
   params: MerchantParams,
   response: {
-    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'It is deleted.' }),
+    200: deletedBody('It is deleted.'),
   },
 };

@@ -65,12 +65,15 @@ const TAGS = ['Operator'];
 
 const PARTNERS = {
   tags: TAGS,
+  operationId: 'listPartners',
   summary: 'List partners',
   description: 'A person of the operator names one of them in the header `Partner-Id` of other routes.',
   response: {
     200: Type.Object(
       {
-        partners: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), isDisabled: Type.Boolean() })),
+        partners: Type.Array(
+          Type.Object({ id: Type.String(), name: Type.String(), isDisabled: Type.Boolean() }, { title: 'Partner' }),
+        ),
       },
       { description: 'All partners, the oldest first.' },
     ),
@@ -79,54 +82,69 @@ const PARTNERS = {
 
 const STATUS = {
   tags: TAGS,
+  operationId: 'getGatewayState',
   summary: 'Get the state of the gateway',
+  description: 'The nodes, the leases, the alerts that are raised, and the freezes.',
   response: {
     200: Type.Object(
       {
         nodes: Type.Array(
-          Type.Object({
-            id: Type.String({ description: 'A random name of the process.' }),
-            host: Type.String(),
-            roles: Type.Array(Type.String()),
-            startedAt: Timestamp,
-            seenAt: Timestamp,
-            isUp: Type.Boolean({ description: 'False: not seen for 30 seconds. It is forgotten after an hour.' }),
-          }),
+          Type.Object(
+            {
+              id: Type.String({ description: 'A random name of the process.' }),
+              host: Type.String(),
+              roles: Type.Array(Type.String()),
+              startedAt: Timestamp,
+              seenAt: Timestamp,
+              isUp: Type.Boolean({ description: 'False: not seen for 30 seconds. It is forgotten after an hour.' }),
+            },
+            { title: 'GatewayNode' },
+          ),
         ),
         leases: Type.Array(
-          Type.Object({
-            name: Type.String({ description: 'The work that one node does at a time.' }),
-            isHeld: Type.Boolean({ description: 'False: no node does it.' }),
-            until: Timestamp,
-          }),
+          Type.Object(
+            {
+              name: Type.String({ description: 'The work that one node does at a time.' }),
+              isHeld: Type.Boolean({ description: 'False: no node does it.' }),
+              until: Timestamp,
+            },
+            { title: 'Lease' },
+          ),
         ),
         alerts: Type.Array(
-          Type.Object({
-            name: Type.String(),
-            subject: Type.String(),
-            message: Type.String(),
-            since: Timestamp,
-            lastSeen: Timestamp,
-            runbook: Type.String({ description: 'The place in the documentation that says what to do.' }),
-          }),
+          Type.Object(
+            {
+              name: Type.String(),
+              subject: Type.String(),
+              message: Type.String(),
+              since: Timestamp,
+              lastSeen: Timestamp,
+              runbook: Type.String({ description: 'The place in the documentation that says what to do.' }),
+            },
+            { title: 'Alert' },
+          ),
         ),
         freezes: Type.Array(
-          Type.Object({
-            scope: Type.String(),
-            subject: Type.String(),
-            reason: Type.String(),
-            actor: nullable(Type.String()),
-            since: Timestamp,
-          }),
+          Type.Object(
+            {
+              scope: Type.String(),
+              subject: Type.String(),
+              reason: Type.String(),
+              actor: nullable(Type.String()),
+              since: Timestamp,
+            },
+            { title: 'Freeze' },
+          ),
         ),
       },
-      { description: 'The state.' },
+      { title: 'GatewayState', description: 'The state.' },
     ),
   },
 };
 
 const NETWORKS = {
   tags: TAGS,
+  operationId: 'getNetworkStates',
   summary: 'Get the state of the networks',
   description: 'As this node sees them. Balances are asked of the chains.',
   response: { 200: Type.Object({ networks: Type.Array(NetworkBody) }, { description: 'The configured networks.' }) },

@@ -2,26 +2,32 @@ import { type Static, Type } from 'typebox';
 import { parseUnit } from '../../chains/units.ts';
 import type { Issue } from '../../errors.ts';
 import type { PaymentDetails, StoredLineItem } from '../../store/payments/payment-details.ts';
-import { nullable, textOf } from '../schemas.ts';
+import { nullable, PLAIN_LINES, plainText, textOf } from '../schemas.ts';
 
-const LineItem = Type.Object({
-  name: textOf(200, 'The text for the payer.'),
-  quantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
-  amount: Type.Optional(
-    Type.Unsafe<{ unit: string; value: string } | null>({
-      ...Type.Object({
-        unit: Type.String({ minLength: 1, maxLength: 256, examples: ['iso4217/USD'] }),
-        value: Type.String({
-          pattern: '^(0|[1-9][0-9]{0,77})$',
-          'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
-          examples: ['700'],
-        }),
+const LineItem = Type.Object(
+  {
+    name: textOf(200, 'The text for the payer.'),
+    quantity: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 1_000_000 }))),
+    amount: Type.Optional(
+      Type.Unsafe<{ unit: string; value: string } | null>({
+        ...Type.Object(
+          {
+            unit: Type.String({ minLength: 1, maxLength: 256, examples: ['iso4217/USD'] }),
+            value: Type.String({
+              pattern: '^(0|[1-9][0-9]{0,77})$',
+              'x-rule': 'must be a whole number of minor units, as 1 to 78 digits without a leading zero',
+              examples: ['700'],
+            }),
+          },
+          { title: 'LineItemAmount' },
+        ),
+        type: ['object', 'null'],
+        description: 'Of the whole line. It is shown, and not compared with the amount to be paid.',
       }),
-      type: ['object', 'null'],
-      description: 'Of the whole line. It is shown, and not compared with the amount to be paid.',
-    }),
-  ),
-});
+    ),
+  },
+  { title: 'NewLineItem' },
+);
 
 /** The details of an order: description, metadata, line items. */
 export const OrderDetails = {
@@ -31,14 +37,13 @@ export const OrderDetails = {
       type: ['object', 'null'],
       maxProperties: 20,
       propertyNames: {
-        pattern: '^[^\\p{Cc}\\p{Cs}]{1,40}$',
+        ...plainText(1, 40),
         'x-rule': 'must have keys of 1 to 40 characters without control characters',
       },
       additionalProperties: {
         type: 'string',
         maxLength: 500,
-        pattern: '^([^\\p{Cc}\\p{Cs}]|[\\t\\n\\r])*$',
-        'x-rule': 'must be text without control characters',
+        ...PLAIN_LINES,
       },
       description:
         'Up to 20 texts of your own, by key. Returned to you, and never shown to the payer. In a sandbox the key `sandbox` chooses the outcome of a test payment: `wait`, `fail`, `screened`, `reorg`, `late`, `double` or `permit2`.',

@@ -3,11 +3,11 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '../..
 
 /** Base64url, as browsers give it. An attestation may be some kilobytes. */
 const bytes = (maxLength: number) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^[\\w-]+$', 'x-rule': 'must be base64url' });
+  Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$', 'x-rule': 'must be base64url' });
 
 /** WebAuthn defines the answers of browsers, which may gain fields. */
 const OPEN = { additionalProperties: true } as const;
-const Extensions = Type.Object({}, { ...OPEN, description: 'Not read.' });
+const Extensions = Type.Object({}, { title: 'PasskeyExtensions', ...OPEN, description: 'Not read.' });
 
 /** The options of the browser's call, as WebAuthn defines their JSON. */
 export const PasskeyOptions = Type.Unsafe<object>({
@@ -30,12 +30,16 @@ export const SignedAnswer = Type.Unsafe<AuthenticationResponseJSON>(
           signature: bytes(4_096),
           userHandle: Type.Optional(bytes(200)),
         },
-        OPEN,
+        { ...OPEN, title: 'PasskeyAssertionResponse' },
       ),
       clientExtensionResults: Extensions,
       authenticatorAttachment: Type.Optional(Type.String({ maxLength: 50 })),
     },
-    { ...OPEN, description: 'The answer of `navigator.credentials.get`, as WebAuthn defines its JSON.' },
+    {
+      title: 'PasskeyAssertion',
+      ...OPEN,
+      description: 'The answer of `navigator.credentials.get`, as WebAuthn defines its JSON.',
+    },
   ),
 );
 
@@ -55,11 +59,15 @@ export const CreatedAnswer = Type.Unsafe<RegistrationResponseJSON>(
           publicKeyAlgorithm: Type.Optional(Type.Integer()),
           publicKey: Type.Optional(bytes(8_192)),
         },
-        OPEN,
+        { ...OPEN, title: 'PasskeyAttestationResponse' },
       ),
       clientExtensionResults: Extensions,
       authenticatorAttachment: Type.Optional(Type.String({ maxLength: 50 })),
     },
-    { ...OPEN, description: 'The answer of `navigator.credentials.create`, as WebAuthn defines its JSON.' },
+    {
+      title: 'PasskeyAttestation',
+      ...OPEN,
+      description: 'The answer of `navigator.credentials.create`, as WebAuthn defines its JSON.',
+    },
   ),
 );

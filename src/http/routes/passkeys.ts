@@ -6,7 +6,7 @@ import { unshifted } from '../../runtime/shifted-clock.ts';
 import { listPasskeys } from '../../store/people/passkeys.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, checkPasskey, onBehalfOf, sessionOf } from '../entry/caller.ts';
-import { textOf } from '../schemas.ts';
+import { deletedBody, textOf } from '../schemas.ts';
 import { PasskeyBody, viewPasskey } from '../views/person.ts';
 import { CreatedAnswer } from './passkey-schemas.ts';
 
@@ -59,28 +59,32 @@ const TAGS = ['People'];
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listPasskeys',
   summary: 'List your passkeys',
+  description: 'The passkeys of the person of this session.',
   response: { 200: Type.Object({ passkeys: Type.Array(PasskeyBody) }, { description: 'The passkeys.' }) },
 };
 
 const ADD = {
   tags: TAGS,
+  operationId: 'addPasskey',
   summary: 'Add a passkey',
   description:
     'Needs a passkey shown within the last 5 minutes. The first one needs a sign-in link used within the last 5 minutes instead: later it is refused with `details.needs` `link`. A person has at most 20 passkeys.',
   body: Type.Object(
     { label: textOf(100, 'A name for it, such as the name of the device.'), passkey: CreatedAnswer },
-    { additionalProperties: false },
+    { title: 'NewPasskey', additionalProperties: false },
   ),
   response: { 201: Type.Object({ passkey: PasskeyBody }, { description: 'The passkey is added.' }) },
 };
 
 const REMOVE = {
   tags: TAGS,
+  operationId: 'removePasskey',
   summary: 'Remove a passkey',
   description: 'The last passkey cannot be removed.',
   params: Type.Object({ id: Type.String({ description: 'The passkey.' }) }),
   response: {
-    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'The passkey is removed.' }),
+    200: deletedBody('The passkey is removed.'),
   },
 };

@@ -14,7 +14,7 @@ import { givenFields } from '../entry/given-fields.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { checkPrice } from '../entry/price.ts';
-import { Cursor, limitOf, NextCursor, PriceFields } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, PLAIN_TEXT, PriceFields } from '../schemas.ts';
 import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
 
 const READ = { scheme: 'partner', merchant: 'header', scope: 'links:read' } as const;
@@ -180,11 +180,12 @@ function refuseCoin({ token }: Unit): void {
 const TAGS = ['Payment links'];
 const LinkParams = Type.Object({ id: Type.String({ description: 'The payment link.' }) });
 const One = Type.Object({ paymentLink: LinkBody }, { description: 'The payment link.' });
-const Price = Type.Object(PriceFields, { additionalProperties: false });
+const Price = Type.Object(PriceFields, { title: 'LinkPrice', additionalProperties: false });
 const { description, stock, expiresAt, status, picture } = LinkField;
 
 const CREATE = {
   tags: TAGS,
+  operationId: 'createPaymentLink',
   summary: 'Create a payment link',
   description:
     'A page at `url` that anybody can pay at, as often as the stock allows. Give `amount`, or `minimum` and `maximum` to let the payer choose. Opening the page creates nothing; its button creates an ordinary payment with the `referenceId` of the link. At most 1,000 active links for each merchant.',
@@ -200,33 +201,44 @@ const CREATE = {
         Type.String({
           minLength: 1,
           maxLength: 255,
-          pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-          'x-rule': 'must be text without control characters',
+          ...PLAIN_TEXT,
           description: 'The `referenceId` of its payments. Default: the id of the link.',
         }),
       ),
       picture: Type.Optional(picture),
     },
-    { additionalProperties: false },
+    { title: 'NewPaymentLink', additionalProperties: false },
   ),
   response: { 201: One },
 };
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listPaymentLinks',
   summary: 'List payment links',
   description: 'Those of the merchant, the newest first.',
   querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(100, LIMIT) }),
   response: {
-    200: Type.Object({ paymentLinks: Type.Array(LinkBody), nextCursor: NextCursor }, { description: 'The links.' }),
+    200: Type.Object(
+      { paymentLinks: Type.Array(LinkBody), nextCursor: NextCursor },
+      { title: 'PaymentLinkPage', description: 'The links.' },
+    ),
   },
 };
 
-const GET = { tags: TAGS, summary: 'Get a payment link', params: LinkParams, response: { 200: One } };
+const GET = {
+  tags: TAGS,
+  operationId: 'getPaymentLink',
+  summary: 'Get a payment link',
+  description: 'The link with its address, its price and its stock.',
+  params: LinkParams,
+  response: { 200: One },
+};
 
 const CHANGES = { description, stock, expiresAt, status, picture };
 const PATCH = {
   tags: TAGS,
+  operationId: 'updatePaymentLink',
   summary: 'Change a payment link',
   description:
     'Give at least one field. The price stays: create another link for another price. Payments that the link has created can be paid to their end, as long as the stock allows.',
@@ -240,6 +252,7 @@ const PATCH = {
       picture: Type.Optional(picture),
     },
     {
+      title: 'PaymentLinkChange',
       additionalProperties: false,
       anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
       'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,

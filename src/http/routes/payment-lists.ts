@@ -171,6 +171,7 @@ const OldListQuery = Type.Object({
 
 const OF_MERCHANT = {
   tags: TAGS,
+  operationId: 'listMerchantPayments',
   summary: "List a merchant's payments",
   description:
     'Newest first, unless asked otherwise. Follow `nextCursor`: filters and order must stay the same, the time range may change.',
@@ -180,6 +181,7 @@ const OF_MERCHANT = {
 
 const OF_PARTNER = {
   tags: TAGS,
+  operationId: 'listPayments',
   summary: 'List the payments of all merchants',
   description: 'Of all merchants the key may act for, or of those named.',
   querystring: Type.Object({
@@ -192,6 +194,7 @@ const OF_PARTNER = {
 const OF_OLD = {
   tags: TAGS,
   deprecated: true,
+  operationId: 'listMerchantPaymentsLegacy',
   summary: "List a merchant's payments (deprecated)",
   description: 'Use `GET /v1/merchants/payments`, and the header `Merchant-Id`. A cancelled payment is `failed` here.',
   params: MerchantParams,

@@ -23,7 +23,7 @@ import { idempotencyKeyOf } from '../entry/idempotency.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
 import { checkPrice } from '../entry/price.ts';
 import { issuesOf } from '../errors.ts';
-import { CancelledBody, nullable, PriceFields } from '../schemas.ts';
+import { CancelledBody, nullable, PLAIN_TEXT, PriceFields } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { viewLateMoney } from '../views/late-money.ts';
 import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
@@ -43,7 +43,7 @@ const MAX_LIFETIME_S = 30 * 24 * 3600;
 /** A merchant's payments. The singular paths are aliases that shipped point-of-sale software calls. */
 export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
   for (const url of ['/v1/payments', '/v1/merchant/payment']) {
-    const schema = { ...CREATE, ...aliasOf(url, '/v1/payments') };
+    const schema = { ...CREATE, ...aliasOf(url, '/v1/payments', CREATE.operationId) };
     const config = {
       access: CREATE_ACCESS,
       priority: 'money',
@@ -72,7 +72,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
   }
 
   for (const url of ['/v1/payments/:id/status', '/v1/merchant/payment/:id/status']) {
-    const schema = { ...STATUS, ...aliasOf(url, '/v1/payments/:id/status') };
+    const schema = { ...STATUS, ...aliasOf(url, '/v1/payments/:id/status', STATUS.operationId) };
     const config = { access: READ, priority: 'money', errors: ['payment_not_found'] } as const;
     app.get(url, { schema, config }, (request, reply) =>
       sendStatus(deps, request, reply, () => findOwnPayment(deps.glanceAtPayment, request)),
@@ -213,10 +213,11 @@ function meaningOf(
 }
 
 /** An alias gives the same answer and names the new route. */
-function aliasOf(url: string, canonical: string): object {
+function aliasOf(url: string, canonical: string, operationId: string): object {
   if (url === canonical) return {};
   return {
     deprecated: true,
+    operationId: `${operationId}Legacy`,
     description: `An alias of \`${canonical.replace(':id', '{id}')}\`, kept for shipped clients.`,
   };
 }
@@ -227,38 +228,44 @@ export const PaymentParams = Type.Object({ id: Type.String({ description: 'The p
 
 const CREATE = {
   tags: TAGS,
+  operationId: 'createPayment',
   summary: 'Create a payment',
   description: 'Send the payer to `gatewayUrl`, or show it as a QR code.',
-  body: Type.Object({
-    amount: Type.Object(PriceFields),
-    referenceId: Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: '^[^\\p{Cc}\\p{Cs}]*$',
-      'x-rule': 'must be text without control characters',
-      description: 'Your order id.',
-      examples: ['ORDER-42'],
-    }),
-    checkout: Type.Optional(
-      Type.Unsafe<{ successUrl: string; errorUrl: string } | null>({
-        ...Type.Object({
-          successUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/thanks'] }),
-          errorUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/sorry'] }),
-        }),
-        type: ['object', 'null'],
-        description:
-          'The URLs to which the checkout returns the payer at the end. HTTPS; test keys may use http on localhost.',
+  body: Type.Object(
+    {
+      amount: Type.Object(PriceFields, { title: 'Price' }),
+      referenceId: Type.String({
+        minLength: 1,
+        maxLength: 255,
+        ...PLAIN_TEXT,
+        description: 'Your order id.',
+        examples: ['ORDER-42'],
       }),
-    ),
-    ...OrderDetails,
-    expiresAt: Type.Optional(
-      nullable(
-        Type.Integer({
-          description: 'Seconds since the epoch, at most 30 days ahead. Default: five minutes from now.',
+      checkout: Type.Optional(
+        Type.Unsafe<{ successUrl: string; errorUrl: string } | null>({
+          ...Type.Object(
+            {
+              successUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/thanks'] }),
+              errorUrl: Type.String({ minLength: 1, maxLength: 2048, examples: ['https://shop.example/sorry'] }),
+            },
+            { title: 'CheckoutUrls' },
+          ),
+          type: ['object', 'null'],
+          description:
+            'The URLs to which the checkout returns the payer at the end. HTTPS; test keys may use http on localhost.',
         }),
       ),
-    ),
-  }),
+      ...OrderDetails,
+      expiresAt: Type.Optional(
+        nullable(
+          Type.Integer({
+            description: 'Seconds since the epoch, at most 30 days ahead. Default: five minutes from now.',
+          }),
+        ),
+      ),
+    },
+    { title: 'NewPayment' },
+  ),
   response: {
     201: Type.Object(
       {
@@ -269,20 +276,23 @@ const CREATE = {
         gatewayUrl: Type.String({ description: 'The URL of the checkout.' }),
         pollInMs: nullable(Type.Integer({ minimum: 0 })),
       },
-      { description: 'The new payment.' },
+      { title: 'CreatedPayment', description: 'The new payment.' },
     ),
   },
 };
 
 const DETAILS = {
   tags: TAGS,
+  operationId: 'getPayment',
   summary: 'Get a payment',
+  description: 'The payment with its settlement, its refunds, its late money and the details of its order.',
   params: PaymentParams,
   response: { 200: DetailsBody },
 };
 
 const STATUS = {
   tags: TAGS,
+  operationId: 'getPaymentStatus',
   summary: 'Get the status of a payment',
   description:
     'With `maxPollMs` the request is held until the status changes, at most 25 s. Send the `ETag` of your last answer as `If-None-Match`: then it is held only while nothing has changed since.',
@@ -293,6 +303,7 @@ const STATUS = {
 
 const CANCEL = {
   tags: TAGS,
+  operationId: 'cancelPayment',
   summary: 'Cancel a payment',
   description: 'Only while it is waiting for the payer. The body is ignored.',
   params: PaymentParams,

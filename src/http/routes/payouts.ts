@@ -6,7 +6,7 @@ import { type ListedPayout, listPayouts } from '../../store/money/payout-lists.t
 import type { App, HttpDeps } from '../deps.ts';
 import { callerRights, placeOf } from '../entry/caller.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
-import { Cursor, enumOf, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewToken } from '../views/amount.ts';
 
 const READ = { scheme: 'partner', scope: 'payments:read', merchant: 'header', mayOmitMerchant: true } as const;
@@ -65,11 +65,12 @@ function viewPayout({ config }: HttpDeps, payout: ListedPayout, now: Date) {
 
 const LIST = {
   tags: ['Payouts'],
+  operationId: 'listPayouts',
   summary: 'List payouts',
   description:
     'Money that the gateway held because the merchant had no settlement destination, by the newest payment first. A payment has a row for each asset that is held, and one for each payout and refund that took a part. `limit` counts payments. Amounts that went straight to the merchant are no payouts. Without `Merchant-Id`: of all merchants that the caller may act for.',
   querystring: Type.Object({
-    status: several(enumOf(PAYOUT_STATES), 'Only in these states.'),
+    status: several(namedEnum('PayoutStatus', PAYOUT_STATES), 'Only in these states.'),
     cursor: Type.Optional(Cursor),
     limit: limitOf(100, LIMIT),
   }),
@@ -77,33 +78,41 @@ const LIST = {
     200: Type.Object(
       {
         payouts: Type.Array(
-          Type.Object({
-            paymentId: Type.String({ description: 'The payment whose net amount it is.' }),
-            referenceId: Type.String(),
-            merchantId: Type.String(),
-            status: enumOf(
-              PAYOUT_STATES,
-              '`held`: on the intermediate account. `sending`, `paid`: to the merchant. `refunding`, `refunded`: back to the payer.',
-            ),
-            amount: AmountBody,
-            destination: nullable(Type.String({ description: 'CAIP-10. Null: the merchant has none.' })),
-            txId: nullable(Type.String({ description: 'The transaction to the merchant, once it is final.' })),
-            heldAt: Timestamp,
-            lastUpdatedAt: Timestamp,
-            waitingFor: nullable(
-              Type.Object({
-                what: enumOf(
-                  PAYOUT_WAITS,
-                  '`destination`: for a settlement destination of the merchant. `cooling_off`: for a new destination to be in force, at `until`. `unfreeze`: for the operator, who has stopped it. `retry`: for the next try, at `until`. `gateway`: for its turn, within seconds. `network`: for the transfer to be final.',
+          Type.Object(
+            {
+              paymentId: Type.String({ description: 'The payment whose net amount it is.' }),
+              referenceId: Type.String(),
+              merchantId: Type.String(),
+              status: namedEnum(
+                'PayoutStatus',
+                PAYOUT_STATES,
+                '`held`: on the intermediate account. `sending`, `paid`: to the merchant. `refunding`, `refunded`: back to the payer.',
+              ),
+              amount: AmountBody,
+              destination: nullable(Type.String({ description: 'CAIP-10. Null: the merchant has none.' })),
+              txId: nullable(Type.String({ description: 'The transaction to the merchant, once it is final.' })),
+              heldAt: Timestamp,
+              lastUpdatedAt: Timestamp,
+              waitingFor: nullable(
+                Type.Object(
+                  {
+                    what: namedEnum(
+                      'PayoutWaitReason',
+                      PAYOUT_WAITS,
+                      '`destination`: for a settlement destination of the merchant. `cooling_off`: for a new destination to be in force, at `until`. `unfreeze`: for the operator, who has stopped it. `retry`: for the next try, at `until`. `gateway`: for its turn, within seconds. `network`: for the transfer to be final.',
+                    ),
+                    until: Type.Optional(Timestamp),
+                  },
+                  { title: 'PayoutWait' },
                 ),
-                until: Type.Optional(Timestamp),
-              }),
-            ),
-          }),
+              ),
+            },
+            { title: 'Payout' },
+          ),
         ),
         nextCursor: NextCursor,
       },
-      { description: 'One page.' },
+      { title: 'PayoutPage', description: 'One page.' },
     ),
   },
 };

@@ -19,7 +19,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { Cursor, limitOf, MailLanguage, NextCursor, nullable } from '../schemas.ts';
+import { Cursor, deletedBody, limitOf, MailLanguage, NextCursor, nullable } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
 
 const READ = { scheme: 'person', scope: 'people:read' } as const;
@@ -193,17 +193,22 @@ const One = Type.Object({ person: PersonBody }, { description: 'The person.' });
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listPeople',
   summary: 'List people',
   description:
     'The people who may sign in for the partner, the oldest first, and then those of its merchants. A person of a merchant sees those of the merchant. A person of the operator sees those of the partner in `Partner-Id`, or without it those of the operator.',
   querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(MAX_LIMIT, LIMIT) }),
   response: {
-    200: Type.Object({ people: Type.Array(PersonBody), nextCursor: NextCursor }, { description: 'One page.' }),
+    200: Type.Object(
+      { people: Type.Array(PersonBody), nextCursor: NextCursor },
+      { title: 'PersonPage', description: 'One page.' },
+    ),
   },
 };
 
 const INVITE = {
   tags: TAGS,
+  operationId: 'invitePerson',
   summary: 'Invite a person',
   description:
     'Answers with a link that signs the person in once. If the gateway has a server for mail, the link is also mailed to the person; `isMailed` says so. Otherwise give it to the person yourself. A merchant has at most 200 people, and a partner at most 1000 of its own. Needs a passkey shown within the last 5 minutes.',
@@ -220,13 +225,14 @@ const INVITE = {
       ),
       language: Type.Optional(MailLanguage),
     },
-    { additionalProperties: false },
+    { title: 'NewPerson', additionalProperties: false },
   ),
   response: { 201: Type.Object({ person: PersonBody, link: LinkBody }, { description: 'The person is invited.' }) },
 };
 
 const CHANGE = {
   tags: TAGS,
+  operationId: 'updatePerson',
   summary: 'Change a person',
   description: 'With `version` the change is refused if somebody else changed the person meanwhile.',
   params: Params,
@@ -237,23 +243,25 @@ const CHANGE = {
       refundLimits: Type.Optional(refundLimits),
       version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_000_000_000 })),
     },
-    { additionalProperties: false },
+    { title: 'PersonChange', additionalProperties: false },
   ),
   response: { 200: One },
 };
 
 const REMOVE = {
   tags: TAGS,
+  operationId: 'removePerson',
   summary: 'Remove a person',
   description: 'Ends all sessions, links and passkeys of the person. The last owner cannot be removed.',
   params: Params,
   response: {
-    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'The person is removed.' }),
+    200: deletedBody('The person is removed.'),
   },
 };
 
 const LINK = {
   tags: TAGS,
+  operationId: 'createPersonLink',
   summary: 'Make a new link for a person',
   description:
     'For a person whose invitation has expired, or who has no passkey on this device. The link before ends. It is mailed as an invitation is. The link of a person who has a passkey is mailed to that person alone, and the answer does not show it; it signs in, and changes that need a passkey still need it. For a person who has lost every passkey, remove the person and invite them again.',

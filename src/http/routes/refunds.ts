@@ -20,7 +20,7 @@ import { actorOf, callerRights, checkFurther, merchantOf, onBehalfOf, placeOf } 
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';
-import { Cursor, enumOf, limitOf, NextCursor, textOf } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, namedEnum, textOf } from '../schemas.ts';
 import type { Origin } from '../views/icons.ts';
 import { OwnRefundBody, viewOwnRefund, viewRefundable, viewSignUrl } from '../views/refund.ts';
 
@@ -199,6 +199,7 @@ const RefundWish = Type.Object(
           }),
         },
         {
+          title: 'RefundAmount',
           additionalProperties: false,
           description:
             'A part of the payment; all that is left, if it is missing. It is converted at the payment’s own rate. Needs an `Idempotency-Key`.',
@@ -216,40 +217,51 @@ const RefundWish = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'NewRefund', additionalProperties: false },
 );
 
 const REFUND = {
   tags: TAGS,
+  operationId: 'createRefund',
   summary: 'Refund a payment',
   description:
     'Gives back all or a part of what the payer paid, in the asset it was paid with. A payment can have up to twelve refunds, which together never exceed it. The fee goes back pro rata; the last refund takes the remainder. The answer confirms that the refund was accepted; its own route shows the progress. A request with `paymentId` alone that refunds the whole payment is answered with `paymentId` alone.',
   body: RefundWish,
   response: {
     200: Type.Unsafe<{ paymentId: string } | Static<typeof OwnRefundBody>>(
-      Type.Partial(OwnRefundBody, { description: 'The refund was accepted.', required: ['paymentId'] }),
+      Type.Partial(OwnRefundBody, {
+        title: 'AcceptedRefund',
+        description: 'The refund was accepted.',
+        required: ['paymentId'],
+      }),
     ),
   },
 };
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listRefunds',
   summary: 'List refunds',
   description: 'The newest first. Without `Merchant-Id`: of all merchants that the caller may act for.',
   querystring: Type.Object({
     paymentId: Type.Optional({ ...PaymentId, description: 'Only refunds of this payment.' }),
-    status: several(enumOf(REFUND_STATES), 'Only in these states.'),
+    status: several(namedEnum('RefundStatus', REFUND_STATES), 'Only in these states.'),
     cursor: Type.Optional(Cursor),
     limit: limitOf(100, LIMIT),
   }),
   response: {
-    200: Type.Object({ refunds: Type.Array(OwnRefundBody), nextCursor: NextCursor }, { description: 'One page.' }),
+    200: Type.Object(
+      { refunds: Type.Array(OwnRefundBody), nextCursor: NextCursor },
+      { title: 'RefundPage', description: 'One page.' },
+    ),
   },
 };
 
 const GET = {
   tags: TAGS,
+  operationId: 'getRefund',
   summary: 'Get a refund',
+  description: 'The refund with its state, and with the reason why it waits, if it does.',
   params: Type.Object({ id: Type.String({ description: 'The refund.' }) }),
   response: { 200: OwnRefundBody },
 };

@@ -52,6 +52,7 @@ function openBefore({ cursorKeys }: HttpDeps, question: string, cursor: string):
 
 const LIST = {
   tags: ['API keys'],
+  operationId: 'listRequestLog',
   summary: 'List recent API requests',
   description:
     'Requests that were made with API keys of the partner within the last 7 days, the newest first, some seconds behind. Bodies and queries are not recorded. Each node records a burst of errors and then one a second, and fewer of the requests that succeed; `skipped` counts the others.',
@@ -65,27 +66,30 @@ const LIST = {
     200: Type.Object(
       {
         requests: Type.Array(
-          Type.Object({
-            id: Type.String(),
-            at: Timestamp,
-            keyId: Type.String(),
-            keyLabel: nullable(Type.String()),
-            method: Type.String(),
-            path: Type.String({ description: 'Without the query.' }),
-            status: Type.Integer({ description: 'The status of the answer.' }),
-            ms: Type.Integer({ description: 'Milliseconds until the answer.' }),
-            code: nullable(Type.String({ description: 'The error code of the answer.' })),
-            message: nullable(Type.String()),
-            requestId: Type.String({ description: 'The header `Request-Id` of the answer.' }),
-            address: Type.String({ description: 'The address that the request came from.' }),
-            skipped: Type.Integer({
-              description: 'Requests with the same kind of result before it that are missing in the list.',
-            }),
-          }),
+          Type.Object(
+            {
+              id: Type.String(),
+              at: Timestamp,
+              keyId: Type.String(),
+              keyLabel: nullable(Type.String()),
+              method: Type.String(),
+              path: Type.String({ description: 'Without the query.' }),
+              status: Type.Integer({ description: 'The status of the answer.' }),
+              ms: Type.Integer({ description: 'Milliseconds until the answer.' }),
+              code: nullable(Type.String({ description: 'The error code of the answer.' })),
+              message: nullable(Type.String()),
+              requestId: Type.String({ description: 'The header `Request-Id` of the answer.' }),
+              address: Type.String({ description: 'The address that the request came from.' }),
+              skipped: Type.Integer({
+                description: 'Requests with the same kind of result before it that are missing in the list.',
+              }),
+            },
+            { title: 'RequestLogEntry' },
+          ),
         ),
         nextCursor: NextCursor,
       },
-      { description: 'The requests.' },
+      { title: 'RequestLogPage', description: 'The requests.' },
     ),
   },
 };

@@ -16,7 +16,7 @@ import { actorOf, callerRights, checkPasskey, onBehalfOf, sessionOf } from '../e
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { addressGroup } from '../entry/rate-limit.ts';
 import { clearCookie, setCookie } from '../entry/session-cookie.ts';
-import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { deletedBody, enumOf, namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { PersonBody, SessionBody, viewPerson, viewSession } from '../views/person.ts';
 import { PasskeyOptions, SignedAnswer } from './passkey-schemas.ts';
 import { isSeenBy } from './people.ts';
@@ -164,6 +164,7 @@ const TAGS = ['People'];
 
 const CHALLENGE = {
   tags: TAGS,
+  operationId: 'createSignInChallenge',
   summary: 'Begin to sign in with a passkey',
   description: 'The options of `navigator.credentials.get`. They are good for 5 minutes, and for one sign-in.',
   response: { 200: Type.Object({ options: PasskeyOptions }, { description: 'The options.' }) },
@@ -171,6 +172,7 @@ const CHALLENGE = {
 
 const SIGN_IN = {
   tags: TAGS,
+  operationId: 'signIn',
   summary: 'Sign in',
   description:
     'With the token of a one-time link, which is used up by it, or with the answer of a passkey. The answer sets the cookie of the session, which ends after 12 hours without a request and after 7 days.',
@@ -194,6 +196,7 @@ const SIGN_IN = {
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listSessions',
   summary: 'List sessions',
   description: 'Your own open sessions, or those of a person whom you manage, the newest first.',
   querystring: Type.Object({
@@ -202,11 +205,13 @@ const LIST = {
   response: { 200: Type.Object({ sessions: Type.Array(SessionBody) }, { description: 'The sessions.' }) },
 };
 
-const Named = Type.Object({ id: Type.String(), name: Type.String() });
+const Named = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'SessionParty' });
 
 const CURRENT = {
   tags: TAGS,
+  operationId: 'getCurrentSession',
   summary: 'Get your session',
+  description: 'The session of this request, its person, and what the person may do.',
   response: {
     200: Type.Object(
       {
@@ -217,17 +222,20 @@ const CURRENT = {
         }),
         partner: nullable(Named),
         merchant: nullable(Named),
-        modes: Type.Array(enumOf(MODES), { description: 'The values of `Session-Mode` that show something.' }),
+        modes: Type.Array(namedEnum('Mode', MODES), {
+          description: 'The values of `Session-Mode` that show something.',
+        }),
         passkeys: Type.Integer({ minimum: 0, description: 'The number of your passkeys.' }),
         verifiedUntil: { ...Timestamp, description: 'Until then, changes need no passkey.' } as typeof Timestamp,
       },
-      { description: 'The session.' },
+      { title: 'CurrentSession', description: 'The session.' },
     ),
   },
 };
 
 const OWN_CHALLENGE = {
   tags: TAGS,
+  operationId: 'createPasskeyChallenge',
   summary: 'Begin to show or to add a passkey',
   description: 'The options of `navigator.credentials.get` or, to add one, `create`. They are good for 5 minutes.',
   body: Type.Object(
@@ -239,21 +247,26 @@ const OWN_CHALLENGE = {
 
 const VERIFY = {
   tags: TAGS,
+  operationId: 'verifySession',
   summary: 'Show your passkey again',
   description: 'Changes of destinations and people, and large refunds, need a passkey shown within the last 5 minutes.',
   body: Type.Object({ passkey: SignedAnswer }, { additionalProperties: false }),
   response: { 200: Type.Object({ verifiedUntil: Timestamp }, { description: 'The passkey was accepted.' }) },
 };
 
-const Ended = Type.Object(
-  { id: Type.String(), deleted: Type.Literal(true) },
-  { description: 'The session has ended.' },
-);
+const Ended = deletedBody('The session has ended.');
 
-const SIGN_OUT = { tags: TAGS, summary: 'Sign out', response: { 200: Ended } };
+const SIGN_OUT = {
+  tags: TAGS,
+  operationId: 'signOut',
+  summary: 'Sign out',
+  description: 'Ends the session of this request.',
+  response: { 200: Ended },
+};
 
 const END = {
   tags: TAGS,
+  operationId: 'endSession',
   summary: 'End a session',
   description: 'One of your own, or of a person whom you manage.',
   params: Type.Object({ id: Type.String({ description: 'The session.' }) }),

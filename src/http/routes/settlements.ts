@@ -19,7 +19,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { Timestamp } from '../schemas.ts';
+import { deletedBody, Timestamp } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read', merchant: 'path' } as const;
 const WRITE = { scheme: 'partner', scope: 'destinations:write', merchant: 'path', needsPasskey: true } as const;
@@ -188,29 +188,39 @@ const DestinationField = Type.String({
   examples: ['eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
 });
 
-const CryptoBody = Type.Object({
-  id: Type.String({ description: 'Begins with `crypto_`.' }),
-  asset: Type.String(),
-  destination: Type.String({ description: 'In force.' }),
-  pendingDestination: Type.Optional(
-    Type.String({ description: 'Takes the place of `destination` at `effectiveAt`, while a change cools off.' }),
-  ),
-  effectiveAt: Type.Optional(Timestamp),
-});
+const CryptoBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `crypto_`.' }),
+    asset: Type.String(),
+    destination: Type.String({ description: 'In force.' }),
+    pendingDestination: Type.Optional(
+      Type.String({ description: 'Takes the place of `destination` at `effectiveAt`, while a change cools off.' }),
+    ),
+    effectiveAt: Type.Optional(Timestamp),
+  },
+  { title: 'SettlementDestination' },
+);
 
-const FiatBody = Type.Object({
-  id: Type.String({ description: 'Begins with `fiat_`.' }),
-  status: Type.String(),
-  bankType: Type.String(),
-});
+const FiatBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `fiat_`.' }),
+    status: Type.String(),
+    bankType: Type.String(),
+  },
+  { title: 'FiatDestination' },
+);
 
-export const SettlementsBody = Type.Object({ crypto: Type.Array(CryptoBody), fiat: Type.Array(FiatBody) });
+export const SettlementsBody = Type.Object(
+  { crypto: Type.Array(CryptoBody), fiat: Type.Array(FiatBody) },
+  { title: 'SettlementDestinations' },
+);
 
 const Params = Type.Object({ merchantId: Type.String({ description: 'The merchant.' }) });
 const SettlementParams = Type.Object({ ...Params.properties, id: Type.String({ description: 'The settlement.' }) });
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listSettlementDestinations',
   summary: 'List settlement destinations',
   description: 'Crypto destinations, and the fiat ones the operator keeps.',
   params: Params,
@@ -219,22 +229,29 @@ const LIST = {
 
 const REGISTER = {
   tags: TAGS,
+  operationId: 'createSettlementDestinations',
   summary: 'Register crypto destinations',
   description:
     'All of them or none. A merchant has at most one destination per asset. The first one takes new payments at once, and held money after the cooling-off period. One that takes the place of a removed destination waits for that period, and the removed one is in force again until then.',
   params: Params,
-  body: Type.Object({
-    settlements: Type.Array(Type.Object({ asset: AssetField, destination: DestinationField }), {
-      minItems: 1,
-      maxItems: 50,
-    }),
-  }),
+  body: Type.Object(
+    {
+      settlements: Type.Array(
+        Type.Object({ asset: AssetField, destination: DestinationField }, { title: 'NewDestination' }),
+        {
+          minItems: 1,
+          maxItems: 50,
+        },
+      ),
+    },
+    { title: 'NewDestinations' },
+  ),
   response: {
     201: Type.Object(
       {
         settlements: Type.Array(CryptoBody),
         notices: Type.Optional(
-          Type.Array(Type.Object({ asset: Type.String(), message: Type.String() }), {
+          Type.Array(Type.Object({ asset: Type.String(), message: Type.String() }, { title: 'SettlementNotice' }), {
             description:
               'The assets that no configured network has. Their destinations are registered, and wait for one.',
           }),
@@ -247,6 +264,7 @@ const REGISTER = {
 
 const CHANGE = {
   tags: TAGS,
+  operationId: 'updateSettlementDestination',
   summary: 'Change a crypto destination',
   description:
     'The change applies after the cooling-off period: 24 hours for live merchants unless the operator has set another, none for test merchants. Until then the old destination stays in force, for new payments and held money, and the operator can veto the change. Asking for the old destination withdraws it.',
@@ -257,8 +275,9 @@ const CHANGE = {
 
 const REMOVE = {
   tags: TAGS,
+  operationId: 'deleteSettlementDestination',
   summary: 'Remove a crypto destination',
   description: 'Later payments in that asset are no longer settled by themselves.',
   params: SettlementParams,
-  response: { 200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'It is removed.' }) },
+  response: { 200: deletedBody('It is removed.') },
 };

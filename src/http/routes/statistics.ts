@@ -86,7 +86,7 @@ const TAGS = ['Statistics'];
 const day = (description: string) =>
   Type.Optional(
     Type.String({
-      pattern: '^(19[7-9]\\d|[2-9]\\d\\d\\d)-\\d\\d-\\d\\d$',
+      pattern: '^(19[7-9][0-9]|[2-9][0-9]{3})-[0-9]{2}-[0-9]{2}$',
       'x-rule': 'must be a day such as 2026-02-18',
       description,
       examples: ['2026-02-18'],
@@ -100,6 +100,7 @@ const Days = Type.Object({
 
 const STATISTICS = {
   tags: TAGS,
+  operationId: 'getPaymentStatistics',
   summary: 'Get statistics of payments',
   description:
     'Of all merchants that the caller may act for, or of those named. The numbers are exact: late refunds change the day on which the payment was created. At most 366 days.',
@@ -109,6 +110,7 @@ const STATISTICS = {
 
 const ATTENTION = {
   tags: TAGS,
+  operationId: 'getAttentionCounts',
   summary: 'Count what waits for a person',
   description: 'Of all merchants that the caller may act for.',
   response: { 200: AttentionBody },

@@ -23,19 +23,26 @@ const PROBE = { priority: 'probe', isCheap: true } as const;
 
 const HEALTH = {
   tags: ['Operations'],
+  operationId: 'getHealth',
   summary: 'Check whether the process is alive',
+  description: 'Answers while the process can answer at all. It asks neither the database nor a chain.',
   response: { 200: Type.Object({ status: Type.Literal('ok') }, { description: 'It is.' }) },
 };
 
 const VERSIONS = {
   tags: ['Operations'],
+  operationId: 'listVersions',
   summary: 'List the versions of the API',
+  description: 'Each version that `Pay-Version` takes, and the one of new partners.',
   response: {
     200: Type.Object(
       {
-        versions: Type.Array(Type.Object({ version: Type.String(), isPreview: Type.Boolean() }), {
-          description: 'The oldest first. `Pay-Version` takes each of them. A preview may change at any time.',
-        }),
+        versions: Type.Array(
+          Type.Object({ version: Type.String(), isPreview: Type.Boolean() }, { title: 'ApiVersion' }),
+          {
+            description: 'The oldest first. `Pay-Version` takes each of them. A preview may change at any time.',
+          },
+        ),
         default: Type.String({ description: 'The version of new partners, and of callers by App-Id.' }),
       },
       { description: 'The versions.' },
@@ -45,7 +52,9 @@ const VERSIONS = {
 
 const READY = {
   tags: ['Operations'],
+  operationId: 'getReadiness',
   summary: 'Check whether the node can take requests',
+  description: 'For load balancers. The answer has the reasons, whether it is 200 or 503.',
   response: {
     200: { ...Readiness, description: 'It can.' } as typeof Readiness,
     503: { ...Readiness, description: 'It cannot yet, or not now.' } as typeof Readiness,

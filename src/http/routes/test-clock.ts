@@ -44,11 +44,12 @@ const ClockBody = Type.Object(
     now: { ...Timestamp, description: 'The time of the sandbox.' } as typeof Timestamp,
     aheadMs: Type.Integer({ minimum: 0, description: 'The time by which the sandbox is ahead.' }),
   },
-  { description: 'The clock.' },
+  { title: 'TestClock', description: 'The clock.' },
 );
 
 const READ = {
   tags: TAGS,
+  operationId: 'getTestClock',
   summary: 'Read the clock of the sandbox',
   description: 'Only in a sandbox, with a test key. Other gateways do not have this route.',
   response: { 200: ClockBody },
@@ -56,6 +57,7 @@ const READ = {
 
 const ADVANCE = {
   tags: TAGS,
+  operationId: 'advanceTestClock',
   summary: 'Move the clock of the sandbox forward',
   description:
     'Only in a sandbox, with a test key. Other gateways do not have this route. Everybody in the sandbox gets the new time, and so does its chain: payments expire, quotes and signatures run out, changed destinations come into force, webhooks are tried again. The clock never goes back. Send an `Idempotency-Key`, so that a retry does not move the clock twice.',

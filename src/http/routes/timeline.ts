@@ -31,6 +31,7 @@ export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
 
 const TIMELINE = {
   tags: ['Payments'],
+  operationId: 'getPaymentTimeline',
   summary: 'Get the timeline of a payment',
   description:
     'Everything that happened to the payment, in sentences, with its transactions and blocks; and why it waits, and what ends the wait. Deliveries of webhooks are shown to callers with the scope `webhooks`, of the endpoints that they may see. Programs should go by the status and by events: texts may change at any time.',

@@ -13,7 +13,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { callerRights, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies, findSubjects } from '../event-bodies.ts';
-import { Cursor, enumOf, limitOf, NextCursor, Timestamp } from '../schemas.ts';
+import { Cursor, limitOf, NextCursor, namedEnum, Timestamp } from '../schemas.ts';
 import { DeliveryBody, ToldDeliveryBody, viewDelivery, viewToldDelivery } from '../views/webhook-endpoint.ts';
 import { findOwnPayment, PaymentParams } from './payments.ts';
 import { EndpointParams, endpointRequest, findOwnEndpoint, findShownEndpoints, WEBHOOKS } from './webhook-endpoints.ts';
@@ -143,6 +143,7 @@ const Nothing = Type.Unsafe<unknown>({ type: ['object', 'null'], properties: {},
 
 const TEST = {
   tags: TAGS,
+  operationId: 'testWebhookEndpoint',
   summary: 'Test a webhook endpoint',
   description:
     'Sends an event of type `webhook_endpoint.test` to this endpoint, whatever its types and merchants. Its deliveries show the result.',
@@ -153,22 +154,27 @@ const TEST = {
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listWebhookDeliveries',
   summary: 'List deliveries of a webhook endpoint',
   description:
     'Those of the newest events first, of events that the endpoint is subscribed to now. A page can be empty although more follow: the last one has no `nextCursor`. Deliveries are kept for 30 days, unless the operator has chosen otherwise.',
   params: EndpointParams,
   querystring: Type.Object({
-    status: Type.Optional(enumOf(DELIVERY_STATUSES)),
+    status: Type.Optional(namedEnum('DeliveryStatus', DELIVERY_STATUSES)),
     cursor: Type.Optional(Cursor),
     limit: limitOf(50, LIMIT),
   }),
   response: {
-    200: Type.Object({ deliveries: Type.Array(DeliveryBody), nextCursor: NextCursor }, { description: 'One page.' }),
+    200: Type.Object(
+      { deliveries: Type.Array(DeliveryBody), nextCursor: NextCursor },
+      { title: 'DeliveryPage', description: 'One page.' },
+    ),
   },
 };
 
 const OF_PAYMENT = {
   tags: TAGS,
+  operationId: 'listPaymentWebhookDeliveries',
   summary: 'List webhook deliveries of a payment',
   description:
     'Deliveries of the events of a payment and of its refunds, the newest first, at most 100. The lists of the endpoints have their bodies.',
@@ -180,6 +186,7 @@ const OF_PAYMENT = {
 
 const REDELIVER = {
   tags: TAGS,
+  operationId: 'redeliverEvent',
   summary: 'Redeliver an event',
   description: 'Attempts the delivery at once, and starts its schedule again, also if it has succeeded.',
   params: Type.Object({
@@ -192,6 +199,7 @@ const REDELIVER = {
 
 const REDELIVER_SINCE = {
   tags: TAGS,
+  operationId: 'redeliverEventsSince',
   summary: 'Redeliver all events since a time',
   description:
     'All events since then that the endpoint is subscribed to, also those that were delivered, and those that happened while the endpoint was disabled. The deliveries are created in the background.',

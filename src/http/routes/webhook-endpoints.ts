@@ -18,6 +18,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, type CallerRights, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
+import { deletedBody } from '../schemas.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
 export const WEBHOOKS = { scheme: 'partner', scope: 'webhooks' } as const;
@@ -151,6 +152,7 @@ const OneWithSecret = Type.Object(
 
 const CREATE = {
   tags: TAGS,
+  operationId: 'createWebhookEndpoint',
   summary: 'Create a webhook endpoint',
   description:
     'Events from now on are delivered to the URL, signed as Standard Webhooks defines it. The secret is shown once. In each mode a merchant has at most 5 endpoints of its own, and the partner at most 20 for all or several merchants. A repeated request creates another endpoint.',
@@ -162,23 +164,32 @@ const CREATE = {
       description: Type.Optional(description),
       apiVersion: Type.Optional(apiVersion),
     },
-    { additionalProperties: false },
+    { title: 'NewWebhookEndpoint', additionalProperties: false },
   ),
   response: { 201: OneWithSecret },
 };
 
 const LIST = {
   tags: TAGS,
+  operationId: 'listWebhookEndpoints',
   summary: 'List webhook endpoints',
   description: 'All endpoints that the key may see, the oldest first.',
   response: { 200: Type.Object({ webhookEndpoints: Type.Array(EndpointBody) }, { description: 'The endpoints.' }) },
 };
 
-const GET = { tags: TAGS, summary: 'Get a webhook endpoint', params: EndpointParams, response: { 200: One } };
+const GET = {
+  tags: TAGS,
+  operationId: 'getWebhookEndpoint',
+  summary: 'Get a webhook endpoint',
+  description: 'The endpoint without its secret.',
+  params: EndpointParams,
+  response: { 200: One },
+};
 
 const CHANGES = { url, events, merchantIds, description, apiVersion, status };
 const PATCH = {
   tags: TAGS,
+  operationId: 'updateWebhookEndpoint',
   summary: 'Change a webhook endpoint',
   description:
     'Give at least one field. Deliveries that are pending go to the new URL. Pending deliveries of events that the endpoint is no longer subscribed to are not sent, and are removed.',
@@ -193,6 +204,7 @@ const PATCH = {
       status: Type.Optional(status),
     },
     {
+      title: 'WebhookEndpointChange',
       additionalProperties: false,
       anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
       'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,
@@ -203,16 +215,18 @@ const PATCH = {
 
 const DELETE = {
   tags: TAGS,
+  operationId: 'deleteWebhookEndpoint',
   summary: 'Delete a webhook endpoint',
   description: 'Stops its deliveries, also those that are pending. Repeating it changes nothing.',
   params: EndpointParams,
   response: {
-    200: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }, { description: 'It is deleted.' }),
+    200: deletedBody('It is deleted.'),
   },
 };
 
 const ROTATE = {
   tags: TAGS,
+  operationId: 'rotateWebhookSecret',
   summary: 'Rotate the secret of a webhook endpoint',
   description:
     'Makes a new secret. Older secrets sign as well until the overlap is over, so a receiver that knows either of them verifies every delivery.',
@@ -229,7 +243,7 @@ const ROTATE = {
           }),
         ),
       },
-      { additionalProperties: false },
+      { title: 'SecretRotation', additionalProperties: false },
     ),
     type: ['object', 'null'],
   }),

@@ -197,41 +197,57 @@ async function follow(deps: HttpDeps, { request, reply }: Visit, authorized: Aut
   }
 }
 
-const RequirementBody = Type.Object({
-  scheme: Type.Literal('exact'),
-  network: Type.String({ description: 'CAIP-2.' }),
-  amount: Type.String({ description: 'In the smallest unit of the token.' }),
-  asset: Type.String({ description: 'The address of the token.' }),
-  payTo: Type.String({ description: 'The deposit address of the payment for this token.' }),
-  maxTimeoutSeconds: Type.Integer({ description: 'The longest time that the authorization may be valid.' }),
-  extra: Type.Object({
-    name: Type.String({ description: 'The name in the EIP-712 domain of the token.' }),
-    version: Type.String({ description: 'Its version.' }),
-    paymentId: Type.String({ description: 'The payment.' }),
-  }),
-});
+const RequirementBody = Type.Object(
+  {
+    scheme: Type.Literal('exact'),
+    network: Type.String({ description: 'CAIP-2.' }),
+    amount: Type.String({ description: 'In the smallest unit of the token.' }),
+    asset: Type.String({ description: 'The address of the token.' }),
+    payTo: Type.String({ description: 'The deposit address of the payment for this token.' }),
+    maxTimeoutSeconds: Type.Integer({ description: 'The longest time that the authorization may be valid.' }),
+    extra: Type.Object(
+      {
+        name: Type.String({ description: 'The name in the EIP-712 domain of the token.' }),
+        version: Type.String({ description: 'Its version.' }),
+        paymentId: Type.String({ description: 'The payment.' }),
+      },
+      { title: 'X402Extra' },
+    ),
+  },
+  { title: 'X402Requirement' },
+);
 
 const RequiredBody = Type.Object(
   {
     x402Version: Type.Literal(X402_VERSION),
     error: Type.String({ description: 'The reason why the payment is asked for.' }),
-    resource: Type.Object({ url: Type.String(), description: Type.String(), mimeType: Type.String() }),
+    resource: Type.Object(
+      { url: Type.String(), description: Type.String(), mimeType: Type.String() },
+      { title: 'X402Resource' },
+    ),
     accepts: Type.Array(RequirementBody, { description: 'The ways to pay, one for each token.' }),
     extensions: Type.Object(
       {
-        'payment-identifier': Type.Object({
-          info: Type.Object({ required: Type.Boolean() }),
-          schema: Type.Unknown({ description: 'The JSON schema of `info`.' }),
-        }),
+        'payment-identifier': Type.Object(
+          {
+            info: Type.Object({ required: Type.Boolean() }, { title: 'X402PaymentIdentifierInfo' }),
+            schema: Type.Unknown({ description: 'The JSON schema of `info`.' }),
+          },
+          { title: 'X402PaymentIdentifier' },
+        ),
       },
-      { description: 'The extensions that are honoured.' },
+      { title: 'X402Extensions', description: 'The extensions that are honoured.' },
     ),
   },
-  { description: 'Payment is required. `PAYMENT-REQUIRED` has the same content, as JSON in base64.' },
+  {
+    title: 'X402PaymentRequired',
+    description: 'Payment is required. `PAYMENT-REQUIRED` has the same content, as JSON in base64.',
+  },
 );
 
 const X402 = {
   tags: ['x402'],
+  operationId: 'payByX402',
   summary: 'Pay a payment by x402',
   description:
     'For programs that pay by themselves (x402, version 2, scheme `exact`). Without `PAYMENT-SIGNATURE` the answer is 402 with the ways to pay. With it the authorization is checked, stored and carried out; the answer comes when two endpoints show the transfer in a block. A payment takes one authorization. The same one gets the same answer. While it may still be carried out, every other request gets 503, and never another 402.',

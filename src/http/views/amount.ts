@@ -19,15 +19,21 @@ export function viewToken(origin: Origin, asset: string, value: string) {
   return viewAmount(origin, tokenUnitId(asset), value, findAsset(asset)?.decimals ?? 0);
 }
 
-export const AmountBody = Type.Object({
-  unit: Type.String({ examples: ['iso4217/USD'] }),
-  value: Type.String({ description: 'Minor units.', examples: ['1000'] }),
-  display: Type.Object({
-    assetSymbol: Type.String(),
-    assetName: Type.String(),
-    decimals: Type.Integer({ minimum: 0 }),
-    networkName: Type.Optional(Type.String()),
-    iconUrl: Type.Optional(nullable(Type.String())),
-    networkIconUrl: Type.Optional(nullable(Type.String())),
-  }),
-});
+export const AmountBody = Type.Object(
+  {
+    unit: Type.String({ examples: ['iso4217/USD'] }),
+    value: Type.String({ description: 'Minor units.', examples: ['1000'] }),
+    display: Type.Object(
+      {
+        assetSymbol: Type.String(),
+        assetName: Type.String(),
+        decimals: Type.Integer({ minimum: 0 }),
+        networkName: Type.Optional(Type.String()),
+        iconUrl: Type.Optional(nullable(Type.String())),
+        networkIconUrl: Type.Optional(nullable(Type.String())),
+      },
+      { title: 'AmountDisplay' },
+    ),
+  },
+  { title: 'Amount' },
+);

@@ -3,7 +3,7 @@ import { KEY_STATUSES, keyStatusAt } from '../../domain/api-key.ts';
 import { MODES } from '../../domain/mode.ts';
 import { SCOPES } from '../../domain/scope.ts';
 import type { ApiKey } from '../../store/parties/api-keys.ts';
-import { enumOf, nullable, Timestamp, textOf } from '../schemas.ts';
+import { namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
 /** A key without its secret, which nobody knows after it was issued. */
 export function viewApiKey(key: ApiKey, now: Date) {
@@ -29,7 +29,7 @@ export function viewApiKey(key: ApiKey, now: Date) {
 export const ApiKeyField = {
   label: textOf(100, 'The purpose of the key, to distinguish keys.'),
   scopes: nullable(
-    Type.Array(enumOf(SCOPES), {
+    Type.Array(namedEnum('Scope', SCOPES), {
       minItems: 1,
       maxItems: SCOPES.length,
       uniqueItems: true,
@@ -59,18 +59,21 @@ export const ApiKeyField = {
 const FIELDS = {
   id: Type.String({ description: 'Begins with `key_`.', examples: ['key_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
   ...ApiKeyField,
-  mode: enumOf(MODES),
+  mode: namedEnum('Mode', MODES),
   hint: Type.String({ description: 'The last four characters of the key.' }),
-  status: enumOf(KEY_STATUSES),
+  status: namedEnum('ApiKeyStatus', KEY_STATUSES),
   rotatedFrom: nullable(Type.String({ description: 'The key that it replaced.' })),
   createdAt: Timestamp,
   expiresAt: nullable({ ...Timestamp, description: 'Null: it has no end.' } as typeof Timestamp),
   lastUsedAt: nullable({ ...Timestamp, description: 'Some seconds behind. Null: never.' } as typeof Timestamp),
 };
 
-export const ApiKeyBody = Type.Object(FIELDS);
+export const ApiKeyBody = Type.Object(FIELDS, { title: 'ApiKey' });
 
-export const ApiKeyWithSecret = Type.Object({
-  ...FIELDS,
-  secret: Type.String({ description: 'The key itself, for `Api-Key`. It is shown only here.' }),
-});
+export const ApiKeyWithSecret = Type.Object(
+  {
+    ...FIELDS,
+    secret: Type.String({ description: 'The key itself, for `Api-Key`. It is shown only here.' }),
+  },
+  { title: 'ApiKeyWithSecret' },
+);

@@ -45,17 +45,23 @@ export function pageBrand(
   };
 }
 
-export const BrandBody = Type.Object({
-  logoUrl: nullable(
-    Type.String({
-      description:
-        'The logo that payers see: the uploaded one, else the copy of the one at `iconUrl`. Null: the initials.',
-    }),
-  ),
-  uploadedLogoUrl: nullable(Type.String({ description: 'The uploaded logo.' })),
-  copiedLogoUrl: nullable(Type.String({ description: 'The copy of the logo at `iconUrl`, once it was made.' })),
-  accentColor: nullable(
-    Type.String({ description: 'The colour of buttons, `#rrggbb`. Null: that of the gateway.', examples: ['#635bff'] }),
-  ),
-  poweredBy: Type.Boolean({ description: 'True if the pages name the gateway at their end.' }),
-});
+export const BrandBody = Type.Object(
+  {
+    logoUrl: nullable(
+      Type.String({
+        description:
+          'The logo that payers see: the uploaded one, else the copy of the one at `iconUrl`. Null: the initials.',
+      }),
+    ),
+    uploadedLogoUrl: nullable(Type.String({ description: 'The uploaded logo.' })),
+    copiedLogoUrl: nullable(Type.String({ description: 'The copy of the logo at `iconUrl`, once it was made.' })),
+    accentColor: nullable(
+      Type.String({
+        description: 'The colour of buttons, `#rrggbb`. Null: that of the gateway.',
+        examples: ['#635bff'],
+      }),
+    ),
+    poweredBy: Type.Boolean({ description: 'True if the pages name the gateway at their end.' }),
+  },
+  { title: 'Branding' },
+);

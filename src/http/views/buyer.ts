@@ -18,5 +18,5 @@ export const BuyerBody = Type.Object(
     accountProviderName: Type.String({ description: 'The wallet.' }),
     accountProviderIcon: Type.Optional(Type.String({ description: 'The URL of its icon, if it has one.' })),
   },
-  { description: 'The payer, once known.' },
+  { title: 'Buyer', description: 'The payer, once known.' },
 );

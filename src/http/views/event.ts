@@ -12,7 +12,7 @@ import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentLink } from '../../store/payments/payment-links.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { Payment } from '../../store/payments/payments.ts';
-import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import type { Origin } from './icons.ts';
 import { EventDetailsBody, viewDetailsOfEvent } from './payment.ts';
 import { LinkBody, viewLink } from './payment-link.ts';
@@ -129,39 +129,43 @@ function found<T>(subjects: ReadonlyMap<string, T>, id: string): T {
   return subject;
 }
 
-const MerchantData = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  email: nullable(Type.String()),
-  status: Type.String(),
-  createdAt: Timestamp,
-  iconUrl: nullable(Type.String()),
-  deleted: Type.Optional(Type.Literal(true)),
-});
+const MerchantData = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    email: nullable(Type.String()),
+    status: Type.String(),
+    createdAt: Timestamp,
+    iconUrl: nullable(Type.String()),
+    deleted: Type.Optional(Type.Literal(true)),
+  },
+  { title: 'MerchantData' },
+);
 
-const DestinationData = Type.Object({
-  id: Type.String(),
-  merchantId: Type.String(),
-  asset: Type.Optional(Type.String()),
-  destination: Type.Optional(Type.String()),
-  pendingDestination: Type.Optional(Type.String()),
-  effectiveAt: Type.Optional(Timestamp),
-  status: Type.Optional(Type.String({ description: 'Only of a fiat destination.' })),
-  bankType: Type.Optional(Type.String({ description: 'Only of a fiat destination.' })),
-  deleted: Type.Optional(Type.Literal(true)),
-});
+const DestinationData = Type.Object(
+  {
+    id: Type.String(),
+    merchantId: Type.String(),
+    asset: Type.Optional(Type.String()),
+    destination: Type.Optional(Type.String()),
+    pendingDestination: Type.Optional(Type.String()),
+    effectiveAt: Type.Optional(Timestamp),
+    status: Type.Optional(Type.String({ description: 'Only of a fiat destination.' })),
+    bankType: Type.Optional(Type.String({ description: 'Only of a fiat destination.' })),
+    deleted: Type.Optional(Type.Literal(true)),
+  },
+  { title: 'DestinationData' },
+);
 
-const RefundData = Type.Object({ id: Type.String(), ...OwnRefundBody.properties });
-
-export const EventTypeField = enumOf(PUBLIC_EVENT_TYPES);
+const RefundData = Type.Object({ id: Type.String(), ...OwnRefundBody.properties }, { title: 'RefundData' });
 
 export const EventBody = Type.Object(
   {
     id: Type.String({ examples: ['evt_01KHRZ6T9NC3P5Q7R9S1T3V5W7'] }),
-    type: EventTypeField,
+    type: namedEnum('EventType', PUBLIC_EVENT_TYPES),
     createdAt: Timestamp,
     apiVersion: Type.String({ description: 'The version of the API that `data` is in.' }),
-    mode: enumOf(MODES),
+    mode: namedEnum('Mode', MODES),
     merchantId: nullable(Type.String()),
     sequence: Type.Integer({ minimum: 1, description: 'Counts the events of the object, without gaps.' }),
     data: Type.Unsafe<object>({
@@ -169,7 +173,7 @@ export const EventBody = Type.Object(
       description: 'The object, as its own route answered at that moment.',
     }),
   },
-  { description: 'The event.' },
+  { title: 'Event', description: 'The event.' },
 );
 
 export type EventView = Static<typeof EventBody>;

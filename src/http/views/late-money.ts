@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { LATE_REASONS, LATE_STATES, type LateMoney, type LateState } from '../../domain/late-money.ts';
 import { type RefundState, waitOf } from '../../domain/refund.ts';
 import type { ShownStray } from '../../store/money/late-money.ts';
-import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { WaitBody } from './refund.ts';
@@ -83,11 +83,13 @@ export function viewLateMoneyOfEvent(origin: Origin, money: LateMoney) {
 }
 
 const LateMoneyId = Type.String({ examples: ['stry_5VKHRZ5Q8MB2N4P6R8T0V2X4Z6'] });
-const Reason = enumOf(
+const Reason = namedEnum(
+  'LateMoneyReason',
   LATE_REASONS,
   '`late`: for a payment that was over. `overpaid`: more than asked. `underpaid`: less than asked when the payment ended. `paid_twice`: for a payment that was paid already. `wrong_token` and `wrong_network`: at a deposit address that asked for something else.',
 );
-const Status = enumOf(
+const Status = namedEnum(
+  'LateMoneyStatus',
   LATE_STATES,
   '`unclaimed`: nobody has asked for its return. `requested`: the return cools off or waits. `returning`: it is being sent. `returned`: it has arrived, at final depth.',
 );
@@ -128,7 +130,7 @@ export const LateMoneyBody = Type.Object(
       description: 'The wait of the return at this moment; null if it waits for nothing.',
     }),
   },
-  { description: 'The late money.' },
+  { title: 'LateMoney', description: 'The late money.' },
 );
 
 /** The field of a payment. */
@@ -137,17 +139,23 @@ export const LateMoneyOfPayment = Type.Array(LateMoneyBody, {
     'Money that has arrived and did not count for the payment, the oldest first. `POST /v1/late-money/{id}/return` gives one back.',
 });
 
-export const ListedMoneyBody = Type.Object({ id: LateMoneyId, reason: Reason, status: Status, amount: AmountBody });
+export const ListedMoneyBody = Type.Object(
+  { id: LateMoneyId, reason: Reason, status: Status, amount: AmountBody },
+  { title: 'ListedLateMoney' },
+);
 
 /** The field of a payment as its payer sees it. */
 export const MoneyOfPayer = Type.Array(
-  Type.Object({
-    reason: Reason,
-    status: Status,
-    amount: AmountBody,
-    returnTxId: nullable(Type.String({ description: 'The transaction of its return, once it is final.' })),
-    message: Type.String({ description: 'How it comes back.' }),
-  }),
+  Type.Object(
+    {
+      reason: Reason,
+      status: Status,
+      amount: AmountBody,
+      returnTxId: nullable(Type.String({ description: 'The transaction of its return, once it is final.' })),
+      message: Type.String({ description: 'How it comes back.' }),
+    },
+    { title: 'PayerLateMoney' },
+  ),
   { description: 'Money that has arrived and did not count for the payment, the oldest first.' },
 );
 
@@ -163,6 +171,7 @@ export const LateMoneyOfEvent = Type.Optional(
       problem: Type.Optional(Problem),
     },
     {
+      title: 'LateMoneyData',
       description:
         'Only in events of type `payment.late_money` and `payment.late_money_updated`: the money that the payment did not need.',
     },

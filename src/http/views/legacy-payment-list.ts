@@ -5,7 +5,7 @@ import { isFinal, PAYMENT_STATUSES, type PaymentStatus, visibleStatus } from '..
 import type { ListedPayment } from '../../store/payments/payment-lists.ts';
 import type { PaymentStats } from '../../store/payments/payment-stats.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
-import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { chainOf, ExactNumber, lastUpdatedAt, viewStats } from './payment-list.ts';
 
 /** The shapes of the deprecated list: older than the sixth status, and than amounts beyond 32 bits. */
@@ -72,7 +72,8 @@ function int32(digits: string): number | null {
 type LegacyStatus = Exclude<PaymentStatus, 'cancelled'>;
 type LegacyItem = Static<typeof LegacyItemBody>;
 
-export const LegacyStatusField = enumOf(
+export const LegacyStatusField = namedEnum(
+  'LegacyPaymentStatus',
   PAYMENT_STATUSES.filter((status): status is LegacyStatus => status !== 'cancelled'),
   'A cancelled payment is `failed` here.',
 );
@@ -80,45 +81,51 @@ export const LegacyStatusField = enumOf(
 const Text = nullable(Type.String());
 const Int32 = Type.Integer({ minimum: 0, maximum: MAX_INT32 });
 
-const LegacyItemBody = Type.Object({
-  payment_id: Type.String(),
-  merchant_id: Type.String(),
-  reference_id: Type.String(),
-  status: LegacyStatusField,
-  is_terminal: Type.Boolean(),
-  fiat_amount: nullable({ ...Int32, description: 'Minor units; null beyond 32 bits, or if priced in a token.' }),
-  fiat_currency: nullable(Type.String({ examples: ['iso4217/USD'] })),
-  wallet_name: Type.String({ description: 'Empty until it is known.' }),
-  wallet_logo: Text,
-  buyer_caip10: Text,
-  chain_id: nullable(Type.String({ description: 'CAIP-2.' })),
-  chain_logo: Text,
-  token_caip19: Text,
-  token_symbol: Text,
-  token_decimals: nullable(Type.Integer({ minimum: 0 })),
-  token_logo: Text,
-  token_amount: nullable(Type.String({ description: 'Minor units.' })),
-  tx_hash: Text,
-  nonce: nullable({ ...Int32, description: 'Null beyond 32 bits.' }),
-  created_at: Timestamp,
-  last_updated_at: Timestamp,
-  settled_at: nullable(Timestamp),
-  settlement_status: nullable(Type.String({ description: '`pending` or `settled`, of a succeeded payment.' })),
-  settlement_tx_hash: Text,
-});
+const LegacyItemBody = Type.Object(
+  {
+    payment_id: Type.String(),
+    merchant_id: Type.String(),
+    reference_id: Type.String(),
+    status: LegacyStatusField,
+    is_terminal: Type.Boolean(),
+    fiat_amount: nullable({ ...Int32, description: 'Minor units; null beyond 32 bits, or if priced in a token.' }),
+    fiat_currency: nullable(Type.String({ examples: ['iso4217/USD'] })),
+    wallet_name: Type.String({ description: 'Empty until it is known.' }),
+    wallet_logo: Text,
+    buyer_caip10: Text,
+    chain_id: nullable(Type.String({ description: 'CAIP-2.' })),
+    chain_logo: Text,
+    token_caip19: Text,
+    token_symbol: Text,
+    token_decimals: nullable(Type.Integer({ minimum: 0 })),
+    token_logo: Text,
+    token_amount: nullable(Type.String({ description: 'Minor units.' })),
+    tx_hash: Text,
+    nonce: nullable({ ...Int32, description: 'Null beyond 32 bits.' }),
+    created_at: Timestamp,
+    last_updated_at: Timestamp,
+    settled_at: nullable(Timestamp),
+    settlement_status: nullable(Type.String({ description: '`pending` or `settled`, of a succeeded payment.' })),
+    settlement_tx_hash: Text,
+  },
+  { title: 'LegacyPayment' },
+);
 
 export const LegacyListBody = Type.Object(
   {
     data: Type.Array(LegacyItemBody),
     next_cursor: nullable(Type.String({ description: 'Pass it as `cursor` for the next page; null at the end.' })),
-    stats: Type.Object({
-      total_revenue: Type.Object(
-        { amount: ExactNumber, currency: Type.String() },
-        { description: 'Of one currency, the first by its code; 0 USD if nothing was paid.' },
-      ),
-      total_transactions: Int32,
-      total_customers: Int32,
-    }),
+    stats: Type.Object(
+      {
+        total_revenue: Type.Object(
+          { amount: ExactNumber, currency: Type.String() },
+          { title: 'LegacyRevenue', description: 'Of one currency, the first by its code; 0 USD if nothing was paid.' },
+        ),
+        total_transactions: Int32,
+        total_customers: Int32,
+      },
+      { title: 'LegacyPaymentStats' },
+    ),
   },
-  { description: 'One page.' },
+  { title: 'LegacyPaymentPage', description: 'One page.' },
 );

@@ -68,37 +68,53 @@ function coinText(units: bigint): string {
 
 const Block = (description: string) => nullable(Type.Integer({ description }));
 
-export const NetworkBody = Type.Object({
-  network: Type.String({ description: 'CAIP-2.' }),
-  name: Type.String(),
-  head: Block('The highest block that an endpoint has reported.'),
-  readTo: Block('The last block that a watcher has read.'),
-  finalTo: Block('The last block of final depth that was read.'),
-  finalAt: nullable(Timestamp),
-  lag: Block('Blocks between the head and the last block that was read.'),
-  endpoints: Type.Array(
-    Type.Object({
-      name: Type.String({ description: 'Its place in the configuration, never its address.' }),
-      isUp: Type.Boolean(),
-      trouble: nullable(Type.String({ description: 'Why it is not up.' })),
-    }),
-  ),
-  disagreements: Type.Array(Type.String(), { description: 'What the endpoints disagree about, in sentences.' }),
-  problems: Type.Array(Type.String(), { description: 'Problems that the last check of the network found.' }),
-  relayers: Type.Array(
-    Type.Object({
-      address: Type.String(),
-      balance: nullable(Type.String({ description: 'In whole coins. Null: the chain cannot be asked.' })),
-      spentPerDay: Type.String({ description: 'Gas of the last 24 hours, in whole coins.' }),
-      daysLeft: nullable(Type.Integer({ description: 'Days that the balance lasts at this pace.' })),
-      itemsPerDay: Type.Integer({ description: 'Payments, payouts and refunds that it sent in the last 24 hours.' }),
-      inFlight: Type.Integer({ description: 'Transactions that are not final yet.' }),
-      isLed: Type.Boolean({ description: 'True if a node works with it.' }),
-    }),
-  ),
-  gasPerItem: nullable(Type.String({ description: 'The average of the last 24 hours, in whole coins.' })),
-  books: Type.Object({
-    auditedBlock: Block('The block up to which the books agree with the chain.'),
-    problems: Type.Array(Type.String(), { description: 'Differences between the books and the chain, in sentences.' }),
-  }),
-});
+export const NetworkBody = Type.Object(
+  {
+    network: Type.String({ description: 'CAIP-2.' }),
+    name: Type.String(),
+    head: Block('The highest block that an endpoint has reported.'),
+    readTo: Block('The last block that a watcher has read.'),
+    finalTo: Block('The last block of final depth that was read.'),
+    finalAt: nullable(Timestamp),
+    lag: Block('Blocks between the head and the last block that was read.'),
+    endpoints: Type.Array(
+      Type.Object(
+        {
+          name: Type.String({ description: 'Its place in the configuration, never its address.' }),
+          isUp: Type.Boolean(),
+          trouble: nullable(Type.String({ description: 'Why it is not up.' })),
+        },
+        { title: 'NetworkEndpoint' },
+      ),
+    ),
+    disagreements: Type.Array(Type.String(), { description: 'What the endpoints disagree about, in sentences.' }),
+    problems: Type.Array(Type.String(), { description: 'Problems that the last check of the network found.' }),
+    relayers: Type.Array(
+      Type.Object(
+        {
+          address: Type.String(),
+          balance: nullable(Type.String({ description: 'In whole coins. Null: the chain cannot be asked.' })),
+          spentPerDay: Type.String({ description: 'Gas of the last 24 hours, in whole coins.' }),
+          daysLeft: nullable(Type.Integer({ description: 'Days that the balance lasts at this pace.' })),
+          itemsPerDay: Type.Integer({
+            description: 'Payments, payouts and refunds that it sent in the last 24 hours.',
+          }),
+          inFlight: Type.Integer({ description: 'Transactions that are not final yet.' }),
+          isLed: Type.Boolean({ description: 'True if a node works with it.' }),
+        },
+        { title: 'RelayerState' },
+      ),
+    ),
+    gasPerItem: nullable(Type.String({ description: 'The average of the last 24 hours, in whole coins.' })),
+    books: Type.Object(
+      {
+        auditedBlock: Block('The block up to which the books agree with the chain.'),
+        problems: Type.Array(Type.String(), {
+          description: 'Differences between the books and the chain, in sentences.',
+        }),
+      },
+      { title: 'BooksState' },
+    ),
+  },
+  { title: 'NetworkState' },
+);

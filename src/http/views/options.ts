@@ -29,14 +29,18 @@ function viewRate({ base, quote, value, readings }: Rate): Static<typeof RateBod
   };
 }
 
-const WalletRpcBody = Type.Object({
-  chain_id: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
-  method: Type.String({ examples: ['eth_signTypedData_v4'] }),
-  params: Type.Array(Type.Unknown()),
-});
+const WalletRpcBody = Type.Object(
+  {
+    chain_id: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
+    method: Type.String({ examples: ['eth_signTypedData_v4'] }),
+    params: Type.Array(Type.Unknown()),
+  },
+  { title: 'WalletRpc' },
+);
 
 /** A union of two, discriminated by `type`. The serialiser writes it as it is. */
 const ActionBody = Type.Unsafe<OptionAction>({
+  title: 'OptionAction',
   type: 'object',
   required: ['type', 'data'],
   properties: {
@@ -49,33 +53,45 @@ const ActionBody = Type.Unsafe<OptionAction>({
   },
 });
 
-export const WalletRpcActionBody = Type.Object({
-  type: Type.Literal('walletRpc'),
-  data: WalletRpcBody,
-});
+export const WalletRpcActionBody = Type.Object(
+  {
+    type: Type.Literal('walletRpc'),
+    data: WalletRpcBody,
+  },
+  { title: 'WalletRpcAction' },
+);
 
-const RateBody = Type.Object({
-  base: Type.String({ examples: ['ETH'] }),
-  quote: Type.String({ examples: ['EUR'] }),
-  value: Type.String({ description: 'The price of one `base` in `quote`, to eight digits.', examples: ['2272.7273'] }),
-  sources: Type.Array(Type.String(), { description: 'The names of the sources that agreed on it.' }),
-  at: Type.Integer({ minimum: 0, description: 'Seconds since the epoch: the oldest price it was made of.' }),
-});
+const RateBody = Type.Object(
+  {
+    base: Type.String({ examples: ['ETH'] }),
+    quote: Type.String({ examples: ['EUR'] }),
+    value: Type.String({
+      description: 'The price of one `base` in `quote`, to eight digits.',
+      examples: ['2272.7273'],
+    }),
+    sources: Type.Array(Type.String(), { description: 'The names of the sources that agreed on it.' }),
+    at: Type.Integer({ minimum: 0, description: 'Seconds since the epoch: the oldest price it was made of.' }),
+  },
+  { title: 'ExchangeRate' },
+);
 
-export const OptionBody = Type.Object({
-  id: Type.String({ description: 'Send it to `fetch` and `confirm`. Valid for this payment only.' }),
-  account: Type.String({ description: 'CAIP-10, in the given spelling.' }),
-  amount: AmountBody,
-  etaS: Type.Integer({ minimum: 0, description: 'Seconds from the confirmation to the end, roughly.' }),
-  actions: Type.Array(ActionBody, { description: 'The actions of the wallet, in order.' }),
-  expiresAt: Type.Integer({
-    minimum: 0,
-    description: 'Seconds since the epoch. A signature must be confirmed before; then ask for options again.',
-  }),
-  rate: Type.Unsafe<Static<typeof RateBody> | null>({
-    ...RateBody,
-    type: ['object', 'null'],
-    description: 'The exchange rate in the amount; null if none was needed.',
-  }),
-  collectData: Type.Null({ description: 'No data of the payer is collected.' }),
-});
+export const OptionBody = Type.Object(
+  {
+    id: Type.String({ description: 'Send it to `fetch` and `confirm`. Valid for this payment only.' }),
+    account: Type.String({ description: 'CAIP-10, in the given spelling.' }),
+    amount: AmountBody,
+    etaS: Type.Integer({ minimum: 0, description: 'Seconds from the confirmation to the end, roughly.' }),
+    actions: Type.Array(ActionBody, { description: 'The actions of the wallet, in order.' }),
+    expiresAt: Type.Integer({
+      minimum: 0,
+      description: 'Seconds since the epoch. A signature must be confirmed before; then ask for options again.',
+    }),
+    rate: Type.Unsafe<Static<typeof RateBody> | null>({
+      ...RateBody,
+      type: ['object', 'null'],
+      description: 'The exchange rate in the amount; null if none was needed.',
+    }),
+    collectData: Type.Null({ description: 'No data of the payer is collected.' }),
+  },
+  { title: 'PaymentOption' },
+);

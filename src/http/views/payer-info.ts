@@ -116,10 +116,10 @@ export const PayerInfoBody = Type.Object(
     status: PaymentStatusField,
     amount: AmountBody,
     expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
-    merchant: Type.Object({ name: Type.String(), iconUrl: nullable(Type.String()) }),
+    merchant: Type.Object({ name: Type.String(), iconUrl: nullable(Type.String()) }, { title: 'PayerMerchant' }),
     buyer: Type.Unsafe<Static<typeof BuyerBody> | null>({ ...BuyerBody, type: ['object', 'null'] }),
     accepted: Type.Optional(
-      Type.Array(Type.Object({ symbol: Type.String(), networkName: Type.String() }), {
+      Type.Array(Type.Object({ symbol: Type.String(), networkName: Type.String() }, { title: 'AcceptedToken' }), {
         description: 'The assets it can be paid with now, whether or not the payer holds any; while it can be paid.',
         examples: [[{ symbol: 'USDC', networkName: 'Base' }]],
       }),
@@ -128,25 +128,32 @@ export const PayerInfoBody = Type.Object(
       Type.Object(
         { reason: enumOf(Object.values(STOPPED).map(({ reason }) => reason)), message: Type.String() },
         {
+          title: 'PaymentStop',
           description:
             'Why nothing is offered: the operator has stopped the merchant or every network, the fees were raised above the price, or the payment link is sold out.',
         },
       ),
     ),
   },
-  { description: 'The payment, for the payer.' },
+  { title: 'PayerInfo', description: 'The payment, for the payer.' },
 );
 
-export const TransactionBody = Type.Object({
-  chainId: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
-  txId: Type.String({ description: 'Transaction id.' }),
-  explorerUrl: nullable(Type.String({ description: 'The URL of a block explorer; null if there is none.' })),
-});
+export const TransactionBody = Type.Object(
+  {
+    chainId: Type.String({ description: 'CAIP-2.', examples: ['eip155:8453'] }),
+    txId: Type.String({ description: 'Transaction id.' }),
+    explorerUrl: nullable(Type.String({ description: 'The URL of a block explorer; null if there is none.' })),
+  },
+  { title: 'TransactionLink' },
+);
 
-export const AttemptBody = Type.Object({
-  refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'The reason why the token refuses the payment at present.'),
-  triesUntil: Type.Integer({ minimum: 0, description: 'The end of the retries, in seconds since the epoch.' }),
-});
+export const AttemptBody = Type.Object(
+  {
+    refusal: enumOf([...SHOWN_REFUSALS, 'unknown'], 'The reason why the token refuses the payment at present.'),
+    triesUntil: Type.Integer({ minimum: 0, description: 'The end of the retries, in seconds since the epoch.' }),
+  },
+  { title: 'SendAttempt' },
+);
 
 export const PayerPaymentBody = Type.Object(
   {
@@ -167,5 +174,5 @@ export const PayerPaymentBody = Type.Object(
     }),
     lateMoney: MoneyOfPayer,
   },
-  { description: 'The payment, for the payer.' },
+  { title: 'PayerPayment', description: 'The payment, for the payer.' },
 );

@@ -18,11 +18,14 @@ export const OrderBody = {
   description: nullable(Type.String({ description: 'As given.' })),
   lineItems: Type.Unsafe<ReturnType<typeof viewLineItem>[] | null>({
     ...Type.Array(
-      Type.Object({
-        name: Type.String(),
-        quantity: nullable(Type.Integer()),
-        amount: Type.Unsafe({ ...AmountBody, type: ['object', 'null'] }),
-      }),
+      Type.Object(
+        {
+          name: Type.String(),
+          quantity: nullable(Type.Integer()),
+          amount: Type.Unsafe({ ...AmountBody, type: ['object', 'null'] }),
+        },
+        { title: 'LineItem' },
+      ),
     ),
     type: ['array', 'null'],
     description: 'The given items, with the data to format their amounts.',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { LINK_STATUSES, MAX_STOCK } from '../../domain/payment-link.ts';
 import type { PaymentLink } from '../../store/payments/payment-links.ts';
 import { LINK_PICTURE } from '../entry/picture.ts';
-import { enumOf, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
+import { namedEnum, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { logoUrl, type Origin } from './icons.ts';
 
@@ -51,26 +51,29 @@ export const LinkField = {
       description: 'The link takes no new payments from then on. Seconds since the epoch. Null: no end.',
     }),
   ),
-  status: enumOf(LINK_STATUSES, 'An inactive link takes no new payments.'),
+  status: namedEnum('PaymentLinkStatus', LINK_STATUSES, 'An inactive link takes no new payments.'),
   picture: nullable(pictureField(LINK_PICTURE)),
 };
 
 const orNull = Type.Unsafe<ReturnType<typeof viewAmount> | null>({ ...AmountBody, type: ['object', 'null'] });
 
-export const LinkBody = Type.Object({
-  id: Type.String({ description: 'Begins with `plk_`.', examples: ['plk_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  url: Type.String({ description: 'The page for payers.' }),
-  description: Type.String(),
-  referenceId: Type.String({ description: 'That of its payments.' }),
-  amount: { ...orNull, description: 'The price. Null if the payer chooses the amount.' } as typeof orNull,
-  minimum: { ...orNull, description: 'The bounds of an amount that the payer chooses.' } as typeof orNull,
-  maximum: orNull,
-  stock: LinkField.stock,
-  taken: nullable(
-    Type.Integer({ minimum: 0, description: 'Pieces that are being paid or have been paid. Null without a stock.' }),
-  ),
-  status: LinkField.status,
-  expiresAt: nullable(Type.Integer({ description: 'Seconds since the epoch.' })),
-  pictureUrl: nullable(Type.String()),
-  createdAt: Timestamp,
-});
+export const LinkBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `plk_`.', examples: ['plk_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    url: Type.String({ description: 'The page for payers.' }),
+    description: Type.String(),
+    referenceId: Type.String({ description: 'That of its payments.' }),
+    amount: { ...orNull, description: 'The price. Null if the payer chooses the amount.' } as typeof orNull,
+    minimum: { ...orNull, description: 'The bounds of an amount that the payer chooses.' } as typeof orNull,
+    maximum: orNull,
+    stock: LinkField.stock,
+    taken: nullable(
+      Type.Integer({ minimum: 0, description: 'Pieces that are being paid or have been paid. Null without a stock.' }),
+    ),
+    status: LinkField.status,
+    expiresAt: nullable(Type.Integer({ description: 'Seconds since the epoch.' })),
+    pictureUrl: nullable(Type.String()),
+    createdAt: Timestamp,
+  },
+  { title: 'PaymentLink' },
+);

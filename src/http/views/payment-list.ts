@@ -123,56 +123,62 @@ export function chainOf(asset: string): string {
 
 type ListItem = Static<typeof ListItemBody>;
 
-const ListItemBody = Type.Object({
-  paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  merchant: Type.Object({ id: Type.String(), name: Type.String(), iconUrl: nullable(Type.String()) }),
-  referenceId: Type.String({ examples: ['ORDER-42'] }),
-  status: PaymentStatusField,
-  isTerminal: Type.Boolean({ description: 'True when the status is the last one.' }),
-  fiatAmount: Type.Optional({ ...AmountBody, description: 'The price, if it is in a currency.' }),
-  tokenAmount: Type.Optional({ ...AmountBody, description: 'The amount in the paid token, once it is known.' }),
-  buyer: Type.Optional(BuyerBody),
-  transaction: Type.Optional(
-    Type.Object(
-      {
-        networkId: Type.String({
-          description: 'The reference of the chain, without its namespace.',
-          examples: ['8453'],
-        }),
-        hash: Type.Optional(Type.String()),
-        nonce: Type.Optional(Type.Integer({ minimum: 0 })),
-      },
-      { description: 'The transaction that paid it, once known.' },
+const ListItemBody = Type.Object(
+  {
+    paymentId: Type.String({ examples: ['pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    merchant: Type.Object(
+      { id: Type.String(), name: Type.String(), iconUrl: nullable(Type.String()) },
+      { title: 'PaymentMerchant' },
     ),
-  ),
-  fees: Type.Optional(
-    Type.Object(
-      {
-        total: AmountBody,
-        fixed: Type.Optional(AmountBody),
-        percentage: Type.Optional(Type.String({ description: 'A decimal percent.', examples: ['0.4'] })),
-      },
-      { description: 'The fees of a succeeded payment, in the token it was paid with.' },
+    referenceId: Type.String({ examples: ['ORDER-42'] }),
+    status: PaymentStatusField,
+    isTerminal: Type.Boolean({ description: 'True when the status is the last one.' }),
+    fiatAmount: Type.Optional({ ...AmountBody, description: 'The price, if it is in a currency.' }),
+    tokenAmount: Type.Optional({ ...AmountBody, description: 'The amount in the paid token, once it is known.' }),
+    buyer: Type.Optional(BuyerBody),
+    transaction: Type.Optional(
+      Type.Object(
+        {
+          networkId: Type.String({
+            description: 'The reference of the chain, without its namespace.',
+            examples: ['8453'],
+          }),
+          hash: Type.Optional(Type.String()),
+          nonce: Type.Optional(Type.Integer({ minimum: 0 })),
+        },
+        { title: 'PaymentTransaction', description: 'The transaction that paid it, once known.' },
+      ),
     ),
-  ),
-  settlement: Type.Optional(
-    Type.Object(
-      {
-        settled: Type.Boolean(),
-        amount: Type.Optional({ ...AmountBody, description: 'The amount that reached the merchant, after fees.' }),
-        txHash: Type.Optional(Type.String()),
-      },
-      { description: 'The settlement of a succeeded payment: its state and transaction.' },
+    fees: Type.Optional(
+      Type.Object(
+        {
+          total: AmountBody,
+          fixed: Type.Optional(AmountBody),
+          percentage: Type.Optional(Type.String({ description: 'A decimal percent.', examples: ['0.4'] })),
+        },
+        { title: 'PaymentFees', description: 'The fees of a succeeded payment, in the token it was paid with.' },
+      ),
     ),
-  ),
-  ...PaymentRefunds,
-  lateMoney: Type.Optional(
-    Type.Array(ListedMoneyBody, { description: 'Only if money has arrived that did not count; the oldest first.' }),
-  ),
-  createdAt: Timestamp,
-  lastUpdatedAt: Timestamp,
-  settledAt: Type.Optional(Timestamp),
-});
+    settlement: Type.Optional(
+      Type.Object(
+        {
+          settled: Type.Boolean(),
+          amount: Type.Optional({ ...AmountBody, description: 'The amount that reached the merchant, after fees.' }),
+          txHash: Type.Optional(Type.String()),
+        },
+        { title: 'ListedSettlement', description: 'The settlement of a succeeded payment: its state and transaction.' },
+      ),
+    ),
+    ...PaymentRefunds,
+    lateMoney: Type.Optional(
+      Type.Array(ListedMoneyBody, { description: 'Only if money has arrived that did not count; the oldest first.' }),
+    ),
+    createdAt: Timestamp,
+    lastUpdatedAt: Timestamp,
+    settledAt: Type.Optional(Timestamp),
+  },
+  { title: 'ListedPayment' },
+);
 
 /** A JSON number that was made of integers; it may have more digits than a client's floating-point numbers. */
 export const ExactNumber = Type.Unsafe<object>({
@@ -185,10 +191,13 @@ const StatsBody = Type.Object(
   {
     totalRevenue: Type.Optional(
       Type.Array(
-        Type.Object({
-          amount: ExactNumber,
-          currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
-        }),
+        Type.Object(
+          {
+            amount: ExactNumber,
+            currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
+          },
+          { title: 'Revenue' },
+        ),
         {
           description:
             'The prices of the succeeded ones, before fees, less the parts that were refunded: one sum per currency, by its code.',
@@ -201,6 +210,7 @@ const StatsBody = Type.Object(
     ),
   },
   {
+    title: 'PaymentStats',
     description:
       'Over all matching payments, not only this page. All members are there unless the parameter `stats` leaves them out.',
   },
@@ -208,5 +218,5 @@ const StatsBody = Type.Object(
 
 export const PaymentListBody = Type.Object(
   { data: Type.Array(ListItemBody), nextCursor: NextCursor, stats: StatsBody },
-  { description: 'One page.' },
+  { title: 'PaymentPage', description: 'One page.' },
 );

@@ -8,7 +8,7 @@ import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
-import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { enumOf, namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { LateMoneyOfEvent, LateMoneyOfPayment, viewLateMoneyOfEvent } from './late-money.ts';
@@ -86,12 +86,15 @@ function viewInfo(origin: Origin, { status, transactionHash, tokenAsset, tokenVa
   return { optionAmount: viewToken(origin, tokenAsset, tokenValue), txId: transactionHash };
 }
 
-export const PaymentStatusField = enumOf(PAYMENT_STATUSES);
+export const PaymentStatusField = namedEnum('PaymentStatus', PAYMENT_STATUSES);
 
 const FailureCodeField = Type.Optional(nullable(enumOf(['declined_user'], 'Only with status `failed`.')));
 const InfoBody = Type.Unsafe<ReturnType<typeof viewInfo>>({
   description: 'The paid amount, on success; null otherwise.',
-  ...Type.Object({ optionAmount: AmountBody, txId: Type.String({ description: 'Transaction id.' }) }),
+  ...Type.Object(
+    { optionAmount: AmountBody, txId: Type.String({ description: 'Transaction id.' }) },
+    { title: 'PaidWith' },
+  ),
   type: ['object', 'null'],
 });
 
@@ -105,7 +108,7 @@ export const StatusBody = Type.Object(
     info: InfoBody,
     failureCode: FailureCodeField,
   },
-  { description: 'The status.' },
+  { title: 'PaymentState', description: 'The status.' },
 );
 
 const DETAILS = {
@@ -121,18 +124,29 @@ const DETAILS = {
   failureCode: FailureCodeField,
   info: InfoBody,
   settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({
-    ...Type.Object({
-      successful: Type.Object({
-        amount: Type.Object({
-          unit: Type.String(),
-          value: Type.Optional(
-            Type.String({ description: 'The part of the payment that has reached it. Not in events.' }),
-          ),
-        }),
-        destination: Type.Optional(Type.String({ description: 'The account that got it, CAIP-10. Not in events.' })),
-        txId: Type.String(),
-      }),
-    }),
+    ...Type.Object(
+      {
+        successful: Type.Object(
+          {
+            amount: Type.Object(
+              {
+                unit: Type.String(),
+                value: Type.Optional(
+                  Type.String({ description: 'The part of the payment that has reached it. Not in events.' }),
+                ),
+              },
+              { title: 'SettledAmount' },
+            ),
+            destination: Type.Optional(
+              Type.String({ description: 'The account that got it, CAIP-10. Not in events.' }),
+            ),
+            txId: Type.String(),
+          },
+          { title: 'SettlementTransfer' },
+        ),
+      },
+      { title: 'PaymentSettlement' },
+    ),
     type: ['object', 'null'],
     description: 'The transfer to the merchant, once it has been made; null before.',
   }),
@@ -142,6 +156,9 @@ const DETAILS = {
   metadata: MetadataBody,
 };
 
-export const DetailsBody = Type.Object({ ...DETAILS, lateMoney: LateMoneyOfPayment }, { description: 'The payment.' });
+export const DetailsBody = Type.Object(
+  { ...DETAILS, lateMoney: LateMoneyOfPayment },
+  { title: 'Payment', description: 'The payment.' },
+);
 
-export const EventDetailsBody = Type.Object({ ...DETAILS, lateMoney: LateMoneyOfEvent });
+export const EventDetailsBody = Type.Object({ ...DETAILS, lateMoney: LateMoneyOfEvent }, { title: 'PaymentData' });

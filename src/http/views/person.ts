@@ -4,7 +4,7 @@ import { BELONGINGS, ROLES } from '../../domain/role.ts';
 import type { Passkey } from '../../store/people/passkeys.ts';
 import type { ListedPerson, Person } from '../../store/people/people.ts';
 import type { Session } from '../../store/people/sessions.ts';
-import { EmailAddress, enumOf, nullable, Timestamp, textOf } from '../schemas.ts';
+import { EmailAddress, enumOf, namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
 export function viewPerson(person: Person & Partial<Pick<ListedPerson, 'lastSeenAt' | 'passkeys'>>) {
   const { id, name, email, role, belongsTo, partnerId, merchantId, mode, version, joinedAt, lastSeenAt } = person;
@@ -50,7 +50,8 @@ export const PersonField = {
     ...EmailAddress,
     description: 'Names the person. One-time links are mailed to it if the gateway has a server for mail.',
   } as typeof EmailAddress,
-  role: enumOf(
+  role: namedEnum(
+    'Role',
     ROLES,
     '`owner`: everything. `developer`: payments and webhooks. `support`: reads, and refunds within limits. `bookkeeper`: reads. `cashier`: creates payments and sees them.',
   ),
@@ -65,7 +66,7 @@ export const PersonField = {
             examples: ['10000'],
           }),
         },
-        { additionalProperties: false },
+        { title: 'RefundLimit', additionalProperties: false },
       ),
       {
         maxItems: 50,
@@ -76,21 +77,24 @@ export const PersonField = {
   ),
 };
 
-export const PersonBody = Type.Object({
-  id: Type.String({ description: 'Begins with `psn_`.', examples: ['psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  name: Type.String(),
-  email: Type.String(),
-  role: enumOf(ROLES),
-  belongsTo: enumOf(BELONGINGS, 'Whose objects the person sees.'),
-  partnerId: nullable(Type.String()),
-  merchantId: nullable(Type.String()),
-  mode: nullable(enumOf(MODES, 'The mode of the merchant. Null: both modes.')),
-  refundLimits: PersonField.refundLimits,
-  status: enumOf(['invited', 'active'], '`invited`: the person has never signed in.'),
-  version: Type.Integer({ description: 'Counts changes.' }),
-  createdAt: Timestamp,
-  lastSeenAt: nullable(Timestamp),
-});
+export const PersonBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `psn_`.', examples: ['psn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    name: Type.String(),
+    email: Type.String(),
+    role: namedEnum('Role', ROLES),
+    belongsTo: enumOf(BELONGINGS, 'Whose objects the person sees.'),
+    partnerId: nullable(Type.String()),
+    merchantId: nullable(Type.String()),
+    mode: nullable(namedEnum('Mode', MODES, 'The mode of the merchant. Null: both modes.')),
+    refundLimits: PersonField.refundLimits,
+    status: enumOf(['invited', 'active'], '`invited`: the person has never signed in.'),
+    version: Type.Integer({ description: 'Counts changes.' }),
+    createdAt: Timestamp,
+    lastSeenAt: nullable(Timestamp),
+  },
+  { title: 'Person' },
+);
 
 export const LinkBody = Type.Object(
   {
@@ -103,23 +107,29 @@ export const LinkBody = Type.Object(
     expiresAt: Timestamp,
     isMailed: Type.Boolean({ description: 'True if the gateway mails the link to the person.' }),
   },
-  { description: 'A one-time link.' },
+  { title: 'PersonLink', description: 'A one-time link.' },
 );
 
-export const SessionBody = Type.Object({
-  id: Type.String({ description: 'Begins with `ses_`.', examples: ['ses_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  personId: Type.String(),
-  createdAt: Timestamp,
-  lastUsedAt: Timestamp,
-  expiresAt: Timestamp,
-  address: Type.String({ description: 'The address that the person signed in from.' }),
-  userAgent: Type.String({ description: 'The browser, as it names itself.' }),
-  isCurrent: Type.Boolean({ description: 'True for the session of this request.' }),
-});
+export const SessionBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `ses_`.', examples: ['ses_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    personId: Type.String(),
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp,
+    expiresAt: Timestamp,
+    address: Type.String({ description: 'The address that the person signed in from.' }),
+    userAgent: Type.String({ description: 'The browser, as it names itself.' }),
+    isCurrent: Type.Boolean({ description: 'True for the session of this request.' }),
+  },
+  { title: 'Session' },
+);
 
-export const PasskeyBody = Type.Object({
-  id: Type.String({ description: 'Begins with `pky_`.', examples: ['pky_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  label: Type.String(),
-  createdAt: Timestamp,
-  lastUsedAt: nullable(Timestamp),
-});
+export const PasskeyBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `pky_`.', examples: ['pky_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    label: Type.String(),
+    createdAt: Timestamp,
+    lastUsedAt: nullable(Timestamp),
+  },
+  { title: 'Passkey' },
+);

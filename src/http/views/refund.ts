@@ -12,7 +12,7 @@ import {
 import { signPath } from '../../domain/sign-code.ts';
 import type { ListedRefund } from '../../store/payments/payment-lists.ts';
 import type { Payment } from '../../store/payments/payments.ts';
-import { enumOf, nullable, Timestamp } from '../schemas.ts';
+import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
@@ -104,10 +104,11 @@ export function viewOwnRefund(
   return { paymentId, merchantId, ...viewRefund(origin, payment, refund) };
 }
 
-const RefundStatus = enumOf(REFUND_STATES, 'The state of the refund; `refunded` is the last one.');
+const RefundStatus = namedEnum('RefundStatus', REFUND_STATES, 'The state of the refund; `refunded` is the last one.');
 
 const Problem = nullable(
-  enumOf(
+  namedEnum(
+    'RefundProblem',
     REFUND_PROBLEMS,
     'Why it has failed; null in any other state. `vetoed`: the operator has ended it, and it takes nothing of the payment. `not_left`: so much is not left of the payment, and it takes nothing either. `recipient_screened`: the recipient is on the screening list. `recipient_blacklisted`: the token refuses the recipient. `not_received`: the transfer could not be carried out.',
   ),
@@ -122,48 +123,55 @@ const WholeRefundBody = Type.Object(
     requestedAt: Timestamp,
     lastUpdatedAt: Timestamp,
   },
-  { description: 'Only if one refund gives back the whole payment. `refunds` has all of them.' },
+  { title: 'WholeRefund', description: 'Only if one refund gives back the whole payment. `refunds` has all of them.' },
 );
 
-export const WaitBody = Type.Object({
-  what: enumOf(
-    REFUND_WAITS,
-    '`float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out.',
-  ),
-  asset: Type.String({ description: 'CAIP-19.' }),
-  amount: { ...AmountBody, description: 'The amount that is missing; of all others, the amount that waits.' },
-  since: Timestamp,
-  until: Type.Optional({ ...Timestamp, description: 'Only of `cooling_off`.' }),
-});
+export const WaitBody = Type.Object(
+  {
+    what: namedEnum(
+      'RefundWaitReason',
+      REFUND_WAITS,
+      '`float`: for money on the intermediate account. `merchant_signature`: for the account that received the payment to sign for the refund at `signUrl`, or for money on the intermediate account. `network`: for the transfer to be final. `unfreeze`: for the operator, who has stopped it. `cooling_off`: for `until`, because it goes to another account than the payer’s. `sweep`: for the money to be swept from its deposit address. `arrival`: for the payment to arrive again, which a reorganisation of the chain took. `debt`: for other money of the payment that such a reorganisation took after it was paid out.',
+    ),
+    asset: Type.String({ description: 'CAIP-19.' }),
+    amount: { ...AmountBody, description: 'The amount that is missing; of all others, the amount that waits.' },
+    since: Timestamp,
+    until: Type.Optional({ ...Timestamp, description: 'Only of `cooling_off`.' }),
+  },
+  { title: 'RefundWait' },
+);
 
 type RefundView = Static<typeof RefundBody>;
 
-export const RefundBody = Type.Object({
-  refundId: Type.String({ examples: ['rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  status: RefundStatus,
-  problem: Problem,
-  amount: { ...AmountBody, description: 'The refunded amount, in the paid asset.' },
-  priceAmount: { ...AmountBody, description: 'The part of the price that is given back.' },
-  destination: Type.String({ description: 'The account that gets it, CAIP-10.' }),
-  reason: nullable(Type.String({ description: 'Your words, if you gave some.' })),
-  txId: nullable(Type.String({ description: 'The transaction, once it is final.' })),
-  requestedAt: Timestamp,
-  lastUpdatedAt: Timestamp,
-  waitingFor: Type.Optional(
-    Type.Unsafe<Static<typeof WaitBody> | null>({
-      ...WaitBody,
-      type: ['object', 'null'],
-      description: 'What the refund waits for at this moment. Not in events and lists of payments.',
-    }),
-  ),
-  signUrl: Type.Optional(
-    Type.String({
-      description:
-        'Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone.',
-      examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6.vb0Hk1rUfXqYw2sT8pLmNg'],
-    }),
-  ),
-});
+export const RefundBody = Type.Object(
+  {
+    refundId: Type.String({ examples: ['rfnd_11KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
+    status: RefundStatus,
+    problem: Problem,
+    amount: { ...AmountBody, description: 'The refunded amount, in the paid asset.' },
+    priceAmount: { ...AmountBody, description: 'The part of the price that is given back.' },
+    destination: Type.String({ description: 'The account that gets it, CAIP-10.' }),
+    reason: nullable(Type.String({ description: 'Your words, if you gave some.' })),
+    txId: nullable(Type.String({ description: 'The transaction, once it is final.' })),
+    requestedAt: Timestamp,
+    lastUpdatedAt: Timestamp,
+    waitingFor: Type.Optional(
+      Type.Unsafe<Static<typeof WaitBody> | null>({
+        ...WaitBody,
+        type: ['object', 'null'],
+        description: 'What the refund waits for at this moment. Not in events and lists of payments.',
+      }),
+    ),
+    signUrl: Type.Optional(
+      Type.String({
+        description:
+          'Only while it waits for `merchant_signature`: the page where the account that received the payment signs. It asks for the whole refund, the fee included. Whoever has the link can ask for the request to sign, so give it to the holder of that account alone.',
+        examples: ['https://pay.example.com/r/11KHRZ5Q8MB2N4P6R8T0V2X4Z6.vb0Hk1rUfXqYw2sT8pLmNg'],
+      }),
+    ),
+  },
+  { title: 'PaymentRefund' },
+);
 
 /** The rest of a payment that can be refunded. */
 export function viewRefundable(origin: Origin, payment: Priced, refundable: Refundable | null) {
@@ -177,10 +185,13 @@ export function viewRefundable(origin: Origin, payment: Priced, refundable: Refu
 
 export const RefundableField = Type.Optional(
   Type.Unsafe<ReturnType<typeof viewRefundable>>({
-    ...Type.Object({
-      priceAmount: { ...AmountBody, description: 'In the unit of the price.' },
-      amount: { ...AmountBody, description: 'In the paid asset.' },
-    }),
+    ...Type.Object(
+      {
+        priceAmount: { ...AmountBody, description: 'In the unit of the price.' },
+        amount: { ...AmountBody, description: 'In the paid asset.' },
+      },
+      { title: 'Refundable' },
+    ),
     type: ['object', 'null'],
     description:
       'What can still be refunded of the payment, earlier refunds subtracted; vetoed ones take nothing. Null if the payment has not succeeded. Show it, and send the amount that was confirmed. Not in events and lists of payments.',
@@ -194,7 +205,7 @@ export const OwnRefundBody = Type.Object(
     ...RefundBody.properties,
     refundable: RefundableField,
   },
-  { description: 'The refund.' },
+  { title: 'Refund', description: 'The refund.' },
 );
 
 /** The fields of a payment. */

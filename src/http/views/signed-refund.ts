@@ -3,7 +3,7 @@ import { REFUND_WAITS } from '../../domain/refund.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { HttpDeps } from '../deps.ts';
-import { enumOf, nullable } from '../schemas.ts';
+import { namedEnum, nullable } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import { pageBrand } from './brand.ts';
 import { AttemptBody, linkTransaction, TransactionBody, viewAttempt } from './payer-info.ts';
@@ -57,12 +57,16 @@ export const SignerRefundBody = Type.Object(
     account: nullable(
       Type.String({ description: 'The account that received the payment, CAIP-10. Only its signature counts.' }),
     ),
-    merchant: Type.Object({ name: Type.String(), iconUrl: nullable(Type.String()) }),
+    merchant: Type.Object({ name: Type.String(), iconUrl: nullable(Type.String()) }, { title: 'PayerMerchant' }),
     waitingFor: nullable(
-      enumOf(REFUND_WAITS, '`merchant_signature` while the account can sign. The others are those of the refund.'),
+      namedEnum(
+        'RefundWaitReason',
+        REFUND_WAITS,
+        '`merchant_signature` while the account can sign. The others are those of the refund.',
+      ),
     ),
     transaction: nullable({ ...TransactionBody, description: 'The transfer, once it is final.' }),
     attempt: nullable({ ...AttemptBody, description: 'Why the signature could not be carried out so far.' }),
   },
-  { description: 'The refund.' },
+  { title: 'SignableRefund', description: 'The refund.' },
 );

@@ -76,12 +76,15 @@ const Count = Type.Integer({ minimum: 0 });
 const Day = Type.String({ format: 'date', examples: ['2026-02-18'] });
 
 const VolumeBody = Type.Array(
-  Type.Object({
-    currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
-    kind: enumOf(['currency', 'token']),
-    decimals: Type.Integer({ minimum: 0, description: 'The decimals to show.' }),
-    amount: Type.String({ description: 'Major units, exact.', examples: ['1234.5'] }),
-  }),
+  Type.Object(
+    {
+      currency: Type.String({ description: 'Currency code; the symbol, if priced in a token.' }),
+      kind: enumOf(['currency', 'token']),
+      decimals: Type.Integer({ minimum: 0, description: 'The decimals to show.' }),
+      amount: Type.String({ description: 'Major units, exact.', examples: ['1234.5'] }),
+    },
+    { title: 'Volume' },
+  ),
   { description: 'Prices of succeeded payments, less the parts that were refunded.' },
 );
 
@@ -91,26 +94,33 @@ export const StatisticsBody = Type.Object(
     until: Day,
     statuses: Type.Object(
       Object.fromEntries(PAYMENT_STATUSES.map((status) => [status, Count])) as Record<string, typeof Count>,
-      { description: 'The number of payments by their present status.' },
+      { title: 'StatusCounts', description: 'The number of payments by their present status.' },
     ),
     volume: VolumeBody,
-    days: Type.Array(Type.Object({ day: Day, payments: Count, succeeded: Count, volume: VolumeBody }), {
-      description: 'Days with payments, in order. A payment belongs to the day (UTC) on which it was created.',
-    }),
+    days: Type.Array(
+      Type.Object({ day: Day, payments: Count, succeeded: Count, volume: VolumeBody }, { title: 'DayStatistics' }),
+      {
+        description: 'Days with payments, in order. A payment belongs to the day (UTC) on which it was created.',
+      },
+    ),
     assets: Type.Array(
-      Type.Object({
-        asset: Type.String({ description: 'CAIP-19.' }),
-        symbol: Type.String(),
-        network: Type.String({ description: 'CAIP-2.' }),
-        networkName: Type.String(),
-        payments: Count,
-        volume: VolumeBody,
-      }),
+      Type.Object(
+        {
+          asset: Type.String({ description: 'CAIP-19.' }),
+          symbol: Type.String(),
+          network: Type.String({ description: 'CAIP-2.' }),
+          networkName: Type.String(),
+          payments: Count,
+          volume: VolumeBody,
+        },
+        { title: 'AssetStatistics' },
+      ),
       { description: 'What succeeded payments were paid with, the most used first.' },
     ),
     steps: Type.Object(
       { created: Count, opened: Count, options: Count, signed: Count, paid: Count },
       {
+        title: 'StepCounts',
         description:
           'Payments that were created, opened by a payer, shown with ways to pay, signed and paid. Each counts once, under the day of its creation. The steps follow their payments within seconds.',
       },
@@ -121,12 +131,13 @@ export const StatisticsBody = Type.Object(
         p90Seconds: nullable(Type.Integer({ minimum: 0 })),
       },
       {
+        title: 'TimeToPay',
         description:
           'From creation to success: half of the payments, and nine in ten, took at most so long. Times are counted in steps of about a fifth. Null if nothing was paid.',
       },
     ),
   },
-  { description: 'The statistics.' },
+  { title: 'PaymentStatistics', description: 'The statistics.' },
 );
 
 export const AttentionBody = Type.Object(
@@ -144,5 +155,5 @@ export const AttentionBody = Type.Object(
     lateMoney: { ...Count, description: 'Amounts of late money whose return nobody has requested.' },
     slowPayments: { ...Count, description: 'Payments older than 15 minutes that are processing.' },
   },
-  { description: 'The counts. Each ends at 1000.' },
+  { title: 'AttentionCounts', description: 'The counts. Each ends at 1000.' },
 );

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { TimelineEntry } from '../../actions/oversight/entry.ts';
 import type { Explanation } from '../../actions/oversight/explain-payment.ts';
 import { WAIT_REASONS, type Wait } from '../../domain/wait-words.ts';
-import { enumOf, Timestamp } from '../schemas.ts';
+import { namedEnum, Timestamp } from '../schemas.ts';
 import { PaymentStatusField } from './payment.ts';
 
 /** The public shape of a timeline: without accounts, nodes and endpoints of the gateway. */
@@ -48,25 +48,32 @@ const Evidence = {
   by: evidence('Who cancelled the payment: `merchant` or `user`.'),
 };
 
-const EntryBody = Type.Object({
-  at: Timestamp,
-  what: Type.String({
-    description:
-      'The kind, for programs: the type of an event, or one such as `attempt.accepted`, `transaction.broadcast`, `chain.paid` or `chain.reorganised`. There may be new ones at any time.',
-  }),
-  text: Type.String({ description: 'What happened, in a sentence for people.' }),
-  ...Evidence,
-});
+const EntryBody = Type.Object(
+  {
+    at: Timestamp,
+    what: Type.String({
+      description:
+        'The kind, for programs: the type of an event, or one such as `attempt.accepted`, `transaction.broadcast`, `chain.paid` or `chain.reorganised`. There may be new ones at any time.',
+    }),
+    text: Type.String({ description: 'What happened, in a sentence for people.' }),
+    ...Evidence,
+  },
+  { title: 'TimelineEntry' },
+);
 
-const WaitBody = Type.Object({
-  reason: enumOf(
-    WAIT_REASONS,
-    '`payer`: for the payer. `sending`: for its transaction to be sent and mined. `refused`: the chain refuses it for now, and it is tried again. `confirmations`: for more blocks. `deadline`: for the end of an attempt that cannot succeed any more. `stopped`: the operator has stopped it. `network`: the network cannot be read or is too dear. `gateway`: the operator has to act. `settlement`: for the payout of the held net amount. `refund`: for its refund.',
-  ),
-  text: Type.String({ description: 'The reason and what ends the wait, for people.' }),
-  since: Timestamp,
-  until: Type.Optional(Timestamp),
-});
+const WaitBody = Type.Object(
+  {
+    reason: namedEnum(
+      'WaitReason',
+      WAIT_REASONS,
+      '`payer`: for the payer. `sending`: for its transaction to be sent and mined. `refused`: the chain refuses it for now, and it is tried again. `confirmations`: for more blocks. `deadline`: for the end of an attempt that cannot succeed any more. `stopped`: the operator has stopped it. `network`: the network cannot be read or is too dear. `gateway`: the operator has to act. `settlement`: for the payout of the held net amount. `refund`: for its refund.',
+    ),
+    text: Type.String({ description: 'The reason and what ends the wait, for people.' }),
+    since: Timestamp,
+    until: Type.Optional(Timestamp),
+  },
+  { title: 'PaymentWait' },
+);
 
 export const TimelineBody = Type.Object(
   {
@@ -80,5 +87,5 @@ export const TimelineBody = Type.Object(
       description: 'Why the payment waits, and what ends the wait; null if nothing more is to come.',
     }),
   },
-  { description: 'The timeline.' },
+  { title: 'PaymentTimeline', description: 'The timeline.' },
 );

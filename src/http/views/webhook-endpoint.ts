@@ -5,7 +5,7 @@ import { DELIVERY_STATUSES, ENDPOINT_STATUSES } from '../../domain/webhook.ts';
 import { MAX_URL_LENGTH } from '../../domain/webhook-url.ts';
 import type { Delivery, ToldDelivery } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
-import { enumOf, nullable, Timestamp, textOf } from '../schemas.ts';
+import { enumOf, namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
 /** The endpoint as partners see it. Its secret is shown by the routes that make one. */
 export function viewEndpoint(
@@ -75,7 +75,7 @@ export const EndpointField = {
       'The URL that gets the events: HTTPS, with a public host, without credentials and fragment. With test keys of a sandbox also HTTP, and this machine.',
     examples: ['https://shop.example/webhooks'],
   }),
-  events: Type.Array(Type.Unsafe<string>({ type: 'string', enum: ['*', ...EVENT_PATTERNS] }), {
+  events: Type.Array(namedEnum('EventSubscription', ['*', ...EVENT_PATTERNS]), {
     minItems: 1,
     maxItems: 50,
     uniqueItems: true,
@@ -92,74 +92,96 @@ export const EndpointField = {
   ),
   description: nullable(textOf(500, 'A note of your own.')),
   apiVersion: enumOf(PINNABLE, 'The version of the API that bodies are in.'),
-  status: enumOf(
+  status: namedEnum(
+    'WebhookEndpointStatus',
     ENDPOINT_STATUSES,
     'A disabled endpoint gets no deliveries. Those that were pending continue when it is active again.',
   ),
 };
 
-export const EndpointBody = Type.Object({
-  id: Type.String({ description: 'Begins with `whe_`.', examples: ['whe_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
-  url: Type.String(),
-  events: Type.Array(Type.String()),
-  merchantIds: nullable(Type.Array(Type.String())),
-  description: nullable(Type.String()),
-  status: EndpointField.status,
-  apiVersion: Type.String(),
-  createdAt: Timestamp,
-});
-
-export const EndpointWithSecret = Type.Object({
-  ...EndpointBody.properties,
-  secret: Type.String({
-    description: 'Verifies signatures. It is shown only here: store it.',
-    examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
-  }),
-});
-
-export const DeliveryBody = Type.Object({
-  id: Type.String({ description: 'The id of the event: an endpoint has one delivery of each event.' }),
-  eventId: Type.String(),
-  eventType: Type.String(),
-  status: enumOf(DELIVERY_STATUSES, '`failed`: it is not attempted again by itself.'),
-  attempts: Type.Integer({ minimum: 0, description: 'Attempts that have a result.' }),
-  createdAt: Timestamp,
-  nextAttemptAt: nullable({
-    ...Timestamp,
-    description: 'Null when the delivery is over, and while it is being attempted.',
-  } as typeof Timestamp),
-  request: Type.Object({
+export const EndpointBody = Type.Object(
+  {
+    id: Type.String({ description: 'Begins with `whe_`.', examples: ['whe_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'] }),
     url: Type.String(),
-    headers: Type.Record(Type.String(), Type.String()),
-    body: Type.Unsafe<object | null>({ type: ['object', 'null'], description: 'The event.' }),
-  }),
-  lastAttempt: Type.Unsafe<object | null>({
-    ...Type.Object({
-      at: Timestamp,
-      latencyMs: Type.Integer({ minimum: 0 }),
-      status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null: there was no answer.' })),
-      answer: nullable(Type.String({ description: 'The first 4 KB of the answer.' })),
-      problem: nullable(Type.String()),
-    }),
-    type: ['object', 'null'],
-  }),
-});
+    events: Type.Array(Type.String()),
+    merchantIds: nullable(Type.Array(Type.String())),
+    description: nullable(Type.String()),
+    status: EndpointField.status,
+    apiVersion: Type.String(),
+    createdAt: Timestamp,
+  },
+  { title: 'WebhookEndpoint' },
+);
 
-export const ToldDeliveryBody = Type.Object({
-  endpointId: Type.String(),
-  endpointUrl: Type.String(),
-  eventId: Type.String({ description: 'Also the id of the delivery.' }),
-  eventType: Type.String(),
-  status: DeliveryBody.properties.status,
-  attempts: DeliveryBody.properties.attempts,
-  createdAt: Timestamp,
-  nextAttemptAt: nullable({ ...Timestamp, description: 'Null when the delivery is over.' } as typeof Timestamp),
-  lastAttempt: Type.Unsafe<object | null>({
-    ...Type.Object({
-      at: Timestamp,
-      status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null: there was no answer.' })),
-      problem: nullable(Type.String()),
+export const EndpointWithSecret = Type.Object(
+  {
+    ...EndpointBody.properties,
+    secret: Type.String({
+      description: 'Verifies signatures. It is shown only here: store it.',
+      examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='],
     }),
-    type: ['object', 'null'],
-  }),
-});
+  },
+  { title: 'WebhookEndpointWithSecret' },
+);
+
+export const DeliveryBody = Type.Object(
+  {
+    id: Type.String({ description: 'The id of the event: an endpoint has one delivery of each event.' }),
+    eventId: Type.String(),
+    eventType: Type.String(),
+    status: namedEnum('DeliveryStatus', DELIVERY_STATUSES, '`failed`: it is not attempted again by itself.'),
+    attempts: Type.Integer({ minimum: 0, description: 'Attempts that have a result.' }),
+    createdAt: Timestamp,
+    nextAttemptAt: nullable({
+      ...Timestamp,
+      description: 'Null when the delivery is over, and while it is being attempted.',
+    } as typeof Timestamp),
+    request: Type.Object(
+      {
+        url: Type.String(),
+        headers: Type.Record(Type.String(), Type.String()),
+        body: Type.Unsafe<object | null>({ type: ['object', 'null'], description: 'The event.' }),
+      },
+      { title: 'DeliveryRequest' },
+    ),
+    lastAttempt: Type.Unsafe<object | null>({
+      ...Type.Object(
+        {
+          at: Timestamp,
+          latencyMs: Type.Integer({ minimum: 0 }),
+          status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null: there was no answer.' })),
+          answer: nullable(Type.String({ description: 'The first 4 KB of the answer.' })),
+          problem: nullable(Type.String()),
+        },
+        { title: 'DeliveryAttempt' },
+      ),
+      type: ['object', 'null'],
+    }),
+  },
+  { title: 'WebhookDelivery' },
+);
+
+export const ToldDeliveryBody = Type.Object(
+  {
+    endpointId: Type.String(),
+    endpointUrl: Type.String(),
+    eventId: Type.String({ description: 'Also the id of the delivery.' }),
+    eventType: Type.String(),
+    status: DeliveryBody.properties.status,
+    attempts: DeliveryBody.properties.attempts,
+    createdAt: Timestamp,
+    nextAttemptAt: nullable({ ...Timestamp, description: 'Null when the delivery is over.' } as typeof Timestamp),
+    lastAttempt: Type.Unsafe<object | null>({
+      ...Type.Object(
+        {
+          at: Timestamp,
+          status: nullable(Type.Integer({ description: 'The HTTP status of the answer. Null: there was no answer.' })),
+          problem: nullable(Type.String()),
+        },
+        { title: 'PaymentDeliveryAttempt' },
+      ),
+      type: ['object', 'null'],
+    }),
+  },
+  { title: 'PaymentDelivery' },
+);

@@ -61,7 +61,7 @@ const FILLED: readonly string[] = [
  * of all assets would be sorted with each of them otherwise.
  */
 export async function readExportPage(db: Reader, query: ExportQuery): Promise<ExportPage> {
-  const columns = query.content === 'payments' ? columnsOfPayments(db, query) : columnsOfMovements(db);
+  const columns = columnsOf(db, query);
   const line = query.format === 'csv' ? csvLine(db, columns) : jsonLine(db, columns);
   const lines = query.content === 'payments' ? linesOfPayments(db, line) : linesOfMovements(db, paymentRows(db), line);
   const rows = await db<ExportRow[]>`
@@ -93,43 +93,58 @@ export function exportHead({ content, format }: Pick<ExportQuery, 'content' | 'f
   return `${EXPORT_COLUMNS[content].join(',')}\r\n`;
 }
 
-export const EXPORT_COLUMNS = {
-  payments: [
-    'paymentId',
-    'referenceId',
-    'merchantId',
-    'merchantName',
-    'status',
-    'amount',
-    'currency',
-    'tokenAmount',
-    'token',
-    'network',
-    'asset',
-    'payer',
-    'wallet',
-    'transactionHash',
-    'createdAt',
-    'statusChangedAt',
-    'expiresAt',
-  ],
-  bookkeeping: [
-    'date',
-    'type',
-    'paymentId',
-    'referenceId',
-    'merchantId',
-    'merchantName',
-    'amount',
-    'token',
-    'network',
-    'asset',
-    'fiatAmount',
-    'fiatCurrency',
-    'account',
-    'transactionHash',
-  ],
-} as const;
+/** The columns of each export in their order, with the texts that PostgreSQL writes. */
+const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, ColumnText>>>> = {
+  payments: {
+    paymentId: (db) => db`p.id`,
+    referenceId: (db) => db`p.reference_id`,
+    merchantId: (db) => db`p.merchant_id`,
+    merchantName: (db) => db`page.name`,
+    status: (db, { now }) => seenStatus(db, now),
+    amount: (db) => price(db, db`p.amount_value`),
+    currency: (db) => db`coalesce(${fiatCode(db)}, ${symbolOf(db, pricedAsset(db))})`,
+    tokenAmount: (db) => wholeTokens(db, db`p.token_value`, db`p.token_asset`),
+    token: (db) => symbolOf(db, db`p.token_asset`),
+    network: (db) => networkOf(db, db`p.token_asset`),
+    asset: (db) => db`p.token_asset`,
+    payer: (db) => db`p.buyer_account`,
+    wallet: (db) => db`p.buyer_name`,
+    transactionHash: (db) => db`p.transaction_hash`,
+    createdAt: (db) => timeText(db, db`p.created_at`),
+    // A payment that the clock has ended changed at its expiry.
+    statusChangedAt: (db, { now }) =>
+      timeText(db, db`case when ${seenStatus(db, now)} = p.status then p.updated_at else p.expires_at end`),
+    expiresAt: (db) => timeText(db, db`p.expires_at`),
+  },
+  bookkeeping: {
+    date: (db) => timeText(db, db`b.at`),
+    type: (db) => db`b.type`,
+    paymentId: (db) => db`p.id`,
+    referenceId: (db) => db`p.reference_id`,
+    merchantId: (db) => db`p.merchant_id`,
+    merchantName: (db) => db`page.name`,
+    amount: (db) => wholeTokens(db, db`b.amount`, db`b.asset`),
+    token: (db) => symbolOf(db, db`b.asset`),
+    network: (db) => networkOf(db, db`b.asset`),
+    asset: (db) => db`b.asset`,
+    fiatAmount: (db) => db`case when ${fiatCurrency(db)} is not null then ${price(db, db`b.price`)} end`,
+    fiatCurrency: (db) => db`case when b.price is not null then ${fiatCurrency(db)} end`,
+    account: (db) => db`b.account`,
+    transactionHash: (db) => db`b.transaction_hash`,
+  },
+};
+
+type ColumnText = (db: Reader, query: ExportQuery) => Fragment;
+
+/** The names of the columns of each export. */
+export const EXPORT_COLUMNS: Readonly<Record<ExportQuery['content'], readonly string[]>> = {
+  payments: Object.keys(COLUMNS.payments),
+  bookkeeping: Object.keys(COLUMNS.bookkeeping),
+};
+
+function columnsOf(db: Reader, query: ExportQuery): readonly Column[] {
+  return Object.entries(COLUMNS[query.content]).map(([name, text]) => columnOf(name, text(db, query)));
+}
 
 /** One row with the assets by their ids. A join would compare each payment with each asset. */
 function knownAssets(db: Reader, known: readonly ExportedAsset[]): Fragment {
@@ -156,53 +171,6 @@ function pricedAsset(db: Reader): Fragment {
 /** The currency of the price, or the one that the token of the price is worth. */
 function fiatCurrency(db: Reader): Fragment {
   return db`coalesce(${fiatCode(db)}, known.pegs ->> ${pricedAsset(db)})`;
-}
-
-function columnsOfPayments(db: Reader, { now }: ExportQuery): readonly Column[] {
-  const texts: Readonly<Record<(typeof EXPORT_COLUMNS)['payments'][number], Fragment>> = {
-    paymentId: db`p.id`,
-    referenceId: db`p.reference_id`,
-    merchantId: db`p.merchant_id`,
-    merchantName: db`page.name`,
-    status: seenStatus(db, now),
-    amount: price(db, db`p.amount_value`),
-    currency: db`coalesce(${fiatCode(db)}, ${symbolOf(db, pricedAsset(db))})`,
-    tokenAmount: wholeTokens(db, db`p.token_value`, db`p.token_asset`),
-    token: symbolOf(db, db`p.token_asset`),
-    network: networkOf(db, db`p.token_asset`),
-    asset: db`p.token_asset`,
-    payer: db`p.buyer_account`,
-    wallet: db`p.buyer_name`,
-    transactionHash: db`p.transaction_hash`,
-    createdAt: timeText(db, db`p.created_at`),
-    // A payment that the clock has ended changed at its expiry.
-    statusChangedAt: timeText(
-      db,
-      db`case when ${seenStatus(db, now)} = p.status then p.updated_at else p.expires_at end`,
-    ),
-    expiresAt: timeText(db, db`p.expires_at`),
-  };
-  return EXPORT_COLUMNS.payments.map((name) => columnOf(name, texts[name]));
-}
-
-function columnsOfMovements(db: Reader): readonly Column[] {
-  const texts: Readonly<Record<(typeof EXPORT_COLUMNS)['bookkeeping'][number], Fragment>> = {
-    date: timeText(db, db`b.at`),
-    type: db`b.type`,
-    paymentId: db`p.id`,
-    referenceId: db`p.reference_id`,
-    merchantId: db`p.merchant_id`,
-    merchantName: db`page.name`,
-    amount: wholeTokens(db, db`b.amount`, db`b.asset`),
-    token: symbolOf(db, db`b.asset`),
-    network: networkOf(db, db`b.asset`),
-    asset: db`b.asset`,
-    fiatAmount: db`case when ${fiatCurrency(db)} is not null then ${price(db, db`b.price`)} end`,
-    fiatCurrency: db`case when b.price is not null then ${fiatCurrency(db)} end`,
-    account: db`b.account`,
-    transactionHash: db`b.transaction_hash`,
-  };
-  return EXPORT_COLUMNS.bookkeeping.map((name) => columnOf(name, texts[name]));
 }
 
 function columnOf(name: string, text: Fragment): Column {

@@ -1,6 +1,7 @@
 import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { difference, type Line, paidPosition } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { differences } from '../../../domain/evidence.ts';
 import { noncesOf } from '../../../store/chain/sends.ts';
 import {
@@ -16,7 +17,7 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { hasLeft, NO_TRANSFER } from '../../own-transfer.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
-import { hasOwnSeal, isSame, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
+import { hasOwnSeal, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
 
 /** A difference between the books and the chain. */
 export interface Difference {
@@ -164,7 +165,7 @@ export async function ownershipOf(
       (sent.has(event.transactionHash) ||
         paidBy.get(event.id) === event.transactionHash ||
         paidAt.has(`${network}:${event.recipient}`.toLowerCase()) ||
-        isSame(event.recipient, intermediateAccount)));
+        isSameAddress(event.recipient, intermediateAccount)));
 }
 
 function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | undefined, facts: Facts): Difference[] {

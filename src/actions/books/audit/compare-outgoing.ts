@@ -1,10 +1,11 @@
 import { tokenText } from '../../../chains/amount-text.ts';
 import { difference, type Line } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { type ComparedOutgoing, findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { outgoingPosition } from './outgoing-position.ts';
-import { isSame, type PaidEvent } from './paid-event.ts';
+import type { PaidEvent } from './paid-event.ts';
 
 /** Compares events of transfers out of our accounts with the stored rows. Returns the problems of each. */
 export async function compareOutgoing(
@@ -37,7 +38,7 @@ export function differingTerms(
   return [
     ...(event.asset === asset ? [] : ['asset']),
     ...(event.amount === BigInt(amount) ? [] : ['amount']),
-    ...(isSame(event.recipient, recipient) ? [] : ['recipient']),
+    ...(isSameAddress(event.recipient, recipient) ? [] : ['recipient']),
   ];
 }
 

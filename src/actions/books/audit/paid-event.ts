@@ -22,8 +22,3 @@ export function nameEvents<Event extends SubjectEvent>(
 export function hasOwnSeal({ terms, id }: Pick<PaidEvent | SweptEvent, 'terms' | 'id'>): boolean | undefined {
   return terms === undefined ? undefined : !id.startsWith('0x');
 }
-
-/** True if two addresses are the same account. */
-export function isSame(account: string, other: string): boolean {
-  return account.toLowerCase() === other.toLowerCase();
-}

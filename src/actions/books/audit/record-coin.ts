@@ -2,6 +2,7 @@ import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { relayerFundedEntry } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findFirstUndecided } from '../../../store/chain/chain-events.ts';
 import { findCoinCursor, putCoinCursor } from '../../../store/money/book-comparison.ts';
@@ -16,7 +17,6 @@ import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { coinSurpluses, isStillBooked, type Surplus } from '../account-surplus.ts';
 import { recordEntries } from '../record.ts';
-import { isSame } from './paid-event.ts';
 
 export interface CoinInput {
   readonly connected: ConnectedChain;
@@ -132,7 +132,7 @@ async function attribute(
   const [transfers, events] = await Promise.all([chain.coinTransfers([account], block), chain.events(block, block)]);
   const coin = coinOf(chain.network.chainId);
   const paid = events.filter(
-    (event) => event.type === 'paid' && event.asset === coin && isSame(event.recipient, account),
+    (event) => event.type === 'paid' && event.asset === coin && isSameAddress(event.recipient, account),
   );
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);

@@ -1,10 +1,10 @@
 import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import type { CommandDeps } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
-import { isSame } from '../audit/paid-event.ts';
 
 /** The terms of an item besides those that every release shows in its event. */
 export interface RecoveredTerms {
@@ -43,7 +43,7 @@ export async function recoverTerms(
   const method = findAsset(asset)?.pay?.method ?? 'eip3009-vrs';
   const past = await listFeeAccounts(db.sql, network);
   const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
-  for (const feeAccount of [present, ...past.filter((account) => !isSame(account, present))]) {
+  for (const feeAccount of [present, ...past.filter((account) => !isSameAddress(account, present))]) {
     for (let deadlineS = paidAtS; deadlineS <= paidAtS + MAX_LIFE_S; deadlineS += 1) {
       if (chain.commitmentOf({ ...item, feeAccount, deadlineS }) !== commitment) continue;
       return { method, feeAccount, deadline: new Date(deadlineS * 1000), paidAt };

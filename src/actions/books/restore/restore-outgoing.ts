@@ -1,6 +1,7 @@
 import { methodOf } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { holdingsOf } from '../../../domain/money/holding.ts';
 import { payoutKeyOf, spendsOfPayout } from '../../../domain/money/money-out.ts';
@@ -35,7 +36,7 @@ import { settlePayments } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
-import { isSame, type PaidEvent } from '../audit/paid-event.ts';
+import type { PaidEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { recoverTerms } from './recover-terms.ts';
 import { releaseRefunds, replanRefunds } from './replan-refunds.ts';
@@ -174,11 +175,11 @@ async function takeForPayout(tx: Tx, { id, event }: Left, paymentId: string): Pr
   const { asset, payer: account, amount } = event;
   const [network = ''] = asset.split('/');
   const isLeft = holdings.held
-    .filter((lot) => lot.asset === asset && lot.network === network && isSame(lot.account, account))
+    .filter((lot) => lot.asset === asset && lot.network === network && isSameAddress(lot.account, account))
     .reduce((sum, { remainder }) => sum + remainder, 0n);
   if (isLeft === 0n) throw new Unplaced('was paid out, and nothing is held of its payment');
   if (isLeft < amount) throw new Unplaced('has another amount than the held one');
-  const own = holdings.held.find((lot) => isSame(lot.account, account))?.account ?? account;
+  const own = holdings.held.find((lot) => isSameAddress(lot.account, account))?.account ?? account;
   await insertSpends(tx, spendsOfPayout(holdings, { order: id, network, asset, account: own, amount }));
 }
 

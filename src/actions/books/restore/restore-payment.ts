@@ -1,6 +1,7 @@
 import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { idBytes } from '../../../domain/ids.ts';
 import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';
 import { findItems } from '../../../store/chain/items.ts';
@@ -18,7 +19,7 @@ import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
 import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
 import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
-import { hasOwnSeal, isSame, type PaidEvent } from '../audit/paid-event.ts';
+import { hasOwnSeal, type PaidEvent } from '../audit/paid-event.ts';
 import { recordEntries } from '../record.ts';
 import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
 import { accountOf, evidenceOf, NOT_OURS, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
@@ -48,7 +49,7 @@ export async function restorePayment(
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, event, { id, merchantId, paidAt: terms.paidAt, now }));
     const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
-    const isHeld = isSame(event.recipient, connected.intermediateAccount);
+    const isHeld = isSameAddress(event.recipient, connected.intermediateAccount);
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
@@ -133,7 +134,7 @@ interface RestoredSuccess {
 /** The moves the watcher would have made. */
 async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
-  const isKnown = payment.buyerAccount?.toLowerCase() === account.toLowerCase();
+  const isKnown = payment.buyerAccount !== null && isSameAddress(payment.buyerAccount, account);
   const buyer = { account, name: (isKnown && payment.buyerName) || 'Wallet', icon: isKnown ? payment.buyerIcon : null };
   const token = { asset: event.asset, value: event.amount };
   const transaction = { hash: event.transactionHash, nonce };

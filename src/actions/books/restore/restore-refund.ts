@@ -1,4 +1,5 @@
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
 import { planShare, type RefundEvent, type RefundState, retryOf } from '../../../domain/refund.ts';
 import { holdItems } from '../../../store/money/lots.ts';
@@ -9,7 +10,6 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { moveRefund, openRefund } from '../../outgoing/refund/move-refund.ts';
 import { planRefund, shareLeft, shareOfPayment } from '../../outgoing/refund/plan-refund.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { isSame } from '../audit/paid-event.ts';
 import { type Replanned, releaseRefunds, replanRefunds } from './replan-refunds.ts';
 import { evidenceOf, type Left, paymentOf, type Restored, takeUnpaid, Unplaced } from './restoring.ts';
 
@@ -38,7 +38,9 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promi
   const replanned = { payment, item, floatAccount: left.connected.intermediateAccount };
   const stored = await lockRefund(tx, id);
   const isKnown =
-    stored !== undefined && isSame(stored.recipient, event.recipient) && stored.amount === event.amount.toString();
+    stored !== undefined &&
+    isSameAddress(stored.recipient, event.recipient) &&
+    stored.amount === event.amount.toString();
   // A cover by floats goes back to them if the merchant's own account has paid.
   const isPaidElsewhere = left.signer === 'merchant' && left.before?.signer === 'gateway';
   if (isPaidElsewhere && left.before?.state === 'paid') {

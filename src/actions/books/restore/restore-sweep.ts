@@ -1,6 +1,7 @@
 import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
@@ -17,7 +18,7 @@ import { depositMac } from '../../paying/deposit-rows.ts';
 import { moveLocked } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { storedEvent } from '../../watch/read-events.ts';
-import { hasOwnSeal, isSame, type SweptEvent } from '../audit/paid-event.ts';
+import { hasOwnSeal, type SweptEvent } from '../audit/paid-event.ts';
 import { makePayment } from './restore-payment.ts';
 import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 
@@ -44,7 +45,7 @@ export async function restoreSweeps(
     const { subject: id, network } = item;
     const [payment] = await lockPayments(tx, [id]);
     if (payment !== undefined && hasOwnSeal(first) !== true) throw new Unplaced(NOT_OURS);
-    const isHeld = isSame(recipient, connected.intermediateAccount);
+    const isHeld = isSameAddress(recipient, connected.intermediateAccount);
     const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
     const restored = payment ?? (await makePayment(tx, item, { id, merchantId, paidAt, now }));

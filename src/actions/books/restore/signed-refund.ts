@@ -1,5 +1,6 @@
 import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { findRefund } from '../../../store/money/refunds.ts';
@@ -7,7 +8,7 @@ import { findPaymentSettlement } from '../../../store/payments/payment-settlemen
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { isSame, type PaidEvent } from '../audit/paid-event.ts';
+import type { PaidEvent } from '../audit/paid-event.ts';
 
 /** True if the event has the id of a refund. Anybody can cause such an event. */
 export function isNamedRefund({ id, asset }: PaidEvent): boolean {
@@ -28,12 +29,18 @@ export async function isSignedRefund(
   const { id } = event;
   const paymentId = paymentIdOf(id);
   const settlement = await findPaymentSettlement(db.sql, paymentId);
-  if (settlement === undefined || !isSame(settlement.recipient, event.payer) || settlement.asset !== event.asset) {
+  if (
+    settlement === undefined ||
+    !isSameAddress(settlement.recipient, event.payer) ||
+    settlement.asset !== event.asset
+  ) {
     return false;
   }
   const [paid, refund] = await Promise.all([findPayingItem(db.sql, paymentId), findRefund(db.sql, id)]);
   const recipients = [paid?.payer, refund?.recipient];
-  if (recipients.some((account) => account !== undefined && isSame(account, event.recipient))) return true;
+  if (recipients.some((account) => account !== undefined && isSameAddress(account, event.recipient))) return true;
   const sent = await connected.chain.sentTransaction(event.transactionHash);
-  return sent !== undefined && (await ownAccounts(deps, connected)).some((account) => isSame(account, sent.from));
+  return (
+    sent !== undefined && (await ownAccounts(deps, connected)).some((account) => isSameAddress(account, sent.from))
+  );
 }

@@ -1,6 +1,7 @@
 import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { sweptFee } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
@@ -91,7 +92,7 @@ async function checkLate(
     told.amount === BigInt(amount) &&
     told.fee === BigInt(fee) &&
     told.commitment !== paying?.commitment &&
-    told.recipient.toLowerCase() === account.toLowerCase() &&
+    isSameAddress(told.recipient, account) &&
     subjectOfEvent(deps, chain, told) === paymentId;
   const { finding } = await hear(chain, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');
