@@ -3,6 +3,7 @@ const ABOVE_EVERY_AMOUNT = 'The steps only end a search without a result. Either
 
 const COMPILED = 'The type of the table refuses it without this row. A missing one would read as `records`.';
 const BOTH_GROUPS = 'A pattern gives both of its groups or none. The conditions are for the compiler.';
+const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
 
 /**
@@ -42,6 +43,37 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'const listed = fixed.findLast((part) => part.unit.toLowerCase() === unit.toLowerCase());':
       'A unit is listed once: the command that sets fees refuses a second one.',
     'const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 1 };': 'Zero has any decimals.',
+  },
+  'money/fee-share.ts': {
+    'return units > schedule.of ? schedule.fee : unboundedShare(schedule, units);':
+      'The share of exactly the whole is the whole fee.',
+  },
+  'money/holding.ts': {
+    'const place = spends.findLast(({ lot }) => lot === id);': 'All spends of a lot have its place.',
+    'if (over < 0n || place === undefined) continue;': 'A debt of nothing adds nothing, and is left out at the end.',
+    'return a <= b ? a : b;': SAME_IF_EQUAL,
+    'return a >= b ? a : b;': SAME_IF_EQUAL,
+  },
+  'money/judge.ts': {
+    'const isOver = ({ network, deadlineS }: Way) => (finalTimes.get(network) ?? -0) > deadlineS;':
+      'No deadline is before 1970.',
+  },
+  'money/money-out.ts': {
+    'const MAX_PAYOUTS = 256;': 'The number 256 in a byte is 0, which is taken.',
+    'for (let number = 0; number <= Math.max(spends.length, MAX_PAYOUTS); number += 1) {':
+      'So many spends have at most so many numbers, so a free one is found before. Numbers above 255 are taken.',
+    'if (false && (start === -1)) return [];': 'There is no lot at -1, which ends it as well.',
+  },
+  'money/movement.ts': {
+    'if (a.network !== b.network) return a.network <= b.network ? -1 : 1;': 'The networks differ here.',
+  },
+  'money/position-entries.ts': {
+    'if (false && (changed.length === 0)) return [];': 'Nothing changed gives no entries further down as well.',
+    'if (changed.length === 1) return [];': 'Lines add up to zero, so one alone cannot have changed.',
+    'const arrived = -(changed.findLast(({ account }) => account === ACCOUNTS.payer)?.units ?? 0n);': ONE_LINE,
+    'const swept = -(rest.findLast(({ account }) => account === ACCOUNTS.deposits)?.units ?? 0n);': ONE_LINE,
+    "...(arrived === 0n ? [] : [entry('deposited', subject, come, arrived >= 0n && fact ? { block: fact.block } : {})]),":
+      'Nothing that arrived has no entry.',
   },
   'quote.ts': {
     'return converted <= quote.amount ? converted : quote.amount;': SAME_IF_EQUAL,
