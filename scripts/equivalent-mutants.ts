@@ -1,8 +1,14 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts are lines of source code
 const SAME_IF_EQUAL = 'Both branches give the same for equal values.';
 const ABOVE_EVERY_AMOUNT = 'The steps only end a search without a result. Either bound is above every amount.';
 
 const COMPILED = 'The type of the table refuses it without this row. A missing one would read as `records`.';
 const BOTH_GROUPS = 'A pattern gives both of its groups or none. The conditions are for the compiler.';
+const UNKNOWN_ITEM = 'Items that are not ours, and none, are passed over when items are looked up.';
+const ONE_INDEX = 'A log has its index for itself.';
+const NOTHING_JOINS = 'Nothing that joins a lot changes nothing.';
+const WAITING_JOINS = 'Money that joins a lot waits, so it has neither fee nor net amount.';
+const MOVES_NOTHING = 'Moving no units changes nothing.';
 const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
 
@@ -44,9 +50,39 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       'A unit is listed once: the command that sets fees refuses a second one.',
     'const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 1 };': 'Zero has any decimals.',
   },
+  'money/fact.ts': {
+    "const item = part.owner.is === 'item' || !part.isFee ? itemOf(leg, mined) : undefined;": UNKNOWN_ITEM,
+    'if (true || (item !== undefined)) paidOut.add(item);': UNKNOWN_ITEM,
+    "event.event === 'swept' && event.address === from && event.asset === asset && event.index >= index,": ONE_INDEX,
+    'if (false && (sweep === undefined)) return;':
+      'A part of a deposit address has its sweep. The condition is for the compiler.',
+    'event.index > leg.index,': ONE_INDEX,
+  },
   'money/fee-share.ts': {
     'return units > schedule.of ? schedule.fee : unboundedShare(schedule, units);':
       'The share of exactly the whole is the whole fee.',
+  },
+  'money/fold.ts': {
+    'ways.findLast((way) => way.commitment === commitment && way.network === network) ??':
+      'A commitment is one way on a network.',
+    "ways.findLast((way) => way.commitment === commitment && way.kind === 'deposit')":
+      'The ways of one commitment have the same recipient, and the reason is the wrong network by each.',
+    'const isDust = amount < (work.terms.dustBelow[asset] ?? 1n);': 'Nobody arrives with less than one unit.',
+    'const paying = part.amount <= left ? part.amount : left;': SAME_IF_EQUAL,
+    'if (true || (first.amount > 0n)) join(work, { ...first, isPaying: true, reason: null });': NOTHING_JOINS,
+    'if (first.amount >= 0n) join(work, { ...first, isPaying: true, reason: null });': NOTHING_JOINS,
+    'if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, });':
+      'The rest of money of the way that paid has this reason already.',
+    'net: before.net - part.net,': WAITING_JOINS,
+    'fee: before.fee - part.fee,': WAITING_JOINS,
+    'if (false && (amount === 0n)) return;': 'A sweep of nothing moves nothing.',
+    'const isCapped = fee <= way.fee && amount >= way.asked;': SAME_IF_EQUAL,
+    '(lot) => lot.waiting >= 0n && lot.address === address && lot.network === network && lot.asset === asset,':
+      MOVES_NOTHING,
+    'if (true || (left > 0n)) move(lot, lot.waiting < left ? lot.waiting : left);': MOVES_NOTHING,
+    'if (left >= 0n) move(lot, lot.waiting < left ? lot.waiting : left);': MOVES_NOTHING,
+    'if (left > 0n) move(lot, lot.waiting <= left ? lot.waiting : left);': SAME_IF_EQUAL,
+    'if (true || (lot !== undefined)) move(lot, unexplained);': 'The lot was set on the line before.',
   },
   'money/holding.ts': {
     'const place = spends.findLast(({ lot }) => lot === id);': 'All spends of a lot have its place.',
@@ -66,6 +102,19 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   },
   'money/movement.ts': {
     'if (a.network !== b.network) return a.network <= b.network ? -1 : 1;': 'The networks differ here.',
+  },
+  'money/owner.ts': {
+    'const next = events.find((event): event is Swept => isSweepOf(event, leg) && event.index >= leg.index);':
+      ONE_INDEX,
+    'const own = legs.filter((each) => each.from === leg.from && each.asset === leg.asset && each.index <= sweep.index);':
+      ONE_INDEX,
+    'event.index > leg.index &&': ONE_INDEX,
+    '(each) => each.index <= leg.index || each.index >= item.index || each.from !== leg.from || !isLegOf(each, item),':
+      ONE_INDEX,
+    'event.index <= leg.index &&': ONE_INDEX,
+    'event.index >= since,': ONE_INDEX,
+    'return batch.length >= 0 && batch.reduce((sum, { fee }) => sum + fee, 0n) === leg.amount ? batch : undefined;':
+      'No item has the fees of zero, and a leg of zero has no owner.',
   },
   'money/position-entries.ts': {
     'if (false && (changed.length === 0)) return [];': 'Nothing changed gives no entries further down as well.',
