@@ -7,10 +7,24 @@ import {
   API_KEY_RANDOM_BYTES,
   formatApiKey,
   hashApiKey,
+  keyStatusAt,
   parseApiKey,
   redactApiKeys,
 } from './api-key.ts';
 import { MODES } from './mode.ts';
+
+describe('the status of a key', () => {
+  it('is revoked before anything else, and expired from its end on', () => {
+    const [before, end, after] = [1, 2, 3].map((ms) => new Date(ms)) as [Date, Date, Date];
+    const expiring = { expiresAt: end, revokedAt: null };
+    assert.deepEqual(
+      [before, end, after].map((now) => keyStatusAt(now, expiring)),
+      ['active', 'expired', 'expired'],
+    );
+    assert.equal(keyStatusAt(after, { expiresAt: null, revokedAt: null }), 'active');
+    for (const now of [before, after]) assert.equal(keyStatusAt(now, { expiresAt: end, revokedAt: before }), 'revoked');
+  });
+});
 
 const mode = fc.constantFrom(...MODES);
 const anyText = fc.array(fc.nat({ max: 0xffff })).map((units) => String.fromCharCode(...units));
