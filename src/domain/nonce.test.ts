@@ -34,6 +34,16 @@ describe('the place of a signer in its journal', () => {
     assert.equal(placeNonce(heard(undefined, undefined), JOURNAL), undefined);
     assert.equal(placeNonce(heard(5, undefined), { last: undefined, lastFinal: undefined }), undefined);
     assert.equal(placeNonce(heard(5, 5), { last: undefined, lastFinal: undefined })?.mined, 5);
+    const first = { last: 0, lastFinal: undefined };
+    assert.equal(placeNonce(heard(0, 0), first)?.mined, 0);
+    assert.ok(!isOutside(heard(0), first), 'nothing is mined yet');
+  });
+
+  it('may be taken up to the nonce after the last of the journal, by one answer', () => {
+    const placed = (said: number) => placeNonce(heard(said, undefined), JOURNAL);
+    assert.deepEqual(placed(13), { mined: 13, reopenFrom: undefined, mayTake: true });
+    assert.deepEqual(placed(14)?.mayTake, false);
+    assert.ok(isOutside(heard(9), JOURNAL), 'a final transaction is not mined');
   });
 
   it('follows the only endpoint out of the journal if a final block shows the same', () => {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { provedArrival, RECEIPT_FORM, type Receipt, receiptKeyOf, receiptText, signReceipt } from './receipt.ts';
+import {
+  provedArrival,
+  RECEIPT_FORM,
+  type Receipt,
+  receiptKeyOf,
+  receiptText,
+  signReceipt,
+  verifyText,
+} from './receipt.ts';
 
 const RECEIPT: Receipt = {
   form: RECEIPT_FORM,
@@ -58,6 +66,10 @@ describe('a receipt', () => {
 
     const { keyId, value } = signReceipt(key, RECEIPT);
     assert.equal(keyId, key.publicJwk.kid);
+    const { kty, crv, alg, use } = key.publicJwk;
+    assert.deepEqual([kty, crv, alg, use], ['OKP', 'Ed25519', 'EdDSA', 'sig']);
+    assert.ok(verifyText(key.publicJwk.x, receiptText(RECEIPT), value));
+    assert.ok(!verifyText(key.publicJwk.x, `${receiptText(RECEIPT)} `, value));
     const publicKey = createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' });
     const isSigned = (receipt: Receipt) =>
       verify(null, Buffer.from(receiptText(receipt)), publicKey, Buffer.from(value, 'base64url'));
