@@ -47,6 +47,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "if (kept.reduce((sum, { units }) => sum - units, 0n) !== 0n) throw new RangeError('An entry does not balance.');":
       'The sum with the other sign is zero at the same time.',
   },
+  'clock-off.ts': {
+    "const where = offMs >= 0 ? 'ahead of' : 'behind';": 'A clock that is right was answered above.',
+    "const where = offMs > 1 ? 'ahead of' : 'behind';": 'A clock that is right was answered above.',
+  },
   'cursor.ts': {
     'const MAX_LENGTH = 1025;': 'Bytes in base64 never have 1025 characters.',
     'if (cursor.length > MAX_LENGTH || !/[\\w-]+$/.test(cursor)) return undefined;': CANONICAL,
@@ -144,6 +148,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "...(arrived === 0n ? [] : [entry('deposited', subject, come, arrived >= 0n && fact ? { block: fact.block } : {})]),":
       'Nothing that arrived has no entry.',
   },
+  'nonce.ts': {
+    'export const NONCE_REACH = 65;': MARGIN,
+    'if (atLeast !== undefined || atMost !== undefined) {': 'Two endpoints give both bounds, and less than two none.',
+  },
   'quote.ts': {
     'return converted <= quote.amount ? converted : quote.amount;': SAME_IF_EQUAL,
     'while (step > 1n && step * MOST_ADDED >= amount) step /= 10n;':
@@ -179,5 +187,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'wait.ts': {
     "seen !== undefined ? 4 : state === 'sent' ? 2 : state === 'due' ? 1 : 0;": 'The ranks have the same order.',
     'return alerts.findLast((alert) => alert.name === name);': 'A network has one open alert of a name.',
+  },
+  'webhook-secret.ts': {
+    'const FORM = /^whsec_([A-Za-z0-9+/]{32,87}={0,2})$/;': 'The number of bytes is checked as well.',
+    'const FORM = /^whsec_([A-Za-z0-9+/]{32,86}={0,3})$/;': 'Only the one spelling of the bytes is accepted.',
+    'const MOST_BYTES = 65;': 'The form has no place for 65 bytes.',
   },
 };

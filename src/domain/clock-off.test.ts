@@ -9,6 +9,7 @@ describe('the clock of a machine', () => {
 
   it('is ahead of the database or behind it, by seconds', () => {
     assert.match(clockRemark(1_001) ?? '', / is 1 s ahead of the database\./);
+    assert.match(clockRemark(3_600_500) ?? '', / is 3601 s ahead of the database\./);
     assert.match(clockRemark(-90_600) ?? '', / is 91 s behind the database\./);
   });
 });

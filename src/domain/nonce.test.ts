@@ -35,7 +35,7 @@ describe('the place of a signer in its journal', () => {
     assert.equal(placeNonce(heard(5, undefined), { last: undefined, lastFinal: undefined }), undefined);
     assert.equal(placeNonce(heard(5, 5), { last: undefined, lastFinal: undefined })?.mined, 5);
     const first = { last: 0, lastFinal: undefined };
-    assert.equal(placeNonce(heard(0, 0), first)?.mined, 0);
+    assert.deepEqual(placeNonce(heard(0, 0), first), { mined: 0, reopenFrom: undefined, mayTake: true });
     assert.ok(!isOutside(heard(0), first), 'nothing is mined yet');
   });
 
@@ -51,6 +51,7 @@ describe('the place of a signer in its journal', () => {
     assert.ok(sole.isAlone && isOutside(sole, JOURNAL) && isOutside(heard(0), JOURNAL));
     assert.ok(!isOutside(heard(13), JOURNAL) && !isOutside(heard(10), JOURNAL));
     assert.equal(placeNonce(withFinal(sole, 20), JOURNAL)?.mined, 20);
+    assert.equal(placeNonce(withFinal(heard(undefined), 11), JOURNAL)?.mined, 11, 'the final block alone');
     assert.equal(placeNonce(withFinal(sole, 11), JOURNAL)?.mined, 11, 'wrong once');
     assert.equal(placeNonce(withFinal(heard(0), 10), JOURNAL)?.reopenFrom, undefined, 'wrong once');
     assert.equal(placeNonce(withFinal(heard(8), 8), JOURNAL)?.reopenFrom, 8);
