@@ -16,6 +16,9 @@ const ASKS_FOR_LESS = 'The sort of V8 asks only whether the result is below zero
 const LAST_32_BITS = '`setUint32` writes the last 32 bits of any number.';
 const BRACKETS = 'A parsed host has brackets at its ends alone.';
 const CHOSEN = 'A number that was chosen. A test would repeat it.';
+const NO_SUCH_LENGTH = 'No option is so long. The bound only keeps long texts from the cipher.';
+const AUTHENTICATED = 'A text that was not made by us does not open either. The bound only saves the work.';
+const ALL_THREE = 'The pattern gives three numbers, and no more than three are read.';
 const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
 
@@ -170,6 +173,26 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'export const NONCE_REACH = 65;': MARGIN,
     'if (atLeast !== undefined || atMost !== undefined) {': 'Two endpoints give both bounds, and less than two none.',
   },
+  'option.ts': {
+    'const MAX_LENGTH = 4097;': NO_SUCH_LENGTH,
+    'if (id.length >= MAX_LENGTH || !/^[\\w-]+$/.test(id)) return undefined;': NO_SUCH_LENGTH,
+    'const FORM = 4;': 'Sealing and opening have the same number. Ids of another one live for ten minutes.',
+    'const content = [cipher.update(text.padStart(Math.ceil(text.length / BLOCK) * BLOCK)), cipher.final()];':
+      'White space before JSON means as little as behind it.',
+    'if (id.length > MAX_LENGTH && !/^[\\w-]+$/.test(id)) return undefined;': AUTHENTICATED,
+    'if (false && (id.length > MAX_LENGTH || !/^[\\w-]+$/.test(id))) return undefined;': AUTHENTICATED,
+    'if (id.length > MAX_LENGTH || !/[\\w-]+$/.test(id)) return undefined;': CANONICAL,
+    'if (id.length > MAX_LENGTH || !/^[\\w-]+/.test(id)) return undefined;': CANONICAL,
+    "if (bytes.length < OPTION_NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== id) return undefined;":
+      'A nonce and a tag of nothing would need the key.',
+    'const text = keys.map((key) => decrypt(keyOfPayment(key, paymentId), bytes)).findLast((found) => found !== undefined);':
+      'One key alone opens an id.',
+    'const CLOCKS_APART_S = 31;': MARGIN,
+  },
+  'passkey-challenge.ts': {
+    'new DataView(bytes.buffer).setUint32(2, endMs % 3 ** 32);': LAST_32_BITS,
+    'new DataView(bytes.buffer).setUint32(2, endMs % 2 ** 33);': LAST_32_BITS,
+  },
   'quorum.ts': {
     'return endpoints === 2 && silent.length === 1 && silent.some(({ silentForMs }) => silentForMs >= SILENT_AFTER_MS);':
       'There is one silent endpoint here.',
@@ -206,6 +229,17 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'return a <= b ? a : b;': SAME_IF_EQUAL,
     'return a >= b ? a : b;': SAME_IF_EQUAL,
   },
+  'row-mac.ts': {
+    'const sorted = Object.entries(fields).sort(([a], [b]) => (a <= b ? -1 : 1));': NAMED_ONCE,
+    'const sorted = Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 0));': ASKS_FOR_LESS,
+  },
+  'seal.ts': {
+    'const key = keys.findLast((each) => encrypt(each, id) === stored) ?? newest;': 'The keys of a ring differ.',
+    'const key = keys.findLast((each) => timingSafeEqual(macOf(each, half, terms), mac));':
+      'The keys of a ring differ.',
+    'const cipher = createCipheriv(CIPHER, key.subarray(0, HALF_BYTES), null).setAutoPadding(true);':
+      'The padding would come with the end of the cipher, which is not read.',
+  },
   'send-plan.ts': {
     'const larger = (a: bigint, b: bigint) => (a >= b ? a : b);': SAME_IF_EQUAL,
     'const limit = Math.max(0, Math.floor(maxItemsOf(item) / 4 ** item.attempts));':
@@ -214,6 +248,12 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'typed-amount.ts': {
     'const code = character.codePointAt(0) ?? 1;': 'A character has a code.',
     'const zero = ZEROS.findLast((each) => code >= each && code < each + 10);': 'The ranges have no digit in common.',
+  },
+  'version.ts': {
+    'const [year = 0, month = 1, day = 0] = match.slice(1, 4).map(Number);': ALL_THREE,
+    'const [year = 1, month = 0, day = 0] = match.slice(1, 4).map(Number);': ALL_THREE,
+    'const [year = 0, month = 0, day = 1] = match.slice(1, 4).map(Number);': ALL_THREE,
+    'const [year = 0, month = 0, day = 0] = match.slice(1, 5).map(Number);': ALL_THREE,
   },
   'wait.ts': {
     "seen !== undefined ? 4 : state === 'sent' ? 2 : state === 'due' ? 1 : 0;": 'The ranks have the same order.',
