@@ -45,10 +45,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       NO_LINE_OF_ZERO,
     'const part = excess <= -line.units ? excess : -line.units;': SAME_IF_EQUAL,
   },
-  'api-key.ts': {
-    'if (false && (mode === undefined)) return undefined;':
-      'A text of another form has no matching checksum either, but for one in 2^32. The condition is for the compiler.',
-  },
   'books.ts': {
     "if (kept.reduce((sum, { units }) => sum - units, 0n) !== 0n) throw new RangeError('An entry does not balance.');":
       'The sum with the other sign is zero at the same time.',
@@ -169,6 +165,18 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     "...(arrived === 0n ? [] : [entry('deposited', subject, come, arrived >= 0n && fact ? { block: fact.block } : {})]),":
       'Nothing that arrived has no entry.',
   },
+  'nearest.ts': {
+    'const rows = [Array.from({ length: to.length + 0 }, (_, column) => column)];':
+      'The way by this column exchanges the whole word, which is never near.',
+    ...Object.fromEntries(
+      ['row > 0 && column > 1', 'row >= 1 && column > 1', 'row > 1 && column >= 1', 'row > 1 && column > 0'].map(
+        (both) => [
+          `const isSwapped = ${both} && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];`,
+          'There is no letter before the first one, which equals none.',
+        ],
+      ),
+    ),
+  },
   'nonce.ts': {
     'export const NONCE_REACH = 65;': MARGIN,
     'if (atLeast !== undefined || atMost !== undefined) {': 'Two endpoints give both bounds, and less than two none.',
@@ -192,6 +200,11 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'passkey-challenge.ts': {
     'new DataView(bytes.buffer).setUint32(2, endMs % 3 ** 32);': LAST_32_BITS,
     'new DataView(bytes.buffer).setUint32(2, endMs % 2 ** 33);': LAST_32_BITS,
+  },
+  'payment-link.ts': {
+    'export const MAX_STOCK = 10001;': CHOSEN,
+    'export const MAX_LINKS = 1001;': CHOSEN,
+    'return stock !== null && (taken ?? 1) >= stock;': 'A link with a stock has a number of pieces taken.',
   },
   'quorum.ts': {
     'return endpoints === 2 && silent.length === 1 && silent.some(({ silentForMs }) => silentForMs >= SILENT_AFTER_MS);':
