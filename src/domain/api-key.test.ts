@@ -1,16 +1,47 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import {
   API_KEY_PATTERN,
   API_KEY_RANDOM_BYTES,
   formatApiKey,
   hashApiKey,
+  keyStatusAt,
   parseApiKey,
   redactApiKeys,
 } from './api-key.ts';
 import { MODES } from './mode.ts';
+
+describe('a text with a right checksum', () => {
+  it('is no key if its form is another one: anybody can compute the checksum', () => {
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+    const checked = (body: string) => {
+      let [sum, text] = [crc32(body), ''];
+      while (text.length < 6) [sum, text] = [Math.floor(sum / 62), digits.charAt(sum % 62) + text];
+      return body + text;
+    };
+    const secret = 'x'.repeat(33);
+    assert.deepEqual(parseApiKey(checked(`till_live_${secret}`)), { mode: 'live' });
+    for (const body of [`till_other_${secret}`, `till_live_${secret}x`, `x_live_${secret}`, secret, '']) {
+      assert.equal(parseApiKey(checked(body)), undefined, body);
+    }
+  });
+});
+
+describe('the status of a key', () => {
+  it('is revoked before anything else, and expired from its end on', () => {
+    const [before, end, after] = [1, 2, 3].map((ms) => new Date(ms)) as [Date, Date, Date];
+    const expiring = { expiresAt: end, revokedAt: null };
+    assert.deepEqual(
+      [before, end, after].map((now) => keyStatusAt(now, expiring)),
+      ['active', 'expired', 'expired'],
+    );
+    assert.equal(keyStatusAt(after, { expiresAt: null, revokedAt: null }), 'active');
+    for (const now of [before, after]) assert.equal(keyStatusAt(now, { expiresAt: end, revokedAt: before }), 'revoked');
+  });
+});
 
 const mode = fc.constantFrom(...MODES);
 const anyText = fc.array(fc.nat({ max: 0xffff })).map((units) => String.fromCharCode(...units));

@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { leastPaid, transferUri } from './deposit.ts';
+import { leastPaid, sweptFee, transferUri } from './deposit.ts';
 
 describe('the money of a deposit address', () => {
   it('may be a little less than asked, rounded in favour of the merchant', () => {
     assert.equal(leastPaid(1_000n, 0), 1_000n);
     assert.equal(leastPaid(1_000n, 50), 995n);
     assert.equal(leastPaid(99n, 100), 99n);
+  });
+
+  it('bears its share of the fee, and at most the asked fee in the asked asset', () => {
+    const terms = { asset: 'a', amount: 100n, fee: 7n, seal: 'ab' };
+    const fee = (amount: bigint, asset = 'a', change = {}) => sweptFee({ ...terms, ...change }, { asset, amount });
+    assert.deepEqual([fee(0n), fee(50n), fee(100n), fee(300n)], [0n, 3n, 7n, 7n]);
+    assert.equal(fee(300n, 'b'), 21n, 'another asset has no bound');
+    assert.deepEqual([fee(300n, 'b', { asked: 'b' }), fee(300n, 'a', { asked: 'b' })], [7n, 21n]);
+    for (const seal of [null, undefined]) assert.equal(fee(300n, 'a', { seal }), 21n, 'the first contracts had none');
+    assert.equal(fee(300n, 'a', { amount: '100', fee: '100' }), 100n);
   });
 
   it('is asked for by a link as EIP-681 writes it', () => {

@@ -13,6 +13,7 @@ import {
   paymentIdOf,
   payoutIdOf,
   refundIdOf,
+  refundIdsOf,
   refundNumberOf,
   subjectFromBytes,
 } from './ids.ts';
@@ -195,6 +196,16 @@ describe('ids of transfers out of the intermediate account', () => {
         );
       }),
     );
+  });
+
+  it('of all refunds are those of the numbers one to twelve', () => {
+    const payment = newId('pay_', 1, new Uint8Array(10).fill(9));
+    const numbers = Array.from({ length: MAX_REFUNDS }, (_, index) => index + 1);
+    assert.deepEqual(
+      refundIdsOf(payment),
+      numbers.map((number) => refundIdOf(payment, number)),
+    );
+    assert.deepEqual(refundIdsOf(payment).map(refundNumberOf), numbers);
   });
 
   it('have no number outside of one to twelve', () => {

@@ -34,6 +34,16 @@ describe('the place of a signer in its journal', () => {
     assert.equal(placeNonce(heard(undefined, undefined), JOURNAL), undefined);
     assert.equal(placeNonce(heard(5, undefined), { last: undefined, lastFinal: undefined }), undefined);
     assert.equal(placeNonce(heard(5, 5), { last: undefined, lastFinal: undefined })?.mined, 5);
+    const first = { last: 0, lastFinal: undefined };
+    assert.deepEqual(placeNonce(heard(0, 0), first), { mined: 0, reopenFrom: undefined, mayTake: true });
+    assert.ok(!isOutside(heard(0), first), 'nothing is mined yet');
+  });
+
+  it('may be taken up to the nonce after the last of the journal, by one answer', () => {
+    const placed = (said: number) => placeNonce(heard(said, undefined), JOURNAL);
+    assert.deepEqual(placed(13), { mined: 13, reopenFrom: undefined, mayTake: true });
+    assert.deepEqual(placed(14)?.mayTake, false);
+    assert.ok(isOutside(heard(9), JOURNAL), 'a final transaction is not mined');
   });
 
   it('follows the only endpoint out of the journal if a final block shows the same', () => {
@@ -41,6 +51,7 @@ describe('the place of a signer in its journal', () => {
     assert.ok(sole.isAlone && isOutside(sole, JOURNAL) && isOutside(heard(0), JOURNAL));
     assert.ok(!isOutside(heard(13), JOURNAL) && !isOutside(heard(10), JOURNAL));
     assert.equal(placeNonce(withFinal(sole, 20), JOURNAL)?.mined, 20);
+    assert.equal(placeNonce(withFinal(heard(undefined), 11), JOURNAL)?.mined, 11, 'the final block alone');
     assert.equal(placeNonce(withFinal(sole, 11), JOURNAL)?.mined, 11, 'wrong once');
     assert.equal(placeNonce(withFinal(heard(0), 10), JOURNAL)?.reopenFrom, undefined, 'wrong once');
     assert.equal(placeNonce(withFinal(heard(8), 8), JOURNAL)?.reopenFrom, 8);

@@ -176,6 +176,7 @@ describe('the times of an option', () => {
     };
     const quote = { pair: 'ETH/USD', ratio: '3000/1' };
     assert.equal(possible({ expiresAtS: NOW_S + 600 }), true);
+    assert.equal(possible({ expiresAtS: NOW_S + 630 }), true, 'by the clock of another node');
     assert.equal(possible({ expiresAtS: NOW_S + 700 }), false);
     assert.equal(possible({ expiresAtS: NOW_S + 600 }, undefined, NOW_S + 599), false, 'longer than the payment');
     assert.equal(possible({ expiresAtS: NOW_S + 600 }, NOW_S + 86_400), false, 'a signature that lives for a day');
@@ -236,7 +237,10 @@ describe('results', () => {
     for (const value of ['', '0x', 'cd'.repeat(65), `${SIGNATURE}c`, `0x${'zz'.repeat(65)}`, `${SIGNATURE}\n`]) {
       assert.ok(!doResultsFit(['signature'], [value]), value);
     }
-    for (const value of ['', HASH.slice(2), `${HASH}0`, HASH.slice(0, -1), `0x${'zz'.repeat(32)}`]) {
+    assert.ok(doResultsFit(['signature'], [`0x${'cd'.repeat(33)}`]));
+    assert.ok(!doResultsFit(['signature'], [`0x${'cd'.repeat(32)}`]), 'a hash is no signature');
+    assert.ok(!doResultsFit(['signature'], [` ${SIGNATURE}`]));
+    for (const value of ['', ` ${HASH}`, HASH.slice(2), `${HASH}0`, HASH.slice(0, -1), `0x${'zz'.repeat(32)}`]) {
       assert.ok(!doResultsFit(['transaction'], [value]), value);
     }
   });

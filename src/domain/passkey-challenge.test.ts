@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { KeyRing } from './key-ring.ts';
-import { type ChallengeUse, openChallenge, sealChallenge } from './passkey-challenge.ts';
+import {
+  CHALLENGE_MS,
+  CHALLENGE_RANDOM_BYTES,
+  type ChallengeUse,
+  openChallenge,
+  sealChallenge,
+} from './passkey-challenge.ts';
 
 const KEYS: KeyRing = [new Uint8Array(32).fill(1)];
 const USE: ChallengeUse = { purpose: 'verify', subject: 'ses_1' };
@@ -12,6 +18,14 @@ describe('a passkey challenge', () => {
   it('opens until its end', () => {
     assert.equal(openChallenge(KEYS, USE, text, END_MS - 1)?.getTime(), END_MS);
     assert.equal(openChallenge(KEYS, USE, text, END_MS), undefined);
+  });
+
+  it('contains all of its random bytes, so that no two are the same', () => {
+    const random = Uint8Array.from({ length: CHALLENGE_RANDOM_BYTES }, (_, index) => index + 1);
+    const hex = Buffer.from(sealChallenge(KEYS, USE, END_MS, random)).toString('hex');
+    assert.ok(hex.includes(Buffer.from(random).toString('hex')));
+    assert.deepEqual([8 * CHALLENGE_RANDOM_BYTES, hex.length / 2], [128, 6 + 16 + 16]);
+    assert.equal(CHALLENGE_MS, 300_000);
   });
 
   it('opens for its own use alone', () => {

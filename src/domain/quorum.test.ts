@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Statement, weigh, weighHeights } from './quorum.ts';
+import { LONE_DEPTH_FACTOR, type Statement, weigh, weighHeights, weighNonces } from './quorum.ts';
 
 const MINUTE_MS = 60_000;
 const say = <T>(says: T | undefined, silentForMs = 0): Omit<Statement<T>, 'by'> => ({ says, silentForMs });
@@ -59,7 +59,32 @@ describe('a statement of endpoints', () => {
   });
 });
 
+describe('the nonce of an account', () => {
+  it('has the bounds that two endpoints give, and the highest answer, which proves nothing', () => {
+    const heard = weighNonces(named(say(9), say(5), say(7)), rule(3));
+    assert.deepEqual(heard, { atLeast: 7, atMost: 7, said: undefined, isAlone: false, highest: 9 });
+  });
+
+  it('by a single answer counts only if that endpoint may stand alone', () => {
+    const single = (silentForMs: number) => weighNonces(named(say(5), say<number>(undefined, silentForMs)), rule(2));
+    assert.deepEqual([single(0).said, single(0).isAlone, single(5 * MINUTE_MS).isAlone], [5, false, true]);
+    assert.equal(weighNonces(named(say(5)), rule(1)).isAlone, true);
+    assert.equal(weighNonces(named(say<number>(undefined)), rule(1)).isAlone, false, 'nobody has answered');
+  });
+});
+
 describe('the height of a chain', () => {
+  it('is the second highest, in whatever order endpoints answer', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 2, maxLength: 6 }), (told) => {
+        const { agreed } = weighHeights(named(...told.map((height) => say(height))), rule(told.length));
+        assert.equal(agreed, told.toSorted((a, b) => b - a)[1]);
+      }),
+    );
+  });
+
+  it('needs three times the depth by one endpoint alone, as its wait says', () => assert.equal(LONE_DEPTH_FACTOR, 3));
+
   it('is reached by two endpoints: a single one may claim any height', () => {
     assert.deepEqual(weighHeights(named(say(1_000_000), say(100)), rule(2)), { agreed: 100, alone: undefined });
     assert.deepEqual(weighHeights(named(say(7), say(99), say(100)), rule(3)), { agreed: 99, alone: undefined });

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { RECEIPT_FORM, type Receipt, receiptKeyOf, receiptText, signReceipt } from './receipt.ts';
+import {
+  provedArrival,
+  RECEIPT_FORM,
+  type Receipt,
+  receiptKeyOf,
+  receiptText,
+  signReceipt,
+  verifyText,
+} from './receipt.ts';
 
 const RECEIPT: Receipt = {
   form: RECEIPT_FORM,
@@ -30,6 +38,15 @@ const RECEIPT: Receipt = {
 };
 
 describe('a receipt', () => {
+  it('proves what was sent, or what was swept up to the asked amount', () => {
+    const parts = (...amounts: number[]) => amounts.map((amount) => ({ amount: `${amount}` }));
+    assert.equal(provedArrival(100n, [], []), 0n);
+    assert.equal(provedArrival(100n, parts(60, 30), []), 90n);
+    assert.equal(provedArrival(100n, parts(60, 70), parts(50)), 130n);
+    assert.equal(provedArrival(100n, parts(10), parts(40, 50)), 90n);
+    assert.equal(provedArrival(100n, parts(10), parts(100, 50)), 100n, 'a sweep carries late money, too');
+  });
+
   it('has one text, whatever order its members come in', () => {
     const turned = Object.fromEntries(Object.entries(RECEIPT).reverse()) as unknown as Receipt;
     assert.equal(receiptText(turned), receiptText(RECEIPT));
@@ -49,6 +66,10 @@ describe('a receipt', () => {
 
     const { keyId, value } = signReceipt(key, RECEIPT);
     assert.equal(keyId, key.publicJwk.kid);
+    const { kty, crv, alg, use } = key.publicJwk;
+    assert.deepEqual([kty, crv, alg, use], ['OKP', 'Ed25519', 'EdDSA', 'sig']);
+    assert.ok(verifyText(key.publicJwk.x, receiptText(RECEIPT), value));
+    assert.ok(!verifyText(key.publicJwk.x, `${receiptText(RECEIPT)} `, value));
     const publicKey = createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' });
     const isSigned = (receipt: Receipt) =>
       verify(null, Buffer.from(receiptText(receipt)), publicKey, Buffer.from(value, 'base64url'));

@@ -39,6 +39,24 @@ describe('the rights of a role', () => {
       right.endsWith(':write'),
     );
     assert.deepEqual(writing, ['people:write']);
+    const abroad = ROLES.flatMap((role) => rightsOf({ role, belongsTo: 'operator' }, { isAbroad: true }));
+    assert.deepEqual(
+      abroad.filter((right) => right.endsWith(':write')),
+      [],
+      'and nothing at all where they name a partner',
+    );
+    assert.ok(abroad.includes('payments:read') && abroad.includes('people:read'));
+  });
+
+  it('let everybody of the operator but cashiers see the gateway itself, and nobody of a partner', () => {
+    assert.deepEqual(
+      ROLES.filter((role) => !has(role, 'operator:read', 'operator')),
+      ['cashier'],
+    );
+    assert.deepEqual(
+      ROLES.filter((role) => has(role, 'operator:read')),
+      [],
+    );
   });
 });
 

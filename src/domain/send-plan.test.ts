@@ -68,6 +68,23 @@ describe('the next step of a signer', () => {
     assert.deepEqual(dear, { do: 'bump', nonce: 0, fees: { max: 50n * GWEI, tip: 2n * GWEI } });
   });
 
+  it('sends again from its interval on, and first what this process never sent', () => {
+    const again = [{ do: 'rebroadcast', nonce: 0 }];
+    assert.deepEqual(plan({ inFlight: [send(0, { broadcastAgoMs: 3_000 })], nextNonce: 1 }), again);
+    assert.deepEqual(plan({ inFlight: [send(0, { broadcastAgoMs: 2_999 })], nextNonce: 1 }), []);
+    const unsent = { broadcastAgoMs: undefined, signedAgoMs: 60_000, isOutbid: true };
+    assert.deepEqual(plan({ inFlight: [send(0, unsent)], nextNonce: 1 }), again);
+  });
+
+  it('raises the fee up to the cap itself, and while it is less than four times the price', () => {
+    const stuck = [send(0, { signedAgoMs: 60_000 })];
+    const raisedMax = (10n * GWEI * 9n) / 8n + 1n;
+    const bumps = (fields: Partial<SendFacts>) => plan({ inFlight: stuck, nextNonce: 1, ...fields }).length;
+    assert.deepEqual([bumps({ cap: raisedMax }), bumps({ cap: raisedMax - 1n }), bumps({ cap: undefined })], [1, 0, 1]);
+    const price = (max: bigint) => ({ price: { max, tip: 1n } });
+    assert.deepEqual([bumps(price((10n * GWEI) / 4n)), bumps(price((10n * GWEI) / 4n + 1n))], [0, 1]);
+  });
+
   it('raises the fee at once when the chain calls it underpriced', () => {
     const [step] = plan({ inFlight: [send(0, { isOutbid: true })], nextNonce: 1 });
     assert.equal(step?.do, 'bump');
@@ -137,6 +154,28 @@ describe('a group of items', () => {
     );
   });
 
+  it('is as large as its limit allows: a transaction of its own for each item would cost many times the gas', () => {
+    const sizes = (count: number, limit: number, fields: Partial<Passenger> = {}) =>
+      intoBatches(
+        Array.from({ length: count }, () => item(fields)),
+        () => limit,
+      ).map((batch) => batch.length);
+    assert.deepEqual(sizes(7, 3), [3, 3, 1]);
+    assert.deepEqual(sizes(3, 3), [3]);
+    assert.deepEqual(sizes(3, 3, { isApart: true }), [1, 1, 1]);
+    assert.deepEqual(sizes(20, 64, { attempts: 1 }), [16, 4], 'a quarter after each failure');
+    assert.deepEqual(sizes(5, 64, { attempts: 2 }), [4, 1]);
+    assert.deepEqual(sizes(2, 64, { attempts: 9 }), [1, 1]);
+    const mixed = [item(), item({ asset: 'eurc' }), item(), item({ asset: 'eurc' })];
+    assert.deepEqual(
+      intoBatches(mixed, () => 9).map((batch) => batch.map(({ asset }) => asset)),
+      [
+        ['usdc', 'usdc'],
+        ['eurc', 'eurc'],
+      ],
+    );
+  });
+
   it('is soon a single item after failures', () => {
     const due = Array.from({ length: 16 }, () => item({ attempts: 2 }));
     assert.equal(intoBatches(due, () => 16).length, 16);
@@ -167,5 +206,7 @@ describe('the places of a round', () => {
     assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: true }), 'abc');
     assert.equal(chosen(all, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'a');
     assert.equal(chosen(apart, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'x');
+    assert.equal(chosen([...apart.slice(0, 1), ...main], { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abx');
+    assert.equal(chosen(main, { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abc', 'none is kept for nobody');
   });
 });

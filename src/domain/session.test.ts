@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { IDLE_MS, isSessionOver, isVerified, SESSION_MS, VERIFIED_MS } from './session.ts';
+import {
+  IDLE_MS,
+  isSessionOver,
+  isVerified,
+  LINK_MS,
+  LINK_SESSION_MS,
+  SESSION_MS,
+  TOKEN_BYTES,
+  VERIFIED_MS,
+} from './session.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 const at = (ms: number) => new Date(START_MS + ms);
@@ -11,6 +20,18 @@ const session = (usedMs: number, endedAt: Date | null = null) => ({
 });
 
 describe('a session', () => {
+  it('has the times that the documentation promises, and a token of 256 bits', () => {
+    const hour = 3_600_000;
+    assert.deepEqual(
+      { IDLE_MS, SESSION_MS, LINK_SESSION_MS, VERIFIED_MS, LINK_MS },
+      {
+        ...{ IDLE_MS: 12 * hour, SESSION_MS: 168 * hour, LINK_SESSION_MS: 12 * hour },
+        ...{ VERIFIED_MS: hour / 12, LINK_MS: 72 * hour },
+      },
+    );
+    assert.equal(8 * TOKEN_BYTES, 256);
+  });
+
   it('ends when it was not used for the idle time', () => {
     assert.equal(isSessionOver(session(0), START_MS + IDLE_MS - 1), false);
     assert.equal(isSessionOver(session(0), START_MS + IDLE_MS), true);

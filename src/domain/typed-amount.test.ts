@@ -25,6 +25,14 @@ describe('an amount that a person types', () => {
     ['', 2, undefined],
     ['9'.repeat(81), 2, undefined],
     ['9'.repeat(31), 2, undefined],
+    ['9'.repeat(30), 0, BigInt('9'.repeat(30))],
+    [`${' '.repeat(79)}7`, 0, 7n],
+    [`${' '.repeat(80)}7`, 0, undefined],
+    ['٠١٢٣٤٥٦٧٨٩', 0, 123_456_789n],
+    ['۰۱۲۳۴۵۶۷۸۹', 0, 123_456_789n],
+    ['０１２３４５６７８９', 0, 123_456_789n],
+    // The characters beside the digits.
+    ...['\u065f', '\u066a', '\u06ef', '\u06fa', '\uff0f', '\uff1a'].map((text) => [`1${text}`, 0, undefined] as const),
     ['0', 2, 0n],
     ['0.000001', 6, 1n],
     // One thousand of a token is not one.

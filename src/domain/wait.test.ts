@@ -4,7 +4,7 @@ import type { AlertName } from './alert.ts';
 import { waitOf } from './wait.ts';
 import type { AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from './wait-facts.ts';
 import type { OutgoingFacts } from './wait-money.ts';
-import { aboutMs, type WaitCause } from './wait-words.ts';
+import { aboutMs, WAIT_REASONS, type WaitCause } from './wait-words.ts';
 
 const NOW = Date.parse('2026-02-18T14:00:00Z');
 const DEADLINE = Date.parse('2026-02-18T14:03:02Z');
@@ -343,6 +343,23 @@ describe('the reason of a wait', () => {
     });
   }
 
+  it('is one of the reasons that partners know', () => {
+    const known = ['payer', 'sending', 'refused', 'confirmations', 'deadline', 'stopped', 'network', 'gateway'];
+    assert.deepEqual(WAIT_REASONS, [...known, 'settlement', 'refund']);
+    const reasons = new Map(
+      WAITS.flatMap(([, facts]) => waitOf({ ...PROCESSING, ...facts }) ?? []).map(({ cause, reason }) => [
+        cause,
+        reason,
+      ]),
+    );
+    assert.deepEqual(
+      [...reasons].filter(([, reason]) => !WAIT_REASONS.includes(reason)),
+      [],
+    );
+    assert.equal(reasons.get('refund_failed'), 'refund');
+    assert.equal(reasons.get('no_destination'), 'settlement');
+  });
+
   it('has the time since when it is so', () => {
     const since = (facts: Partial<WaitFacts>) => waitOf({ ...PROCESSING, ...facts })?.sinceMs;
     assert.equal(since(seen({})), NOW - 1_000, 'the block was read');
@@ -363,11 +380,8 @@ describe('the reason of a wait', () => {
 
 describe('a time that is about to pass', () => {
   it('is told in seconds, then in minutes', () => {
-    assert.deepEqual([200, 6_000, 119_000, 180_000].map(aboutMs), [
-      'about 1 s',
-      'about 6 s',
-      'about 119 s',
-      'about 3 min',
+    assert.deepEqual([200, 6_000, 118_600, 119_499, 120_000, 180_000, 3_600_000].map(aboutMs), [
+      ...['about 1 s', 'about 6 s', 'about 119 s', 'about 119 s', 'about 2 min', 'about 3 min', 'about 60 min'],
     ]);
   });
 });

@@ -19,6 +19,29 @@ describe('the URL of a receiver', () => {
     }
   });
 
+  it('may be as long as the limit, also in the spelling of the request', () => {
+    const url = (length: number) => `https://shop.example/${'a'.repeat(length - 'https://shop.example/'.length)}`;
+    assert.deepEqual([live(url(2_048)), live(url(2_049))], [undefined, 'must not be longer than 2048 characters']);
+    assert.match(
+      live(`https://shop.example/#${'a'.repeat(2_048)}`) ?? '',
+      /2048/,
+      'before anything else of it is read',
+    );
+  });
+
+  it('may have an @ behind its host, and names that only contain those of local networks', () => {
+    for (const url of [
+      ...['https://shop.example/@user', 'https://shop.example/?next=https://a@b.example/', 'https://local.example/'],
+      ...['https://localhost.example/', 'https://mylocal.lanx/', 'https://shop.notlocal/', 'https://shop.mylan/'],
+    ]) {
+      assert.equal(live(url), undefined, url);
+      assert.equal(sandbox(url), undefined, url);
+    }
+    assert.equal(sandbox('https://notlocalhost/'), 'must have a public host');
+    assert.equal(sandbox('https://localhost-other/'), 'must have a public host');
+    assert.match(live('https://:secret@shop.example/') ?? '', /credentials/);
+  });
+
   it('is refused for its form', () => {
     for (const [url, problem] of [
       ['', /must be a URL/],

@@ -41,6 +41,13 @@ describe('the schedule of a delivery', () => {
     assert.equal(next(1_000), 5_000);
     assert.equal(next(90_000), 90_000);
     assert.equal(next(10 * HOUR_MS), HOUR_MS);
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((tries) =>
+      nextAttemptMs({ tries, begunAtMs: 0, nowMs: 0, jitter: 1 }),
+    );
+    const minute = HOUR_MS / 60;
+    assert.deepEqual(waits, [
+      ...[5_000, minute, 5 * minute, 30 * minute, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, 12 * HOUR_MS, 12 * HOUR_MS],
+    ]);
   });
 });
 
@@ -49,7 +56,11 @@ describe('Retry-After', () => {
     assert.equal(retryAfterMs('120', NOW_MS), 120_000);
     assert.equal(retryAfterMs('Wed, 18 Feb 2026 09:31:00 GMT', NOW_MS), 60_000);
     assert.equal(retryAfterMs('Wed, 18 Feb 2026 09:00:00 GMT', NOW_MS), 0);
-    for (const text of [undefined, '', '-1', '1.5', '1e9', 'soon', '2026-02-18', '9'.repeat(30)]) {
+    assert.equal(retryAfterMs('7', NOW_MS), 7_000);
+    assert.equal(retryAfterMs('9'.repeat(9), NOW_MS), 999_999_999_000);
+    const date = 'Wed, 18 Feb 2026 09:31:00 GMT';
+    const wrong = [undefined, '', '-1', '1.5', '1e9', 'soon', '2026-02-18', '9'.repeat(10), '9'.repeat(30)];
+    for (const text of [...wrong, ` ${date}`, `${date} `, `${date}+1`]) {
       assert.equal(retryAfterMs(text, NOW_MS), undefined, text);
     }
   });
@@ -60,5 +71,10 @@ describe('an endpoint', () => {
     const firstFailureMs = NOW_MS + 20_000;
     assert.ok(isGivenUp(firstFailureMs, NOW_MS + TRIED_FOR_MS));
     assert.ok(!isGivenUp(firstFailureMs, NOW_MS + TRIED_FOR_MS - 2 * HOUR_MS));
+    assert.equal(TRIED_FOR_MS, 72 * HOUR_MS);
+    assert.deepEqual(
+      [71 * HOUR_MS - 1, 71 * HOUR_MS].map((ms) => isGivenUp(NOW_MS, NOW_MS + ms)),
+      [false, true],
+    );
   });
 });

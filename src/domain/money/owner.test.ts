@@ -6,6 +6,7 @@ import { type Known, knownKey, type Owner, ownerOf, placeOf } from './owner.ts';
 
 const NETWORK = 'eip155:1';
 const ASSET = `${NETWORK}/erc20:a`;
+const OTHER_ASSET = `${NETWORK}/erc20:b`;
 const KNOWN: Known = {
   items: new Set(['I', 'J', 'P'].map((commitment) => knownKey(NETWORK, commitment))),
   deposits: new Map([
@@ -19,7 +20,7 @@ const KNOWN: Known = {
   ]),
 };
 
-type Log = readonly [from: string, to: string, amount: bigint] | Collected | Swept;
+type Log = readonly [from: string, to: string, amount: bigint, asset?: string] | Collected | Swept;
 const at = { network: NETWORK, blockTimeS: 1, block: 1, transaction: '0x1', asset: ASSET };
 
 function collected(commitment: string, terms: Partial<Collected> = {}): Collected {
@@ -41,9 +42,9 @@ function mined(...logs: readonly Log[]): Mined {
   logs.forEach((log, index) => {
     if ('event' in log) events.push({ ...log, index });
     else {
-      const [from, to, amount] = log;
+      const [from, to, amount, asset = ASSET] = log;
       const places = { fromPlace: placeOf(KNOWN, from), toPlace: placeOf(KNOWN, to) };
-      legs.push({ ...at, index, from, to, amount, ...places });
+      legs.push({ ...at, index, from, to, amount, asset, ...places });
     }
   });
   return { legs, events };
@@ -121,6 +122,85 @@ describe('the owner of a movement', () => {
       [' → item I 93', ' → item I 7', ' → item J 7', ' → item J 7'],
     ],
     [
+      'the fees of three batches in one transaction',
+      ['I', 'J', 'P'].flatMap((commitment): Log[] => [
+        ['collector', 'held', 93n],
+        collected(commitment, { feeAccount: 'held' }),
+        ['collector', 'held', 7n],
+      ]),
+      ['I', 'J', 'P'].flatMap((commitment) => [` → item ${commitment} 93`, ` → item ${commitment} 7`]),
+    ],
+    [
+      'the fees of items for one account of ours, also of one unit and of none',
+      [
+        ['collector', 'held', 93n],
+        collected('I', { feeAccount: 'held' }),
+        ['collector', 'held', 49n],
+        collected('J', { amount: 50n, fee: 1n, feeAccount: 'held' }),
+        ['collector', 'held', 20n],
+        collected('P', { amount: 20n, fee: 0n, feeAccount: 'held' }),
+        ['collector', 'held', 8n],
+      ],
+      [' → item I 93', ' → item J 49', ' → item P 20', ' → item I 7 + item J 1'],
+    ],
+    [
+      'the fee of an item for a merchant, whose event is the first log',
+      [collected('I', { recipient: 'merchant', feeAccount: 'held' }), ['collector', 'held', 7n]],
+      [' → item I 7'],
+    ],
+    [
+      'a transfer by the Collector that is not the sum of the fees',
+      [collected('I', { recipient: 'merchant', feeAccount: 'held' }), ['collector', 'held', 9n]],
+      [' → nobody 9'],
+    ],
+    [
+      'an item that takes its money straight from the payer, beside other transfers of the same amount',
+      [
+        ['stranger', 'held', 50n],
+        ['stranger', 'older', 50n],
+        ['payer', 'held', 50n],
+        ['collector', 'held', 93n],
+        collected('I'),
+        collected('J', { amount: 50n, fee: 0n }),
+      ],
+      [' → nobody 50', ' → nobody 50', ' → item J 50', ' → item I 93'],
+    ],
+    [
+      'a gift of the payer to our account, while its item is carried out',
+      [['payer', 'collector', 100n], ['payer', 'held', 5n], ['collector', 'held', 93n], collected('I')],
+      [' → nobody 5', ' → item I 93'],
+    ],
+    [
+      "a stranger's transfer of the amount of an item",
+      [['stranger', 'held', 100n], ['collector', 'held', 93n], collected('I')],
+      [' → nobody 100', ' → item I 93'],
+    ],
+    [
+      'a transfer in another token, between an item and its event',
+      [['collector', 'held', 93n], ['collector', 'held', 93n, OTHER_ASSET], collected('I')],
+      [' → item I 93', ' → nobody 93'],
+    ],
+    [
+      'a leg of the Collector whose next event is another item',
+      [['collector', 'held', 93n], collected('X', { amount: 50n }), collected('I')],
+      [' → nobody 93'],
+    ],
+    [
+      'a leg to the Collector whose next event is another item',
+      [['held', 'collector', 50n], collected('X'), collected('P', { payer: 'held', amount: 50n })],
+      ['nobody 50 → '],
+    ],
+    [
+      'sweeps of two addresses whose events come in another order',
+      [
+        ['deposit', 'held', 93n],
+        ['second', 'held', 47n],
+        swept({ address: 'second', commitment: 'E', amount: 47n, fee: 0n }),
+        swept({ amount: 93n, fee: 0n }),
+      ],
+      ['deposit D 93 → deposit D 93', 'deposit E 47 → deposit E 47'],
+    ],
+    [
       'a transfer by the Collector that no item explains',
       [['collector', 'held', 93n], collected('I', { amount: 50n })],
       [' → nobody 93'],
@@ -179,6 +259,84 @@ describe('a transaction', () => {
   it('proves no item for our account by an event without its leg', () => {
     assert.deepEqual(read(collected('I')).facts, []);
     assert.equal(read(collected('I', { recipient: 'merchant' })).facts.length, 1);
+    assert.deepEqual(read(collected('X', { recipient: 'merchant' })).facts, [], 'nor the item of a stranger');
+    assert.deepEqual(read(collected('P', { payer: 'held', recipient: 'merchant' })).facts, [], 'nor an order of ours');
+    assert.deepEqual(read(swept()).facts, [], 'nor a sweep');
+  });
+
+  it('has each movement in one of its lists', () => {
+    const whole = (...logs: readonly Log[]) => {
+      const { facts, sent, unowned, fees, own } = read(...logs);
+      const brief = (each: { account: string; amount: bigint }) => `${each.account} ${each.amount}`;
+      return {
+        facts: facts.map((fact) => `${fact.is} ${fact.commitment} ${fact.amount}`),
+        sent: sent.map((each) => `${each.is} ${each.commitment} ${brief(each)}`),
+        ...{ unowned: unowned.map(brief), fees: fees.map(brief), own: own.map(brief) },
+      };
+    };
+    const none = { facts: [], sent: [], unowned: [], fees: [], own: [] };
+    assert.deepEqual(whole(['older', 'held', 5n]), { ...none, own: ['older -5', 'held 5'] });
+    assert.deepEqual(whole(['held', 'safe', 5n]), { ...none, unowned: ['held -5'] });
+    assert.deepEqual(whole(['payer', 'held', 1n]), { ...none, unowned: ['held 1'] });
+    assert.deepEqual(whole(['payer', 'deposit', 5n]), { ...none, facts: ['arrived D 5'] });
+    const order = collected('P', { payer: 'held', recipient: 'merchant', amount: 50n, fee: 0n });
+    assert.deepEqual(whole(['held', 'collector', 50n], order), { ...none, sent: ['sent P held 50'] });
+    const item: Log[] = [['collector', 'held', 93n], collected('I', { feeAccount: 'held' }), ['collector', 'held', 7n]];
+    assert.deepEqual(whole(...item), { ...none, facts: ['collected I 100'], fees: ['held 7'] });
+    // A token that burns a part of every transfer.
+    const burnt: Log[] = [['deposit', 'burnt', 5n], ['deposit', 'held', 93n], swept({ amount: 93n, fee: 0n })];
+    assert.deepEqual(whole(...burnt), { ...none, facts: ['swept D 93'], unowned: ['deposit -5'] });
+  });
+
+  it('has sweeps of one address apart, by their order and by their token', () => {
+    const twice = read(
+      ...[['deposit', 'fees', 7n] as const, ['deposit', 'held', 93n] as const, swept()],
+      ...[['deposit', 'fees', 3n] as const, ['deposit', 'held', 47n] as const, swept({ amount: 50n, fee: 3n })],
+    );
+    const brief = (facts: typeof twice.facts) =>
+      facts.map((fact) => fact.is === 'swept' && [fact.asset, fact.amount, fact.fee]);
+    assert.deepEqual(brief(twice.facts), [
+      [ASSET, 100n, 7n],
+      [ASSET, 50n, 3n],
+    ]);
+    const tokens = read(
+      ...[['deposit', 'held', 93n] as const, ['deposit', 'held', 50n, OTHER_ASSET] as const],
+      ...[swept({ asset: OTHER_ASSET, amount: 50n, fee: 0n }), swept({ amount: 93n, fee: 0n })],
+    );
+    assert.deepEqual(brief(tokens.facts), [
+      [OTHER_ASSET, 50n, 0n],
+      [ASSET, 93n, 0n],
+    ]);
+  });
+
+  it('names the payer of the item as the sender of each transfer by the Collector', () => {
+    const { facts } = read(
+      ...[
+        ['collector', 'deposit', 50n] as const,
+        collected('X', { payer: 'one', recipient: 'deposit', amount: 50n, fee: 0n }),
+      ],
+      ...[
+        ['collector', 'deposit', 30n] as const,
+        collected('Y', { payer: 'two', recipient: 'deposit', amount: 30n, fee: 0n }),
+      ],
+    );
+    assert.deepEqual(
+      facts.map((fact) => fact.is === 'arrived' && fact.sender),
+      ['one', 'two'],
+    );
+  });
+
+  it('knows the fee by its account, and by its place before the net amount if there is one account for both', () => {
+    const feeOf = (...logs: readonly Log[]) => read(...logs).facts.map((fact) => fact.is === 'swept' && fact.fee);
+    assert.deepEqual(feeOf(['deposit', 'held', 93n], ['deposit', 'fees', 7n], swept()), [7n]);
+    const one = swept({ feeAccount: 'held' });
+    const both: Log[] = [
+      ['deposit', 'held', 7n],
+      ['deposit', 'held', 93n],
+    ];
+    assert.deepEqual(feeOf(...both, one, ['payer', 'held', 5n]), [7n]);
+    assert.deepEqual(feeOf(...both, ['payer', 'held', 5n], one), [7n]);
+    assert.deepEqual(feeOf(...both, one, ...both, one), [7n, 7n]);
   });
 
   it('gives an id to money that nobody owns, which is the same in another block', () => {
@@ -188,6 +346,7 @@ describe('a transaction', () => {
       return readMined({ ...transaction, legs }, KNOWN, () => false).unowned.map(({ id }) => id);
     };
     assert.deepEqual(ids(0), ids(40));
-    assert.equal(new Set(ids(0)).size, 2);
+    const place = `${NETWORK}/0x1/held/${ASSET}/to`;
+    assert.deepEqual(ids(0), [`${place}/0.0`, `${place}/1.0`], 'claims are stored by it');
   });
 });
