@@ -13,7 +13,7 @@ export class OtherSandboxChainError extends Error {
   }
 }
 
-/** Binds the database to the first sandbox chain it meets. Chains are identified by their first block. */
+/** Binds the database to the first sandbox chain that uses it. The hash of the genesis block identifies a chain. */
 export async function rememberSandboxChain(deps: CommandDeps, genesisHash: string): Promise<void> {
   const candidate = Buffer.from(genesisHash.slice(2), 'hex');
   const remembered = await command(deps, (tx) => sharedValue(tx, { name: 'sandbox chain', candidate }));
