@@ -11,7 +11,6 @@ export interface SecretDeps extends CommandDeps {
   readonly secrets: Secrets;
 }
 
-/** The configured master secret is not the one that wrapped the secrets of the database. */
 export class OtherMasterSecretError extends Error {
   constructor() {
     super(

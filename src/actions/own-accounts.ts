@@ -29,7 +29,6 @@ const TABLE = 'own_accounts';
 
 type AccountFields = Omit<OwnAccount, 'mac'>;
 
-/** Thrown at the start: another intermediate account is configured while the stored one still holds money of the books. */
 export class OtherIntermediateError extends Error {
   constructor({ network, stored, configured, held }: OtherIntermediate) {
     super(

@@ -1,7 +1,6 @@
 import { sharedValue } from '../store/plumbing/shared-values.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** The payments in the database belong to another sandbox chain. */
 export class OtherSandboxChainError extends Error {
   constructor() {
     super(

@@ -5,7 +5,6 @@ import { appendAudit } from '../store/plumbing/audit-log.ts';
 import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from './command.ts';
 
-/** The parts of a sandbox that move its time. */
 export interface TestClock {
   /** Sets the chain's time that far ahead; no change if it is already further. False if the chain's time cannot be moved. */
   moveChain(aheadMs: number): Promise<boolean>;

@@ -17,7 +17,6 @@ const RETRY = { firstMs: 60_000, maxMs: 24 * 3_600_000, factor: 4 };
 export interface Lapse {
   /** True if a holder of the account's key has used the authorization's nonce. */
   readonly isCancelled: boolean;
-  /** The reason of the last refusal. */
   readonly refusal: string | null;
 }
 

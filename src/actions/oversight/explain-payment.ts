@@ -14,7 +14,6 @@ export interface ExplainInput {
   readonly payment: Payment;
   /** The reader of the explanation. Readers other than operators see no internals, and cause no call to a chain. */
   readonly audience: 'operator' | Outsider;
-  /** The maximum number of entries. */
   readonly limit: number;
 }
 

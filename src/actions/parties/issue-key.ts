@@ -26,7 +26,8 @@ export interface IssueKeyInput {
   readonly addresses: readonly string[] | null;
   readonly expiresAt: Date | null;
   /**
-   * The maximum of active keys that the partner and its merchants may have in the mode. Undefined for operators, who have no limit.
+   * The maximum number of active keys that the partner and its merchants may have in the mode. Undefined for operators, who have no
+   * limit.
    */
   readonly quota?: Quota;
 }
@@ -62,7 +63,7 @@ export interface RotateKeyInput {
 /** Throws if the caller may not do this to the key. */
 export type KeyCheck = (key: ApiKey) => void;
 
-/** A successor, and the key that it replaces with its new expiry. */
+/** A successor, and the replaced key with its new expiry. */
 export interface RotatedKey extends IssuedKey {
   readonly replaced: ApiKey & { readonly hash: string };
 }
@@ -170,7 +171,7 @@ async function refuseBeyond(
   throw new ApiError('invalid_state', message, { status: 409 });
 }
 
-/** The maximum of older keys of one line that work beside the newest one. */
+/** The maximum number of older keys of one line that work beside the newest one. */
 const MAX_PREDECESSORS = 5;
 
 /** A key has at most one active successor and few active predecessors. This bounds rotations, to which no other limit applies. */

@@ -53,7 +53,7 @@ type Outcome = CreatedPayment | ApiError;
 
 /**
  * Creates payments. Concurrent requests share one statement and one flush to disk, and are answered only after that. A crash before
- * it leaves nothing; after a crash behind it a retry with the same Idempotency-Key finds the payment.
+ * the flush leaves nothing. After a later crash a retry with the same Idempotency-Key finds the payment.
  */
 export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
   const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {

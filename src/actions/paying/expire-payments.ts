@@ -13,8 +13,9 @@ const BATCH = 500;
 const MAX_WAIT_MS = 120_000;
 
 /**
- * The job that expires payments. It begins when the networks have been read up to the heads they had at the start of the node. That
- * read shows whether the database was restored; in that case payments that were open in the backup may have been paid since.
+ * The job that expires payments. It begins when the networks have been read up to the blocks that were final at the start of the
+ * node. That read shows whether the database was restored; in that case payments that were open in the backup may have been paid
+ * since.
  */
 export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): () => Promise<boolean> {
   const clock = unshifted(deps.world.clock);

@@ -88,9 +88,9 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
 }
 
 /**
- * The maximum of open coin actions of an account, and of a payment. An action can be sent until its deadline, so a newer one cannot
- * replace it: each is evidence until the chain has proved that it is over. A payer who refreshes the price every half minute needs
- * ten.
+ * The maximum number of open coin actions of an account, and of a payment. An action can be sent until its deadline, so a newer one
+ * cannot replace it: each is evidence until the chain has proved that it is over. A payer who refreshes the price every half minute
+ * needs ten.
  */
 const MOST_OPEN = { ofAccount: 12, ofPayment: 48 };
 /** The time of a block and its finality, after which the watcher has ended an action. */

@@ -21,7 +21,6 @@ export interface ReceiptRequest {
   readonly recipient: string;
   readonly language: Language;
   readonly merchantName: string;
-  /** The page of the receipt. */
   readonly pageUrl: string;
   readonly explorerUrl: string | null;
 }
@@ -31,8 +30,8 @@ const DAY_MS = 86_400_000;
 /** A second request for the same address within this time counts as the same request. */
 const SAME_REQUEST_MS = 10 * MINUTE_MS;
 /**
- * Receipts within a day: of one payment, to one inbox, and of one merchant. The limits prevent that the page of a payment floods an
- * inbox, and that a merchant who pays itself sends its own text to many people.
+ * Receipts within a day: of one payment, to one inbox, and of one merchant. Without the limits the page of a payment could flood an
+ * inbox, and a merchant who pays itself could send its own text to many people.
  */
 const PER_PAYMENT = 5;
 const PER_INBOX = 20;

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 
-/** Throws if an account is on the screening list. Returns the list. */
+/** Throws if an account is on the screening list. Returns the decision, which names the list. */
 export function refuseScreened(screening: Screening, accounts: readonly string[]) {
   const decision = screening.decide(accounts);
   if (decision.hits.length > 0) throw new ApiError('sanctioned_user', 'This account cannot pay here.');

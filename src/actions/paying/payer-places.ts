@@ -5,7 +5,7 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { lockNames } from '../../store/plumbing/locks.ts';
 
 export interface PayerLimits {
-  /** The maximum of open items of one payer on one network; no limit if undefined. */
+  /** The maximum number of open items of one payer on one network; no limit if undefined. */
   readonly openItemsPerPayer?: number;
 }
 
@@ -16,8 +16,8 @@ interface Acceptance {
 }
 
 /**
- * The remaining number and money of payers for open items. Transactions that accept items of the same payer run one after the
- * other, so that concurrent requests cannot exceed a limit together.
+ * The open items and amounts that each payer may still have accepted. Transactions that accept items of the same payer run one
+ * after the other, so that concurrent requests cannot exceed a limit together.
  */
 export async function readPlaces(
   tx: Tx,

@@ -7,7 +7,7 @@ import type { StoredItem } from '../../store/chain/items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
-/** The maximum of transfers and sweeps in a receipt, because anybody can send one unit ten thousand times. */
+/** The maximum number of transfers and sweeps in a receipt, because anybody can send one unit ten thousand times. */
 const MAX_PARTS = 100;
 
 interface DepositPayment {

@@ -8,7 +8,6 @@ import type { PaymentMover } from './move-payment.ts';
 export interface SoughtTransaction {
   /** The coin action that was given to the wallet. */
   readonly item: StoredItem;
-  /** The transaction that the wallet named. */
   readonly hash: string;
   /** `key:<id>` or `app:<id>`. */
   readonly actor: string;

@@ -4,7 +4,6 @@ import { quoteExpired } from './option-refusals.ts';
 
 export type BadVerdict = Exclude<Verdict, { is: 'good' }>;
 
-/** The error for a signature that cannot be carried out now. */
 export function refusalOf(verdict: BadVerdict): ApiError {
   return REFUSALS[reasonOf(verdict)]();
 }

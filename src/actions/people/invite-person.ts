@@ -29,7 +29,7 @@ export interface InviteInput {
   readonly role: Role;
   readonly refundLimits: readonly RefundLimit[] | null;
   readonly mail?: LinkMail | undefined;
-  /** The maximum of people of the partner or merchant. Undefined for operators, who have no limit. */
+  /** The maximum number of people of the partner or merchant. Undefined for operators, who have no limit. */
   readonly maxPeople?: number;
 }
 

@@ -19,9 +19,9 @@ export interface RelaySettings {
   minBalance?(network: string): bigint | undefined;
   /** The highest fee per unit of gas. */
   feeCap?(network: string): bigint | undefined;
-  /** The maximum of gas for all transactions of one item. */
+  /** The maximum gas for all transactions of one item. */
   gasPerItem?(network: string): bigint | undefined;
-  /** The maximum of gas for the items of one payer within an hour. */
+  /** The maximum gas for the items of one payer within an hour. */
   gasPerPayerHour?(network: string): bigint | undefined;
   /** The maximum cost of gas on a network within an hour. */
   gasCostPerHour?(network: string): bigint | undefined;

@@ -16,9 +16,11 @@ export const RANGE = 500;
  */
 const BEFORE_MS = { paid: 24 * 60 * 60_000, swept: 10 * 60_000 };
 
-/** The maximum of ranges of one search in a round. The next round continues, so that an old item does not delay the watcher. */
+/**
+ * The maximum number of ranges of one search in a round. The next round continues, so that an old item does not delay the watcher.
+ */
 export const MOST_RANGES = 40;
-/** The maximum of remembered searches. */
+/** The maximum number of remembered searches. */
 const MOST_SEARCHES = 10_000;
 
 interface MissedEventInput {

@@ -16,7 +16,7 @@ import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** The maximum of blocks per round. After days offline the next rounds read the rest. */
+/** The maximum number of blocks per round. After days offline the next rounds read the rest. */
 const MAX_RANGE = 500;
 /** The first reading of a chain begins this far below the head. */
 const LOOK_BACK = 32;

@@ -13,8 +13,8 @@ import { orUnknown, SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * The maximum of events that are proved in a round. The others wait for the next one, because strangers can cause any number of
- * them.
+ * The maximum number of events that are proved in a round. The others wait for the next one, because strangers can cause any number
+ * of them.
  */
 const MAX_PROVED = 50;
 

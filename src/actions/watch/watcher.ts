@@ -25,7 +25,7 @@ export interface WatchSettings {
   sweepFrom?(network: string): bigint | undefined;
   /** The part of the requested amount that may be missing after the deadline, in hundredths of a percent. */
   toleranceBasisPoints?(): number;
-  /** The maximum of payments, outgoing items and deposit addresses in a round; 500 if undefined. */
+  /** The maximum number of payments, outgoing items and deposit addresses in a round; 500 if undefined. */
   readonly mostPerRound?: number;
 }
 

@@ -11,7 +11,6 @@ import { type CommandDeps, command } from '../command.ts';
 import { type EndpointDeps, refuseForeignMerchants, refuseTooMany } from './create-endpoint.ts';
 import { inForce, newSecret } from './endpoint-secrets.ts';
 
-/** A request about an endpoint of the caller. */
 export interface EndpointRequest {
   readonly endpointId: string;
   readonly actor: string;
@@ -29,7 +28,7 @@ export interface EndpointChanges {
 }
 
 export const DISABLED_ALERT = 'webhook_endpoint_disabled';
-/** The maximum of active secrets. Each adds a signature to every request. */
+/** The maximum number of active secrets. Each adds a signature to every request. */
 const MAX_SECRETS = 5;
 
 export function changeEndpoint(

@@ -58,12 +58,12 @@ export interface Courier {
 }
 
 /**
- * The maximum of deliveries that this node has claimed, in total and for one partner. A claimed delivery is attempted even if
- * payments came meanwhile, so a node claims only enough to keep its attempts going between two rounds.
+ * The maximum number of deliveries that this node has claimed, in total and for one partner. A claimed delivery is attempted even
+ * if payments came meanwhile, so a node claims only enough to keep its attempts going between two rounds.
  */
 const PLACES = 4_096;
 const CLAIMS: PlaceLimits = { ofPartner: 256, reserved: 8, withReserved: 512 };
-/** The maximum of attempts of one partner in flight. Each endpoint has a window as well. */
+/** The maximum number of attempts of one partner in flight. Each endpoint has a window as well. */
 const IN_FLIGHT: PlaceLimits = { ofPartner: 128, reserved: 4, withReserved: 256 };
 /** Longer than the wait for the window, an attempt and the storage of its result. */
 const CLAIM_MS = 30_000;
@@ -72,7 +72,7 @@ const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
 /** The number of turns of the event loop in which results are gathered. */
 const GATHERED_TURNS = 8;
-/** The maximum of endpoints whose pace is remembered. Others begin with a new one. */
+/** The maximum number of endpoints whose pace is remembered. Others begin with a new one. */
 const MAX_LANES = 20_000;
 
 /**

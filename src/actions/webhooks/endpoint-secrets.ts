@@ -23,7 +23,10 @@ export function newSecret({ world, secrets }: SecretDeps, endpointId: string): {
 /** The secrets that sign now, the newest first. Throws a `WrongSecretError`. */
 export type SecretOpener = (endpoint: Pick<Endpoint, 'id' | 'secrets'>, now: Date) => KeyObject[];
 
-/** The maximum of unwrapped secrets in memory. Unwrapping a secret and creating its key takes several times as long as signing. */
+/**
+ * The maximum number of unwrapped secrets in memory. Unwrapping a secret and creating its key takes several times as long as
+ * signing.
+ */
 const MAX_OPENED = 10_000;
 
 export function createSecretOpener({ secrets }: Pick<SecretDeps, 'secrets'>): SecretOpener {

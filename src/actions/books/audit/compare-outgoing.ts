@@ -29,7 +29,6 @@ export async function compareOutgoing(
   };
 }
 
-/** The fields in which an event differs from the stored transfer. */
 export function differingTerms(
   event: PaidEvent,
   { asset, amount, recipient }: Pick<ComparedOutgoing, 'asset' | 'amount' | 'recipient'>,

@@ -107,7 +107,7 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
   const freezes = isLacking && !isFrozen && (isMissing || (before !== undefined && isShort(before)));
   const lifts = isFrozen && !isLacking;
   await command(deps, async (tx, at) => {
-    // The freezes are locked first, so that no transaction that waits for them also waits for the other locks of this one.
+    // The freezes are locked first: while this transaction waits for them it must hold no other lock.
     if (freezes || lifts) await lockFreezes(tx);
     const row = { ...reading, at };
     const mac = macOfRow(deps.rowKeys, TABLE, fieldsOf(row));

@@ -29,7 +29,7 @@ export async function restoreMovements(
     const movements = found.flatMap((transfer) => {
       const place = byAddress.get(transfer.to);
       const header = blocks.get(transfer.block.number);
-      // The verdicts of the screening are not on the chain, so the senders must be screened again.
+      // The verdicts of the screening are not on the chain, so restored movements count as not screened.
       return place === undefined || header?.hash !== transfer.block.hash
         ? []
         : [{ ...movementOf(transfer, { place, header, payers }), isScreened: false }];

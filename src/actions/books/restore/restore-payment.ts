@@ -125,7 +125,6 @@ async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): 
 interface RestoredSuccess {
   readonly payment: Payment;
   readonly settlement: MovePaymentInput['settlement'];
-  /** The nonce of the mined transaction. */
   readonly nonce: number | null;
   readonly now: Date;
 }

@@ -26,7 +26,7 @@ export type HeldCover =
   | { readonly is: 'waiting'; readonly for: RefundHold };
 
 /**
- * Takes the held part of a refund, and returns the lots that the refund had taken before. A held amount that is on its way to the
+ * Takes the held part of a refund, and releases the lots that the refund had taken before. A held amount that is on its way to the
  * merchant belongs to the merchant, and floats pay instead. The caller has locked the payment.
  */
 export async function takeHeld(tx: Tx, part: HeldPart): Promise<HeldCover> {

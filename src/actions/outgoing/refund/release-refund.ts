@@ -20,7 +20,7 @@ export async function releaseRefund(tx: Tx, { refund, at }: { refund: Refund; at
   }
 }
 
-/** Returns the cover of a refund to the floats and to the held amount. */
+/** Gives the cover of a refund back to the floats and to the held amount. */
 async function uncover(tx: Tx, refund: Refund, at: Date): Promise<void> {
   const { id: subject, network, asset, merchantId } = refund;
   const about = aboutRefund(refund);

@@ -17,7 +17,7 @@ export function listNaming(
   return hits.length > 0 && list !== null ? list : undefined;
 }
 
-/** Prevents that a merchant signs for a recipient on the present screening list. */
+/** Prevents a merchant from signing for a recipient on the present screening list. */
 export function refuseListed(
   screening: Screening,
   refund: { readonly network: string; readonly recipient: string },

@@ -27,8 +27,8 @@ type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
 const MAX_PROVED = 50;
 
 /**
- * Checks the return of a float or of unexpected money before it is signed. An operator has examined the money that he returns.
- * Nobody has examined money that a partner returns, so the chain must show it.
+ * Checks the return of a float or of unexpected money before it is signed. Operators examine the money before they order its
+ * return. Nobody has examined money that a partner returns, so the chain must show it.
  */
 export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
   // Only an operator can order the return of a float.

@@ -25,7 +25,7 @@ export interface RequestReturnInput {
   readonly merchantId: string;
   readonly destination: Account;
   readonly actor: string;
-  /** The time before which the return is not sent. */
+  /** The wait before the return is sent. */
   readonly coolingOffMs: number;
 }
 

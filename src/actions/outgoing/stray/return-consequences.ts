@@ -62,7 +62,7 @@ async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | un
   return stray;
 }
 
-/** Returns the parts of the cover to the lot and to the floats. */
+/** Gives the parts of the cover back to the lot and to the floats. */
 async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
   const { id, network, asset } = stray;
   const cover = coverOfStray(stray, await deleteSpends(tx, id));

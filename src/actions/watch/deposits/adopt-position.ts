@@ -58,7 +58,7 @@ function partsOf(
 
 /**
  * Assigns the late money of the older version, in its order, to the unexpected lots, in theirs. A row with exactly one lot is
- * linked to it, unless its return has begun. The other lots are returned, so that they are not reported again.
+ * linked to it, unless its return has begun. The result is the ids of the other lots, which must not be reported again.
  */
 async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'lots'>): Promise<string[]> {
   const queue = lots.filter(({ reason }) => reason !== null);

@@ -82,7 +82,7 @@ export async function explainPlace(
   return { is: 'known', block, isAlone: finding.is === 'alone', proved: [...proved, ...others], refuted, unlisted };
 }
 
-/** The maximum of small movements that one check proves at once. */
+/** The maximum number of small movements that one check proves at once. */
 const MAX_REST = 10_000;
 
 /** A single endpoint that suffices has listed the movements itself, so it need not confirm them. */

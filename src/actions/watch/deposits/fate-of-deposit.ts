@@ -29,7 +29,7 @@ export async function fateOfDeposit(
   if (deposit === undefined) return { is: 'unclear' };
   // Endpoints may have omitted movements from the list, so the balance is read at this block.
   if (!(await lookAt(deps, watcher, deposit, view))) return { is: 'unclear' };
-  // The payment has ended by other money.
+  // The payment has ended without this address.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
   const counted = await countedOf(deps, deposit);
@@ -56,9 +56,9 @@ async function countedOf(
 }
 
 /**
- * True if less than the requested amount has arrived at the deposit address, counting a final block and the known transfers of
- * later blocks. For a larger amount two endpoints must agree. On a network that cannot be read the known transfers decide, because
- * the payment was open beside that address before its attempt, too.
+ * True if less than the requested amount has arrived at the deposit address, by a final block and by the known transfers of later
+ * blocks. For a larger amount two endpoints must agree. On a network that cannot be read the known transfers decide, because the
+ * payment was open beside that address before its attempt, too.
  */
 export async function isShortAddress(
   deps: WatchDeps,

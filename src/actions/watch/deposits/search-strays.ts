@@ -13,7 +13,6 @@ import { type CommandDeps, command } from '../../command.ts';
 
 interface MoneyPlace {
   readonly commitment: string;
-  /** The network and the asset of the money. */
   readonly network: string;
   readonly asset: string;
   /** True if the payment did not request it: another asset, or another network. */
