@@ -7,9 +7,12 @@ import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relay
 import { sendDue } from './send-due.ts';
 import { tendSends } from './tend-sends.ts';
 
-/** Nonces are pipelined, so that throughput does not depend on the time between blocks, but with a bound. */
+/** Nonces are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
 const MAX_IN_FLIGHT = 16;
-/** Isolated items, which may fail in any way, get a quarter of the places. */
+/**
+ * Items of contract accounts, and of payers whose items have failed, may fail in any way. They are sent in isolated transactions,
+ * which get a quarter of the places.
+ */
 const MAX_APART_IN_FLIGHT = 4;
 
 /** An endpoint that reports a later time would make every item seem too late to be sent. */

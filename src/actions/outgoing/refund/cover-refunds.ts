@@ -69,7 +69,7 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
   const [payment] = await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
   const refund = await lockFreeRefund(tx, { id, now: at });
   if (payment === undefined || (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds')) return;
-  // The merchant's account was asked to sign for the refund. That request must expire before a float pays.
+  // An outgoing row means that the merchant's account was asked to sign. That request must expire before a float pays.
   if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, deps, refund, at))) return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });

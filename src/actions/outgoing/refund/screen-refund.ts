@@ -27,8 +27,8 @@ export function refuseListed(
 }
 
 /**
- * Ends a locked, uncovered refund whose recipient is on the present screening list, and returns it if it did. A held amount stays
- * reserved for the refund. The operator can retry it when the list has changed.
+ * Ends a locked, uncovered refund whose recipient is on the present screening list, and returns the ended refund. Undefined if the
+ * recipient is not listed. A held amount stays reserved for the refund, which the operator can retry when the list has changed.
  */
 export async function screenRefund(
   tx: Tx,

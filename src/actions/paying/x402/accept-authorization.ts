@@ -41,8 +41,8 @@ export type Acceptance =
   | { readonly is: 'unclear' };
 
 /**
- * Accepts a payer's authorization for a payment. A payment accepts one at a time; a repeated one counts as the accepted one. It
- * becomes a due item in the transaction that moves the payment, and nothing is sent before that. So the authorization is always
+ * Accepts a payer's authorization for a payment. A payment accepts one authorization at a time, and repetitions of it. The
+ * authorization becomes a due item in the transaction that moves the payment, and nothing is sent before that. So it is always
  * known afterwards, and its payer is not asked for another one while it may still be carried out.
  */
 export async function acceptAuthorization(
