@@ -10,7 +10,7 @@ import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
 
 const HOUR_MS = 3_600_000;
 const CHECK_EVERY_MS = 10_000;
-/** Isolated items (see `relay-once.ts`) may use a quarter of the network's budget. The rest is for payments that cannot fail. */
+/** Isolated items (see `relay-once.ts`) may use a quarter of the network's budget, so that they cannot stop the others. */
 const APART_SHARE = 4n;
 /** The pause of items of a payer whose budget is spent. */
 const DEFER_MS = 30_000;
