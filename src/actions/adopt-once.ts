@@ -6,8 +6,8 @@ import { type CommandDeps, command } from './command.ts';
 const ACTION = 'rows.adopted';
 
 /**
- * Gives the rows of an older version their MACs, once in the life of a database. The entry in the audit log, which cannot be
- * removed, is the mark: a row without a MAC that appears later was not written by the gateway. The work returns the number of
+ * Writes the MACs of rows that an older version stored without one, once in the life of a database. The append-only audit log
+ * records that this was done: a row without a MAC that appears later was not written by the gateway. The work returns the number of
  * rows.
  */
 export function adoptOnce(

@@ -5,27 +5,27 @@ import type { CommandDeps } from './command.ts';
 
 /** Alerts of one name that follow a condition which is checked repeatedly. */
 export interface Alarms {
-  /** Raises the alert with a message, clears it without one. Called at every look; writes on a change and once a minute. */
+  /** Raises the alert with a message, clears it without one. Called at every check; writes on a change and once a minute. */
   set(subject: string, message: string | undefined): Promise<void>;
 }
 
 export interface AlarmOptions {
   /**
-   * The condition is one of this node, such as an unreachable rate source, and other nodes may see it otherwise. A node then
-   * clears only an alert that it raised itself, or that no node has seen for a while. Without it the condition is the same for
-   * all nodes, and the last look decides.
+   * The condition is one of this node, such as an unreachable rate source, and may differ on other nodes. A node then clears only
+   * an alert that it raised itself, or that no node has raised again for `UNSEEN_MS`. Without this option the condition is the same
+   * for all nodes, and the last check decides.
    */
   readonly isPerNode?: boolean;
 }
 
-/** An alert that lasts is seen again this often, and an alert that is over is cleared again this often. */
+/** A lasting alert is raised again, and an absent one cleared again, at this interval. */
 const REPEAT_MS = 60_000;
-/** Longer than two looks of a node that is alive: the rarest look is once a minute. */
+/** Longer than two checks of a living node: the rarest check runs once a minute. */
 const UNSEEN_MS = 3 * REPEAT_MS;
 
 /**
- * The memory of a node only saves writes, for a minute: another node may have raised or cleared the alert since. So the
- * table converges to the present state of the condition, whichever nodes come and go.
+ * The memory of a node only saves writes, for a minute: another node may have raised or cleared the alert since. So the table
+ * converges to the present state of the condition, whichever nodes start and stop.
  */
 export function createAlarms(
   deps: CommandDeps & { log: Log },

@@ -3,7 +3,7 @@ import type { Log } from '../runtime/world.ts';
 import { type Alert, deleteAlert, upsertAlert } from '../store/plumbing/alerts.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Something a person should look at. It stays listed, and is exported as a metric, until it is cleared. */
+/** An alert asks a person to act. It stays listed, and is exported as a metric, until it is cleared. */
 export async function raiseAlert(
   deps: CommandDeps & { log: Log },
   alert: Pick<Alert, 'name' | 'subject' | 'message'>,

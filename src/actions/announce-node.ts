@@ -4,18 +4,17 @@ import { putNode } from '../store/plumbing/nodes.ts';
 import { type CommandDeps, command } from './command.ts';
 
 export interface NodeDeps extends CommandDeps {
-  /** The name of the machine. */
   readonly host: string;
   readonly config: { readonly roles: readonly string[] };
   readonly secrets: Pick<Secrets, 'ids'>;
 }
 
-/** A node that is not seen for this long has stopped, or cannot reach the database. */
+/** A node without an announcement for this long has stopped, or cannot reach the database. */
 export const NODE_GONE_MS = 30_000;
-/** Stopped nodes stay in the list for a while, so that an operator sees them. */
+/** Stopped nodes stay in the list for an hour, so that an operator sees them. */
 const FORGOTTEN_MS = 3_600_000;
 
-/** Tells operators that this node runs, and with which master secrets. */
+/** Announces to operators that this node runs, and with which master secrets. */
 export function createAnnouncement(given: NodeDeps): () => Promise<boolean> {
   const deps = { ...given, world: unshiftedWorld(given.world) };
   const { host, world } = deps;

@@ -5,13 +5,15 @@ import type { CommandDeps } from './command.ts';
 
 export interface ClockCheckDeps extends CommandDeps {
   readonly log: Log;
-  /** The name of the machine. */
   readonly host: string;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
 }
 
-/** Raises an alert while the clock of this machine is wrong: other programs on it go by that clock. */
+/**
+ * Raises an alert while the clock of this machine is wrong. The gateway itself uses the clock of the database, but other programs
+ * on the machine do not.
+ */
 export function createClockCheck(deps: ClockCheckDeps): () => Promise<boolean> {
   const alarms = createAlarms(deps, 'clock_off', { isPerNode: true });
   return async () => {

@@ -7,10 +7,10 @@ import { createLasting } from './lasting.ts';
 
 /** Every fact that ends a payment or releases money needs this many endpoints. */
 const QUORUM = 2;
-/** Endpoints are left alone for a moment after a failure, and then asked again. */
+/** A failing endpoint is skipped for a moment and then asked again, so shorter failures need no alert. */
 const LASTS_MS = 30_000;
 
-/** Raises an alert while a network has fewer endpoints than its quorum. Nodes may reach different ones. */
+/** Raises an alert while a network has fewer working endpoints than its quorum. Nodes may reach different endpoints. */
 export function createEndpointCheck(deps: CommandDeps & { log: Log; chains: Chains }): () => Promise<boolean> {
   const alarms = createAlarms(deps, 'endpoints_missing', { isPerNode: true });
   const lasting = createLasting(deps.world.clock, LASTS_MS);
@@ -23,7 +23,7 @@ export function createEndpointCheck(deps: CommandDeps & { log: Log; chains: Chai
   };
 }
 
-/** A network with a single configured endpoint has an alert of its own, `endpoint_alone`. */
+/** A network with a single configured endpoint raises another alert, `endpoint_alone`. */
 function missing(chain: Chain): string | undefined {
   const { states } = chain.health();
   const down = states.filter(({ trouble }) => trouble !== undefined);

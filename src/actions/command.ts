@@ -17,7 +17,7 @@ import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 export interface CommandDeps {
   readonly db: Database;
   readonly world: World;
-  /** Where the command comes from. Every audit entry of the command records it. */
+  /** The source of the command, recorded in its audit entries. */
   readonly origin?: Origin | undefined;
 }
 
@@ -27,7 +27,9 @@ const ATTEMPTS = 3;
 /** How long a request waits for an earlier one with the same key. */
 const KEY_WAIT_MS = 5_000;
 
-/** Runs the work in a transaction; a lost race (deadlock, serialization) runs it again, at most three times in all. */
+/**
+ * Runs the work in a transaction. A lost race (deadlock, serialization failure) runs the work again, at most three times in all.
+ */
 export async function command<T>({ db, world, origin }: CommandDeps, work: Work<T>): Promise<T> {
   const whole = async (tx: Tx) => {
     const result = await work(tx, new Date(world.clock.nowMs()));
@@ -39,7 +41,7 @@ export async function command<T>({ db, world, origin }: CommandDeps, work: Work<
   return result;
 }
 
-/** The same for a single statement, which is a transaction by itself and takes one round trip instead of three. */
+/** `command` for a single statement, which is a transaction by itself and takes one round trip instead of three. */
 export async function commandOfOne<T>(
   { db, world }: CommandDeps,
   draft: (now: Date) => SingleStatement<T>,
@@ -57,22 +59,21 @@ async function retried<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An answer as a client gets it. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** A request that carried an Idempotency-Key: its scope, and everything that gives it its meaning. */
+/** A request with an Idempotency-Key. A later request with the key must have the same `meaning`. */
 export interface IdempotentRequest {
   readonly scope: IdempotencyScope;
   readonly meaning: unknown;
 }
 
 /**
- * Does the work once per key. Claim, work and answer share one transaction: a crash at any line leaves either all of
- * it or nothing, and a retry then finds the answer or a free key. Refusals that the error catalogue marks `isReplayed` are
- * answers too and are stored; every other error rolls the claim back, so that it uses up no key.
+ * Does the work once per key. Claim, work and answer share one transaction: after a crash a retry finds either the answer or a free
+ * key. Refusals that the error catalogue marks `isReplayed` are stored as answers, too. Every other error rolls the claim back, so
+ * that the key stays free.
  */
 export async function idempotentCommand(
   deps: CommandDeps,
@@ -95,8 +96,8 @@ export async function idempotentCommand(
 }
 
 /**
- * The answer to an earlier request with the key, for routes that judge a request by what time can change, such as its own
- * expiry: a retry of an accepted request must find its answer.
+ * The answer to an earlier request with the key. For routes that check a condition which changes with time, such as the expiry of
+ * the request: the retry of an accepted request must get its answer, not a refusal.
  */
 export async function findReplay(
   { db }: Pick<CommandDeps, 'db'>,
@@ -110,7 +111,7 @@ function replayOf(stored: StoredAnswer, hash: string): Answer & { isReplayed: bo
   if (stored.requestHash !== hash) throw otherRequest();
   const { status, createdAt } = stored;
   const body = JSON.parse(stored.body);
-  // A refusal is given again although its reason may be gone. Its reader must learn why, and how to go on.
+  // A stored refusal is repeated although its reason may be gone. The text says why, and how to go on.
   const text = `This is the stored answer of ${createdAt.toISOString()} for this Idempotency-Key; use a new key to try again.`;
   return { status, body: status < 400 ? body : { ...body, message: `${body.message} ${text}` }, isReplayed: true };
 }

@@ -2,19 +2,19 @@ import { ChainUnavailableError } from '../chains/chain.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
 import { LeaseLostError } from './lease.ts';
 
-/** True if the error concerns only this row, so that it can be set aside while the others continue. */
+/** True if the error concerns only this row, so that the row can be set aside while the others continue. */
 export function isItsOwnFault(error: unknown): boolean {
   if (error instanceof ChainUnavailableError || error instanceof LeaseLostError) return false;
   return databaseFault(error) === undefined;
 }
 
-/** Tells of the error, and puts the row to the back of its queue: rows that cannot progress must not fill it. */
+/** Reports the error, and moves the row to the back of its queue: rows that cannot progress must not fill the queue. */
 type SetAside<Row> = (row: Row, error: unknown) => unknown;
 
 /**
- * Does the work on each row apart, one after the other. An error of one row stops no other: every loop over rows of which each
- * has a transaction of its own runs here. An error that `setAside` throws is thrown when all rows had their turn. The outage of
- * a chain or of the database ends the loop at once.
+ * Works on each row in isolation, one after the other: an error of one row does not stop the others. For loops in which every row
+ * has its own transaction. An error thrown by `setAside` is thrown again after the last row. An outage of the chain or of the
+ * database ends the loop at once.
  */
 export async function eachApart<Row>(
   rows: Iterable<Row>,
@@ -26,7 +26,7 @@ export async function eachApart<Row>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** The same for all rows at once. */
+/** `eachApart` with all rows at once. */
 export async function allApart<Row>(
   rows: readonly Row[],
   work: (row: Row) => Promise<unknown>,

@@ -5,14 +5,13 @@ import type { Item, ItemMethod } from '../domain/item.ts';
 import { openSeal, possibleIds, sealedIds } from '../domain/seal.ts';
 import type { SubjectKeyDeps } from './subject-keys.ts';
 
-/** An event with a subject. */
 export type SubjectEvent = Extract<ChainEvent, { subject: string }>;
 
 type Terms = Omit<Item, 'subject' | 'seal'>;
 
 /**
- * The id of a payment, payout, refund or return that an event names. The first releases show the id itself, and anybody may
- * name any id. Later ones show a seal: the id is undefined unless this gateway has sealed these very terms.
+ * The id of the payment, payout, refund or return that an event names. Contracts of the first releases emit the id itself, so
+ * anybody may name any id. Later contracts emit a seal: the id is undefined unless this gateway has sealed exactly these terms.
  */
 export function subjectOfEvent(
   { subjectKeys }: SubjectKeyDeps,
@@ -24,7 +23,7 @@ export function subjectOfEvent(
   return openSeal(subjectKeys, event.subject, chain.sealedTerms(terms));
 }
 
-/** All terms of an item, from its event. Undefined for events of the first releases, which do not show all. */
+/** All terms of an item, from its event. Undefined for events of the first releases, which lack some of the terms. */
 export function termsOfEvent(network: string, event: SubjectEvent): Terms | undefined {
   if (event.terms === undefined) return undefined;
   const { collector, asset, recipient, amount, fee } = event;
@@ -49,21 +48,21 @@ export function termsOfEvent(network: string, event: SubjectEvent): Terms | unde
 
 const METHODS = { coin: 'native', permit2: 'permit2' } as const;
 
-/** The two forms of EIP-3009 use the same nonces. */
+/** Both forms of EIP-3009 share one nonce space, so the asset decides between them. */
 function methodOf(asset: string): ItemMethod {
   return findAsset(asset)?.pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
 }
 
 /**
- * The ids that an event may name, from its first 16 bytes alone, in hex. The first releases show the id, later ones encrypt
- * it. It is a hint, which the caller must prove by other means.
+ * The ids that an event may name, from the first 16 bytes of its subject, in hex. The first releases emit the id, later ones
+ * encrypt it. The result is a hint, which the caller must prove by other means.
  */
 export function hintedIds({ subjectKeys }: SubjectKeyDeps, head: string): string[] {
   if (!/^[0-9a-f]{32}$/.test(head)) return [];
   return [subjectFromBytes(Buffer.from(head, 'hex')), ...possibleIds(subjectKeys, head)];
 }
 
-/** The first 16 bytes of every subject that events of this id can have, in hex: `chain_events` is searched by them. */
+/** The first 16 bytes, in hex, of every subject that events of this id can have. `chain_events` is searched by them. */
 export function shownHeads({ subjectKeys }: SubjectKeyDeps, id: string): string[] {
   return [Buffer.from(idBytes(id)).toString('hex'), ...sealedIds(subjectKeys, id)];
 }

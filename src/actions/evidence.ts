@@ -18,15 +18,15 @@ import {
   weighNonces,
 } from '../domain/quorum.ts';
 
-/** The statements of a chain's endpoints about a fact, and the resulting finding. */
+/** The answers of a chain's endpoints about a fact, and the resulting finding. */
 export interface Heard<T> {
   readonly finding: Finding<T>;
   readonly statements: readonly Statement<T>[];
 }
 
 /**
- * Asks two endpoints about a fact, and the others only if those two do not agree. Undefined means that the endpoint
- * does not know yet. An endpoint that two others contradict is asked last from then on.
+ * Asks two endpoints about a fact, and the others only if those two disagree. `ask` returns undefined if the endpoint does not know
+ * yet. An endpoint contradicted by two others is asked last from then on.
  */
 export async function hear<T>(
   chain: Chain,
@@ -48,7 +48,7 @@ export async function hear<T>(
   return { finding, statements };
 }
 
-/** The height of the chain, by the same rule: of its head, or of the block that `ask` returns. */
+/** The height of the chain by the same quorum: of its head, or of the block that `ask` returns. */
 export async function hearHeights(
   chain: Chain,
   ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),
@@ -63,8 +63,8 @@ export async function hearHeights(
 }
 
 /**
- * The number of the account's mined transactions. Two endpoints are asked, and the others if those two differ: one of them is
- * behind, or lies.
+ * The number of the account's mined transactions. Two endpoints are asked, and the others if those two differ, because then one of
+ * the two is behind or lies.
  */
 export async function hearNonce(chain: Chain, account: string): Promise<HeardNonce> {
   const witnesses = chain.witnesses();
@@ -75,14 +75,13 @@ export async function hearNonce(chain: Chain, account: string): Promise<HeardNon
   return weighNonces([...first, ...others], ruleOf(chain, witnesses));
 }
 
-/** A block on which enough endpoints agree. */
 export interface HeardBlock {
   readonly block: Block;
-  /** True if a single endpoint vouches for it. */
+  /** True if only one endpoint confirms the block. */
   readonly isAlone: boolean;
 }
 
-/** The block of that height; rejects while too few endpoints show the same one. */
+/** The block at that height. Throws while too few endpoints report the same one. */
 export async function hearBlock(chain: Chain, number: number): Promise<HeardBlock> {
   const { finding, statements } = await hear(chain, (witness) => witness.block(number), blockKey);
   if (finding.is === 'agreed' || finding.is === 'alone')
@@ -91,10 +90,7 @@ export async function hearBlock(chain: Chain, number: number): Promise<HeardBloc
   throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on block ${number}: ${said}`);
 }
 
-/**
- * The identity of a block. The time is part of it, because a lying endpoint may report the right hash with a wrong
- * time.
- */
+/** The identity of a block. It includes the time, because a lying endpoint may report the right hash with a wrong time. */
 export function blockKey({ hash, timestampS }: Block): string {
   return `${hash} ${timestampS}`;
 }
@@ -107,7 +103,7 @@ export interface HeardEvents {
   readonly isAlone: boolean;
 }
 
-/** The events of these blocks according to the endpoints. Rejects while too few of them answer. */
+/** The events of these blocks according to the endpoints. Throws while too few of them answer. */
 export async function hearEvents(chain: Chain, fromBlock: number, toBlock: number): Promise<HeardEvents> {
   const { finding, statements } = await hear(
     chain,
@@ -130,7 +126,7 @@ function eventKey(event: ChainEvent): string {
   return JSON.stringify(event, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
 }
 
-/** The transfers of a transaction that enough endpoints show, and whether their block is final according to them. */
+/** The transfers of a transaction that enough endpoints report, and whether those endpoints consider their block final. */
 export async function hearTransfers(
   chain: Chain,
   hash: string,
@@ -158,7 +154,6 @@ function transferKey({ block, logIndex, asset, from, to, amount }: Incoming): st
   return [block.hash, logIndex, asset, from, to, amount].join(' ');
 }
 
-/** The statements as a sentence. */
 export function sayings<T>(statements: readonly Statement<T>[], show: (value: T) => string = String): string {
   return statements.map(({ by, says }) => `${by} says ${says === undefined ? 'nothing' : show(says)}`).join(', ');
 }

@@ -8,7 +8,7 @@ export interface LeaseDeps extends CommandDeps {
   readonly log: Log;
   /** A random name of this process. */
   readonly holder: string;
-  /** Long enough to survive a slow moment, short enough that a dead holder is soon replaced. */
+  /** Long enough to survive a slow moment, short enough to replace a dead holder soon. */
   readonly leaseMs?: number;
 }
 
@@ -20,7 +20,7 @@ export function leaseMsOf({ leaseMs = DEFAULT_LEASE_MS }: Pick<LeaseDeps, 'lease
   return leaseMs;
 }
 
-/** Another node has taken the lease over: this node may not write any more. */
+/** Another node has taken the lease, so this node may not write any more. */
 export class LeaseLostError extends Error {
   constructor(name: string) {
     super(`The lease ${name} was taken over.`);
@@ -29,8 +29,8 @@ export class LeaseLostError extends Error {
 }
 
 /**
- * Does the work while holding the lease. Returns false if the lease is taken. The signal aborts on stop and when the
- * lease is lost. That is a courtesy: the fencing number of every write keeps two holders apart.
+ * Does the work while holding the lease. Returns false if another node holds it. The signal aborts on stop and when the lease is
+ * lost. The signal only saves work; safety comes from the fencing number, which every write checks.
  */
 export async function whileLeading(
   given: LeaseDeps,
@@ -49,8 +49,8 @@ export async function whileLeading(
   const signal = AbortSignal.any([stop, lost.signal]);
   const released = renew(deps, lease, signal)
     .catch(() => lost.abort())
-    // Without this the next holder waits until the lease has run out. A stop releases the lease while the work still
-    // ends: from then on each fenced write of the work either comes before the next holder or is refused.
+    // Without the release the next holder waits until the lease has expired. A stop releases the lease while the work is still
+    // ending: from then on each fenced write of the work either comes before the next holder or is refused.
     .then(() => command(deps, (tx, now) => releaseLease(tx, lease, now)))
     .catch(() => {});
   try {
@@ -75,7 +75,7 @@ async function renew(deps: LeaseDeps, lease: Lease, signal: AbortSignal): Promis
       }
       heldUntilMs = untilMs;
     } catch (error) {
-      // The database may be unreachable for a moment. The lease is valid until its end.
+      // The database may be unreachable for a moment. The lease stays valid until it expires.
       if (error instanceof LeaseLostError || deps.world.clock.nowMs() >= heldUntilMs) throw error;
     }
   }

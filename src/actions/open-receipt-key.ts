@@ -11,7 +11,6 @@ export interface SecretDeps extends CommandDeps {
   readonly secrets: Secrets;
 }
 
-/** The master secret at hand is not the one that the secrets of the database were wrapped with. */
 export class OtherMasterSecretError extends Error {
   constructor() {
     super(
@@ -26,8 +25,8 @@ const PURPOSE = 'receipt key';
 const SEED_BYTES = 32;
 
 /**
- * The key that signs receipts. The first node makes it, all nodes share it. A key that an older version stored in clear
- * is wrapped, and its clear copy is removed.
+ * The key that signs receipts. The first node creates it, and all nodes share it. A key that an older version stored in clear text
+ * is wrapped, and its clear copy is deleted.
  */
 export function openReceiptKey(deps: SecretDeps): Promise<ReceiptKey> {
   return command(deps, async (tx, now) => {
@@ -37,15 +36,15 @@ export function openReceiptKey(deps: SecretDeps): Promise<ReceiptKey> {
     const clearSeed = clear.get('receipt');
     const signing = await findSigningKey(tx, deps);
     if (signing === undefined) return storeKey(tx, deps, { seed: clearSeed ?? newSeed(deps), now });
-    // A node of an older version was started after a newer one. Its receipts must stay verifiable.
+    // A node of an older version was started after a newer one, and signed receipts with the clear key. They must stay verifiable.
     if (clearSeed !== undefined) await storeRetired(tx, clearSeed, now);
     return signing;
   });
 }
 
 /**
- * Replaces the key that signs receipts, and returns the ids of both. A wrong master secret replaces nothing, unless the
- * right one is lost.
+ * Replaces the key that signs receipts, and returns the ids of both keys. Throws with a wrong master secret, unless the right one
+ * is lost.
  */
 export async function renewReceiptKey(
   tx: Tx,
@@ -59,14 +58,17 @@ export async function renewReceiptKey(
   return { before: before?.publicJwk.kid ?? null, after: publicJwk.kid };
 }
 
-/** False if the secrets of the database were wrapped with a master secret that is not at hand: it was rotated meanwhile. */
+/**
+ * False if the secrets of the database are wrapped with a master secret that this node lacks, because the secret was rotated
+ * meanwhile.
+ */
 export async function knowsNewestSecret(db: Reader, { ids }: Pick<Secrets, 'ids'>): Promise<boolean> {
   const keys = await listReceiptKeys(db);
   const wrapped = keys.map(({ wrappedSeed }) => wrappedSeed).find((seed) => seed !== null);
   return wrapped == null || ids.includes(wrappedBy(wrapped));
 }
 
-/** Fails with an `OtherMasterSecretError` if the master secret at hand does not open the database. */
+/** Throws an `OtherMasterSecretError` if the configured master secret does not open the secrets of the database. */
 export async function refuseOtherSecret(deps: SecretDeps): Promise<void> {
   await findSigningKey(deps.db.sql, deps);
 }

@@ -22,15 +22,14 @@ import { type Pages, renewMacs } from './renew-macs.ts';
 import type { RowKeyDeps } from './row-keys.ts';
 
 /**
- * Every account that was ever an account of ours is a row with a MAC. Settings name the present accounts alone, and the chain
- * shows the acts of earlier ones for ever.
+ * Every account that was ever ours has a row with a MAC. The settings name only the present accounts, but the chain keeps the
+ * transactions of earlier ones.
  */
 
 const TABLE = 'own_accounts';
 
 type AccountFields = Omit<OwnAccount, 'mac'>;
 
-/** The start would use another intermediate account while the money of the books is on the stored one. */
 export class OtherIntermediateError extends Error {
   constructor({ network, stored, configured, held }: OtherIntermediate) {
     super(
@@ -47,7 +46,7 @@ interface OtherIntermediate {
   readonly network: string;
   readonly stored: string;
   readonly configured: string;
-  /** Accounts of the books that are not empty. */
+  /** Accounts of the books with a balance other than zero. */
   readonly held: readonly string[];
 }
 
@@ -55,7 +54,7 @@ interface ReadDeps extends RowKeyDeps {
   readonly db: { readonly sql: Reader };
 }
 
-/** The accounts of a network that are ours: those of the settings, and all earlier ones. */
+/** All accounts of ours on a network: the configured ones and all earlier ones. */
 export async function ownAccounts({ db, rowKeys }: ReadDeps, connected: ConnectedChain): Promise<string[]> {
   const stored = await storedAccounts(db.sql, { rowKeys }, connected.chain.network.chainId);
   return unique([...configuredAccounts(connected), ...stored]).map(({ address }) => address);
@@ -68,17 +67,17 @@ export async function intermediateAccounts({ db, rowKeys }: ReadDeps, connected:
   return unique(all).map(({ address }) => address);
 }
 
-/** The rows with a right MAC. All others count for nothing. */
+/** Only rows with a valid MAC. All others are ignored. */
 export async function storedAccounts(db: Reader, deps: RowKeyDeps, network: string): Promise<OwnAccount[]> {
   return (await listOwnAccounts(db, network)).filter((row) => isOwnAccount(deps, row));
 }
 
-/** The intermediate account of a network that was named last. */
+/** The intermediate account of a network that was stored last. */
 export async function intermediateInForce(db: Reader, deps: RowKeyDeps, network: string): Promise<string | undefined> {
   return lastIntermediate(await storedAccounts(db, deps, network))?.address;
 }
 
-/** Stores the accounts of the settings. Rejects if the money of the books is on another intermediate account. */
+/** Stores the configured accounts. Throws if another intermediate account holds money of the books. */
 export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readonly chains: Chains }): Promise<void> {
   for (const connected of deps.chains.list()) {
     await command(deps, async (tx, now) => {
@@ -96,7 +95,10 @@ export async function rememberAccounts(deps: CommandDeps & RowKeyDeps & { readon
   }
 }
 
-/** Makes an account the intermediate account of a network by the word of an operator, wherever the money of the books is. */
+/**
+ * Makes an account the intermediate account of a network on the order of an operator, even if another account holds money of the
+ * books.
+ */
 export function adoptAccount(
   deps: CommandDeps & RowKeyDeps,
   { network, address, actor }: { readonly network: string; readonly address: string; readonly actor: string },
@@ -120,7 +122,6 @@ export function adoptAccount(
   });
 }
 
-/** Writes MACs under the newest key. Returns their number. */
 export function renewAccountMacs(
   pages: Pages,
   deps: RowKeyDeps,
@@ -139,7 +140,7 @@ export function isOwnAccount({ rowKeys }: RowKeyDeps, row: OwnAccount): boolean 
   return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
 }
 
-/** A job that raises an alert for every row that the gateway has not written. */
+/** A job that raises an alert for every row that the gateway did not write. */
 export function createAccountCheck(deps: CommandDeps & RowKeyDeps & { readonly log: Log }): () => Promise<boolean> {
   const alarms = createAlarms(deps, 'account_refused');
   return async () => {
@@ -170,7 +171,7 @@ async function refuseOther(tx: Tx, connected: ConnectedChain, stored: readonly O
   });
 }
 
-/** Relayers stay in force. Of intermediate accounts the last one is. */
+/** Every stored relayer stays in force, but only the last intermediate account. */
 function isInForce({ address, kind }: Pick<OwnAccount, 'address' | 'kind'>, stored: readonly OwnAccount[]): boolean {
   if (kind === 'intermediate') return isSameAddress(lastIntermediate(stored)?.address ?? '', address);
   return stored.some((row) => row.kind === kind && isSameAddress(row.address, address));

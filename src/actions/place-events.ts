@@ -2,7 +2,7 @@ import { placeEvents } from '../store/events/placing.ts';
 import type { Lease } from '../store/plumbing/leases.ts';
 import { type CommandDeps, commandOfOne } from './command.ts';
 
-/** Keeps a round short: its events are announced when it ends. */
+/** Keeps a round short, because its events are announced at its end. */
 const MAX_BATCHES = 500;
 
 export const PLACING_LEASE = 'events';

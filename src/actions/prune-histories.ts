@@ -5,13 +5,13 @@ import { pruneTakeovers } from '../store/plumbing/leases.ts';
 import { type CommandDeps, command } from './command.ts';
 
 /**
- * Past alerts, takeovers of leases and lost events are kept this long. They only help people to understand. A visit must
- * stay as long as its payment can be opened, or it would be counted twice.
+ * The retention of past alerts, takeovers of leases and lost events, which only help people to understand. A visit must be kept as
+ * long as its payment can be opened, or it would be counted twice.
  */
 const KEPT_MS = 90 * 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
-/** Deletes old rows of the histories that `till explain` reads, and of visits. Returns true if there are more. */
+/** Deletes old visits, and old rows of the histories that `till explain` reads. Returns true if there are more. */
 export function pruneHistories(deps: CommandDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
     const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };

@@ -3,15 +3,15 @@ import { type CommandDeps, command } from './command.ts';
 
 export interface RecordedCommand {
   readonly actor: string;
-  /** Such as `books.rebuild`. The entries add `.begun` and `.done`. */
+  /** For example `books.rebuild`. The audit entries append `.begun` and `.done`. */
   readonly action: string;
   readonly subject: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Records work of an operator that is more than one transaction: before it begins, and with its result. An entry that
- * has begun and is not done belongs to work that failed or was cut off.
+ * Records an operator's work of several transactions: before it begins, and with its result. A `.begun` entry without its `.done`
+ * belongs to work that failed or was interrupted.
  */
 export async function recordCommand<T extends object>(
   deps: CommandDeps,

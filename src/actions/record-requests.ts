@@ -4,28 +4,30 @@ import type { Clock } from '../runtime/world.ts';
 import { type ApiRequest, insertApiRequests, pruneApiRequests } from '../store/parties/api-requests.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** The requests of a partner and mode that a node records: a burst, and then so many a second. The others are counted. */
+/**
+ * The throttle of the requests that a node records for a partner and mode: a burst, and then a rate. Further requests are only
+ * counted.
+ */
 const PACES = {
   error: { capacity: 60, perSecond: 1 },
   success: { capacity: 20, perSecond: 0.1 },
 } as const;
-/** Requests that wait to be written. Further ones are skipped. */
+/** The bound of requests that wait to be written. Further ones are skipped. */
 const MAX_WAITING = 1_000;
 const KEPT_MS = 7 * 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
-/** The part of a request that is noted. */
 export type NotedRequest = Omit<ApiRequest, 'skipped'>;
 
-/** Records requests for the developers of a partner: a sample of those that succeed, and errors up to a pace. */
+/** Records requests for the developers of a partner: a sample of the successful ones, and errors up to a rate. */
 export interface RequestRecorder {
-  /** Costs a look at a counter. Only a request that is recorded is described. */
+  /** Costs the check of a counter. `describe` is called only for a request that is recorded. */
   note(
     owner: { readonly partnerId: string; readonly mode: Mode },
     isError: boolean,
     describe: () => NotedRequest,
   ): void;
-  /** Writes the noted requests. Always returns false: one run writes all. */
+  /** Always returns false: one run writes all. */
   flush(deps: CommandDeps): Promise<boolean>;
 }
 
@@ -64,7 +66,7 @@ export function createRequestRecorder(clock: Clock): RequestRecorder {
       try {
         await command(deps, (tx) => insertApiRequests(tx, written));
       } catch (error) {
-        // Requests noted before an outage are kept, as far as there is room.
+        // Requests noted before an outage are kept up to the bound.
         waiting = [...written, ...waiting].slice(-MAX_WAITING);
         throw error;
       }

@@ -2,11 +2,11 @@ import type { Clock } from '../runtime/world.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Records when keys or sessions were last used. */
+/** Records the last use of keys or sessions. */
 export interface UseRecorder {
-  /** Costs a map entry. The database is written later, for all ids at once. */
+  /** Costs a map entry. The uses are written later, for all ids at once. */
   note(id: string): void;
-  /** Writes the noted uses. Always returns false: one run writes all. */
+  /** Always returns false: one run writes all. */
   flush(deps: CommandDeps): Promise<boolean>;
 }
 
@@ -25,7 +25,7 @@ export function createUseRecorder(
       try {
         await command(deps, (tx) => write(tx, times));
       } catch (error) {
-        // Nothing noted is lost to an outage, and newer uses win.
+        // No use is lost in an outage, and newer uses win.
         uses = new Map([...written, ...uses]);
         throw error;
       }

@@ -1,7 +1,6 @@
 import { sharedValue } from '../store/plumbing/shared-values.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** The payments in the database belong to another sandbox chain. */
 export class OtherSandboxChainError extends Error {
   constructor() {
     super(
@@ -13,7 +12,7 @@ export class OtherSandboxChainError extends Error {
   }
 }
 
-/** Binds the database to the first sandbox chain it meets. Chains are identified by their first block. */
+/** Binds the database to the first sandbox chain that uses it. The hash of the genesis block identifies a chain. */
 export async function rememberSandboxChain(deps: CommandDeps, genesisHash: string): Promise<void> {
   const candidate = Buffer.from(genesisHash.slice(2), 'hex');
   const remembered = await command(deps, (tx) => sharedValue(tx, { name: 'sandbox chain', candidate }));

@@ -3,20 +3,23 @@ import { databaseFault } from '../store/plumbing/database.ts';
 import { limitLockWait } from '../store/plumbing/locks.ts';
 import { type CommandDeps, command } from './command.ts';
 
-/** Runs the work on one page of rows: in a transaction of its own, or in the one of the caller. */
+/** Runs the work on one page of rows, in a separate transaction or in the caller's. */
 export type Pages = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
 /**
- * The rows of a page are locked while the page is written. They are few, and no page waits long for another transaction, so no
- * payment waits longer than 100 ms for a page.
+ * The rows of a page stay locked while the page is written. A page is small and waits at most `MAX_WAIT_MS` for the locks of
+ * others, so that no payment waits longer than 100 ms for a page.
  */
 const PAGE = 200;
 const MAX_WAIT_MS = 50;
 const PAUSE_MS = 50;
-/** A minute. Nothing is lost by an end: pages that are written stay, and the command can be run again. */
+/** About a minute. Giving up loses nothing: written pages stay, and the command can be run again. */
 const MAX_ATTEMPTS = 600;
 
-/** Each page is a transaction. One that meets a lock gives its own locks back at once, and comes again. */
+/**
+ * Each page is one transaction. A page that meets a lock rolls back, which releases its own locks, and is tried again after a
+ * pause.
+ */
 export function ownTransactions(deps: CommandDeps): Pages {
   return async (work) => {
     for (let attempt = 1; ; attempt += 1) {
@@ -34,7 +37,6 @@ export function ownTransactions(deps: CommandDeps): Pages {
   };
 }
 
-/** All pages are written in the transaction of the caller. */
 export function within(tx: Tx): Pages {
   return (work) => work(tx);
 }
@@ -61,15 +63,14 @@ export async function eachPage<Each extends Row>(
   }
 }
 
-/** Access to the authenticated rows of one table. */
 interface MacTable<Each extends Row> {
-  /** Locks a page of all rows, by id. */
+  /** Locks a page of all rows, ordered by id. */
   lock(tx: Tx, page: { readonly after: string; readonly limit: number }): Promise<readonly Each[]>;
   macOf(row: Each): string;
   write(tx: Tx, macs: readonly { readonly id: string; readonly mac: string }[]): Promise<void>;
 }
 
-/** Writes the MACs of trusted rows under the newest key, and returns their number. All others stay as they are. */
+/** Writes the MACs of trusted rows under the newest key, and returns their number. Other rows keep their MACs. */
 export function renewMacs<Each extends Row>(
   pages: Pages,
   table: MacTable<Each>,
@@ -82,7 +83,7 @@ export function renewMacs<Each extends Row>(
   });
 }
 
-/** No reorg is deeper than this: a transfer that was paid before is never signed again. */
+/** No reorg is older than this, so a transfer that was paid earlier is never signed again. */
 const SETTLED_MS = 7 * 24 * 3_600_000;
 
 export interface Renewal<Each> {
@@ -90,7 +91,7 @@ export interface Renewal<Each> {
   readonly now: Date;
 }
 
-/** The same for rows that become signatures: rows whose transfer may be signed again. */
+/** `renewMacs` for rows whose transfers are signed: only rows whose transfer may still be signed again. */
 export function renewSignableMacs<Each extends Row>(
   pages: Pages,
   table: Omit<MacTable<Each>, 'lock'> & {

@@ -11,19 +11,19 @@ export interface RotateInput {
   readonly actor: string;
   /** True if the older master secret is lost, so that its receipt key cannot be opened. */
   readonly isLost: boolean;
-  /** Writes the MACs of rows under the newest master secret, and returns the number by table. */
+  /** Writes the MACs of rows under the newest master secret. Returns the number of rows by table. */
   renewRows(pages: Pages, now: Date): Promise<Readonly<Record<string, number>>>;
-  /** The same for the head of the freezes, which is locked for one short transaction. */
+  /** The same for the head of the freezes, which stays locked for one short transaction. */
   renewFreezes(tx: Tx): Promise<number>;
 }
 
 /**
- * Makes a new key for receipts, wrapped with the newest master secret, and authenticates rows with it. Afterwards an older
- * master secret is needed for nothing that is stored, and may be removed from the settings.
+ * Creates a new receipt key, wrapped with the newest master secret, and authenticates rows with that secret. Afterwards no stored
+ * data needs an older master secret, which may be removed from the settings.
  *
- * Rows are written in pages, each a short transaction: nodes have both master secrets meanwhile, so rows of both are right for
- * them, and no payment waits for the rotation. The receipt key comes last. A rotation that was interrupted is not in the audit
- * log, and the same command does all of it again.
+ * Rows are written in pages, each a short transaction, so that no payment waits for the rotation. Nodes have both master secrets
+ * meanwhile, so MACs of both are valid for them. The receipt key is replaced last. An interrupted rotation has no audit entry, and
+ * the same command repeats all of it.
  */
 export async function rotateSecrets(deps: SecretDeps, { actor, isLost, renewRows, renewFreezes }: RotateInput) {
   await command(deps, (tx, now) => refuseUninformed(tx, deps, now));
@@ -39,7 +39,7 @@ export async function rotateSecrets(deps: SecretDeps, { actor, isLost, renewRows
   });
 }
 
-/** A running node without the new secret would refuse every key afterwards. */
+/** A running node without the new secret would afterwards refuse every API key. */
 async function refuseUninformed(tx: Tx, { secrets }: SecretDeps, now: Date): Promise<void> {
   const [newest = ''] = secrets.ids;
   const lacking = (await listNodes(tx)).filter(

@@ -9,14 +9,14 @@ interface RowCheck<Row> {
   messageOf(row: Row): string;
 }
 
-/** Returns true for a row that the gateway wrote. Any other row raises an alert, for which a reader does not wait. */
+/** Returns true for a row that the gateway wrote. Any other row raises an alert, which is stored in the background. */
 export function createRowCheck<Row extends { readonly id: string }>(
   deps: SecretDeps & { readonly log: Log },
   { alert, isOwn, messageOf }: RowCheck<Row>,
 ): (row: Row) => boolean {
   const alarms = createAlarms(deps, alert);
   const raise = async (row: Row) => {
-    // This node lacks the newest master secret, so it cannot tell. It is not ready, and says so.
+    // Without the newest master secret this node cannot judge the row. Its readiness check reports the missing secret.
     if (!(await knowsNewestSecret(deps.db.sql, deps.secrets))) return;
     await alarms.set(row.id, messageOf(row));
   };

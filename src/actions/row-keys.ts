@@ -2,7 +2,7 @@ import type { KeyRing } from '../domain/key-ring.ts';
 import type { Secrets } from '../runtime/secrets.ts';
 
 export interface RowKeyDeps {
-  /** Authenticate rows that decide about money. */
+  /** Keys of the MACs of rows that decide about money. */
   readonly rowKeys: KeyRing;
 }
 

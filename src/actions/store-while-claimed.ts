@@ -3,8 +3,8 @@ import type { World } from '../runtime/world.ts';
 const RETRY_MS = 500;
 
 /**
- * Stores the result of claimed work. The database may be away for a moment, and a result that is not stored makes another
- * node do the work again.
+ * Stores the result of claimed work, with retries until the claim ends: the database may be unreachable for a moment, and a lost
+ * result makes another node repeat the work.
  */
 export async function storeWhileClaimed(
   { clock, timers }: Pick<World, 'clock' | 'timers'>,

@@ -16,22 +16,21 @@ import {
 import { type CommandDeps, command } from './command.ts';
 
 export interface SubjectKeyDeps {
-  /** Seal the subjects of items: `domain/seal.ts`. The newest first; older ones open what they have sealed. */
+  /** Keys that seal the subjects of items (`domain/seal.ts`). The newest comes first; older ones only open their own seals. */
   readonly subjectKeys: KeyRing;
 }
 
 const PURPOSE = 'subject';
 const ID_DIGITS = 16;
 
-/** The keys that follow from the master secrets at hand. */
 export function subjectKeysOf(secrets: Secrets): KeyRing {
   return secrets.deriveEach(PURPOSE);
 }
 
 /**
- * The keys of all master secrets that were ever in use: those at hand, and the stored ones. A node goes on without a stored
- * key that it cannot open: it is one of a newer master secret, which the node gets with its next setting. A command that
- * reads the past needs all of them, and fails with a `WrongSecretError`.
+ * The keys of all master secrets that were ever in use: the configured ones and the stored ones. A node skips a stored key that it
+ * cannot open, because it belongs to a newer master secret, which the node gets with its next settings. A command that reads the
+ * past needs all keys, and throws a `WrongSecretError` instead.
  */
 export async function openSubjectKeys(
   { db, secrets }: { readonly db: { readonly sql: Reader }; readonly secrets: Secrets },
@@ -44,8 +43,8 @@ export async function openSubjectKeys(
 }
 
 /**
- * Stores the keys of older master secrets, wrapped with the newest one, and returns their number. Without them the chain
- * could not be read back into an empty database after the older master secret is gone.
+ * Stores the keys of older master secrets, wrapped with the newest one, and returns their number. Without them the chain could not
+ * be read into an empty database after the older master secret is gone.
  */
 export function retireSubjectKeys(
   deps: CommandDeps & { readonly secrets: Secrets },
@@ -69,8 +68,8 @@ export function retireSubjectKeys(
 }
 
 /**
- * Stores the keys of an exported head, for a database that has lost its own. Returns how many there are. Fails with a
- * `WrongSecretError` if a key was wrapped with a master secret that is not at hand.
+ * Stores the keys from an exported head, for a database that has lost its own. Returns their number. Throws a `WrongSecretError` if
+ * a key was wrapped with a master secret that is not configured.
  */
 export function importSubjectKeys(
   deps: CommandDeps & { readonly secrets: Secrets },
@@ -87,7 +86,7 @@ export function importSubjectKeys(
   });
 }
 
-/** A key that no master secret at hand opens is left out if its master secret is lost: it is lost, too. */
+/** With `isLost`, skips keys that no configured master secret opens. */
 function unwrapAll(
   secrets: Secrets,
   stored: readonly StoredSubjectKey[],
@@ -108,8 +107,8 @@ function idOf(key: Uint8Array): string {
 }
 
 /**
- * The item with its seal, if its contract shows seals. `sealedId` is the encrypted id that is stored for its payment: all
- * items of a payment, and all answers to one wallet, have the same one.
+ * The item with its seal, if its contract emits seals. `sealedId` is the encrypted id stored with the payment, so that all items of
+ * a payment, and all answers to one wallet, show the same one.
  */
 export function sealItem(
   { subjectKeys }: SubjectKeyDeps,

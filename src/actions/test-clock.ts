@@ -5,11 +5,10 @@ import { appendAudit } from '../store/plumbing/audit-log.ts';
 import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from './command.ts';
 
-/** The parts of a sandbox that move its time. */
 export interface TestClock {
-  /** Moves the chain's time that far ahead, or leaves it if it is further. False if its time cannot be moved. */
+  /** Sets the chain's time that far ahead; no change if it is already further. False if the chain's time cannot be moved. */
   moveChain(aheadMs: number): Promise<boolean>;
-  /** Reads the stored shift, so that this node goes by it at once. Other nodes notice it within a second. */
+  /** Reads the stored shift, so that this node applies it at once. Other nodes notice it within a second. */
   look(): Promise<void>;
 }
 
@@ -17,29 +16,28 @@ export interface TestClockDeps extends CommandDeps {
   readonly testClock: TestClock;
 }
 
-/** The most that one request moves the time. */
+/** The largest advance of one request. */
 export const MAX_ADVANCE_MS = 30 * 86_400_000;
-/** The most that a sandbox is ahead: ten years. Later dates would test the date arithmetic of wallets. */
+/** The largest sum of advances: ten years. Later dates would test the date arithmetic of wallets. */
 const MAX_AHEAD_MS = 3_650 * 86_400_000;
 
-/** The time of the sandbox as this node sees it. */
 export function readTestClock({ clock }: Pick<World, 'clock'>) {
   return { now: new Date(clock.nowMs()).toISOString(), aheadMs: shiftOf(clock) };
 }
 
 /**
- * Moves the time of the sandbox forward. The sum is stored first, then the chain is moved, then the shift is in force on all
- * nodes. After a crash in between `finishAdvance` does the rest, so the chain is never behind the gateway.
+ * Moves the time of the sandbox forward. The sum is stored first, then the chain is moved, then all nodes apply the shift. After a
+ * crash in between `finishAdvance` does the rest, so the chain is never behind the gateway.
  */
 export async function advanceTestClock(
   deps: TestClockDeps,
   { byMs, actor }: { readonly byMs: number; readonly actor: string },
   request: IdempotentRequest | undefined,
 ): Promise<Answer & { isReplayed: boolean }> {
-  // Nothing is stored if the chain does not answer, or has a time of its own.
+  // Checks first that the chain answers and that its time can be moved. Otherwise nothing is stored.
   const { wantedMs: before } = await findClockShift(deps.db.sql);
   if (!(await deps.testClock.moveChain(before))) throw fixedTime();
-  // The request belongs to the time it moves to. Otherwise its Idempotency-Key could be a week old at once, and be pruned.
+  // The request is recorded at the time that it moves to. Otherwise its Idempotency-Key could be weeks old at once, and be pruned.
   const later = { ...deps, world: { ...deps.world, clock: shiftClock(deps.world.clock, () => byMs) } };
   const answer = await idempotentCommand(later, request, async (tx, at) => {
     const aheadMs = await wantClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
@@ -53,7 +51,7 @@ export async function advanceTestClock(
   return answer;
 }
 
-/** Moves the chain and then the gateway to the time that was asked for. Any number of nodes may do it at once. */
+/** Moves the chain and then the gateway to the requested time. Any number of nodes may do it at once. */
 export async function finishAdvance(deps: TestClockDeps): Promise<boolean> {
   const { wantedMs, aheadMs } = await findClockShift(deps.db.sql);
   if (wantedMs > aheadMs && (await deps.testClock.moveChain(wantedMs))) {

@@ -11,18 +11,20 @@ import type { Reader, Tx } from '../../store/plumbing/database.ts';
 /** More than any account has in flight. */
 const MAX_SENDS = 500;
 
-/** The balance of one of our accounts in one asset, at a final block, compared with the books. */
+/** The balance of one of our accounts in one asset at a final block, compared with the books. */
 export interface Surplus {
   readonly account: string;
   readonly asset: string;
   readonly block: number;
-  /** The balance according to the books. */
   readonly booked: bigint;
-  /** The balance on chain less the balance in the books. Negative: units left for a reason the books do not know. */
+  /** The balance on chain less the balance in the books. Negative if units left for a reason that is not in the books. */
   readonly surplus: bigint;
 }
 
-/** Surpluses of coin on these accounts. An account is left out if one of its sends became final meanwhile: ask again. */
+/**
+ * Surpluses of native coin on these accounts. Skips an account if one of its sends became final meanwhile; the next call includes
+ * it.
+ */
 export async function coinSurpluses(
   db: Reader,
   connected: ConnectedChain,
@@ -37,7 +39,7 @@ export async function coinSurpluses(
       const { hashes, units: pending } = await unbookedGas(db, chain, { account, block });
       const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
       const surplus = (await chain.balance(account, block)) - (booked - pending);
-      // The operator may withdraw fees at any time.
+      // The operator may withdraw fees at any time, so a lack of at most the fees is no shortage.
       return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
     }),
   );
@@ -45,7 +47,7 @@ export async function coinSurpluses(
   return surpluses.filter(({ hashes }) => hashes.every((hash) => still.has(hash)));
 }
 
-/** Gas of an account that is mined up to a block and not in the books yet, with the transactions that may spend it. */
+/** Gas of an account that is mined up to a block and not booked yet, with the transactions that may have spent it. */
 export async function unbookedGas(
   db: Reader,
   chain: Chain,
@@ -64,7 +66,7 @@ export async function unbookedGas(
   return { hashes, units: sum(burnt) - sum(booked) };
 }
 
-/** Of a token on the intermediate account. */
+/** The surplus of a token on the intermediate account. */
 export async function tokenSurplus(
   db: Reader,
   connected: ConnectedChain,
@@ -77,8 +79,8 @@ export async function tokenSurplus(
 }
 
 /**
- * True if the books still hold the balance that a surplus was computed from. The check locks account and asset until
- * the transaction ends, so that an entry based on a surplus is written once.
+ * True if the books still have the balance that a surplus was computed from. Locks account and asset until the transaction ends, so
+ * that two transactions cannot book the same surplus.
  */
 export async function isStillBooked(
   tx: Tx,
@@ -99,7 +101,7 @@ async function bookedAt(
   return rows.find((row) => row.asset === asset) ?? { units: 0n, fees: 0n };
 }
 
-/** The same for every asset that the books know on the account. */
+/** The same for every asset that the books have on the account. */
 export function allBookedAt(
   db: Reader,
   { chain, intermediateAccount, feeAccount }: ConnectedChain,

@@ -4,7 +4,7 @@ import { formatDecimal } from '../../domain/money.ts';
 import { type ExportedEntry, listExported } from '../../store/money/book-export.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
-/** One line of an export. Amounts are in whole tokens, written out exactly. */
+/** Amounts are in whole tokens, with all decimals. */
 export interface ExportRow {
   readonly at: string;
   readonly kind: string;
@@ -18,7 +18,7 @@ export interface ExportRow {
   readonly net: string;
   readonly transaction: string;
   readonly ratePair: string;
-  /** Units of the quote currency for one of the base, as a fraction. */
+  /** Units of the quote currency for one unit of the base currency, as a fraction. */
   readonly rate: string;
 }
 
@@ -75,7 +75,7 @@ const COLUMNS = [
 
 export const CSV_HEAD = COLUMNS.join(',');
 
-/** RFC 4180. No field holds a stranger's text, so none can be a formula. */
+/** RFC 4180. No field contains text of a stranger, so no cell can be a formula. */
 export function csvLine(row: ExportRow): string {
   return COLUMNS.map((column) =>
     /[",\r\n]/.test(row[column]) ? `"${row[column].replaceAll('"', '""')}"` : row[column],

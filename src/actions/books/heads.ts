@@ -15,15 +15,15 @@ import { listReceiptKeys } from '../../store/plumbing/receipt-keys.ts';
 import { listSubjectKeys } from '../../store/plumbing/subject-keys.ts';
 
 const PAGE = 1_000;
-/** The smallest `bigint`: an entry that somebody slipped in may have a negative id. */
+/** The smallest `bigint`: an entry inserted by an attacker may have a negative id. */
 const BEFORE_ALL = '-9223372036854775808';
 /**
- * Entries of the audit log get their ids before their transactions commit. An entry may appear below a later one for as
- * long as a transaction lasts, so the newest entries are left to the next head.
+ * An entry of the audit log gets its id before its transaction commits, so an entry may appear below a later one for the length of
+ * a transaction. A head therefore omits the newest entries.
  */
 const SETTLED_AFTER_MS = 2 * 60_000;
 
-/** The heads of the books of each network and of the audit log, and the retired keys of seals, signed. */
+/** Signs the heads of the books of each network and of the audit log, together with the retired keys of seals. */
 export async function signHeads(
   db: Reader,
   { key, nowMs }: { readonly key: ReceiptKey; readonly nowMs: number },
@@ -40,8 +40,8 @@ export async function signHeads(
 }
 
 /**
- * Compares the books and the audit log with a head that was exported before. Returns what differs. That the entries
- * before a head lead to it, `verifyBooks` proves.
+ * Compares the books and the audit log with a head that was exported earlier. Returns the differences. `verifyBooks` proves that
+ * the entries before a head lead to its hash.
  */
 export async function compareWithHead(db: Reader, signed: SignedHead): Promise<string[]> {
   const { head, signature } = signed;

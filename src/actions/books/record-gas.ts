@@ -4,10 +4,9 @@ import { positionsOf } from '../../store/money/books.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { recordEntries } from './record.ts';
 
-/** The gas cost of a nonce, at final depth. */
 export interface SpentGas {
   readonly signer: string;
-  /** The mined transaction. Null when it was not ours. */
+  /** The mined transaction; null if it was not ours. */
   readonly hash: string | null;
   /** Every transaction signed for the nonce. */
   readonly hashes: readonly string[];
@@ -16,8 +15,8 @@ export interface SpentGas {
 }
 
 /**
- * Books the gas of final transactions. The entry is the difference to the books: after a reorg deeper than final depth
- * the same transaction may have another cost, or another version of its nonce was mined.
+ * Books the gas of final transactions, as the difference to the gas booked before: after a reorg deeper than the final depth the
+ * same transaction may have another cost, or another transaction of its nonce was mined.
  */
 export async function recordGas(tx: Tx, network: string, spent: readonly SpentGas[], at: Date): Promise<void> {
   const positions = await positionsOf(

@@ -12,11 +12,11 @@ import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
-/** Writes entries, in the transaction of the change they record. */
+/** Writes entries in the transaction of the change that they record. */
 export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   if (entries.length === 0) return;
   const taken = takenBy(entries);
-  // Entries that only add need no lock and no further statement.
+  // Entries that only increase balances need no lock and no further statement.
   const written = taken.length === 0 ? entries : await withFloors(tx, entries, taken);
   await insertEntries(tx, written, at);
   await tellMissing(tx, written, at);
@@ -38,7 +38,7 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
   return aboveFloors(entries, { balances, missing });
 }
 
-/** Money that was spent and is not there needs a person. The comparison with the chain freezes the asset, and clears this. */
+/** Spent money that is missing needs a person. The solvency check freezes the asset, and clears this alert. */
 async function tellMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
   for (const { asset, subject, lines } of entries) {
@@ -49,10 +49,7 @@ async function tellMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise
   }
 }
 
-/**
- * Stores accepted items of payments, and their in-flight entries. An item that was stored before is in the books
- * already.
- */
+/** Stores accepted items of payments, and their in-flight entries. An item that was stored earlier is booked already. */
 export async function acceptItems(
   tx: Tx,
   items: readonly NewItem[],
@@ -60,7 +57,7 @@ export async function acceptItems(
 ): Promise<void> {
   const isNew = new Set(await insertItems(tx, items, at));
   const entries = items
-    // Money that passes through a deposit address is booked when it arrives there.
+    // Money for a deposit address is booked when it arrives there.
     .filter(({ commitment, state, item }) => isNew.has(commitment) && state === 'due' && !isByDeposit(item.method))
     .map(({ commitment, item, isHeld = false }) => {
       const { network, asset, subject, amount, fee } = item;
@@ -70,7 +67,7 @@ export async function acceptItems(
   await recordEntries(tx, entries, at);
 }
 
-/** Ends items of payments, and books the position of their money. A paid item stays as it is, in both tables. */
+/** Ends items of payments, and books the consequences. A paid item and its entries stay unchanged. */
 export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   const before = await lockBookItems(
     tx,
@@ -89,13 +86,13 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
   const wasInFlight = item.state === 'due' || item.state === 'sent';
   if (item.state === 'paid' || item.isDeposit) return [];
   if (state === 'paid') return [paidEntry(item, { wasInFlight, isExtra: reason === 'paid_after_end' }, proof)];
-  // An offered item was never in flight, and an unpaid one has left it already.
+  // An offered item was never in flight, and an unpaid item has already left it.
   return wasInFlight ? [unpaidEntry(item, reason)] : [];
 }
 
 /**
- * Reverses the entries of paid items: the block that proved them left the chain. Their lots go. If something of them was
- * spent, the payment has a debt, which its position shows.
+ * Reverses the entries of paid items whose block left the chain, and deletes their lots. If a part of a lot was spent, the payment
+ * has a debt, which its position shows.
  */
 export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
   if (commitments.length === 0) return [];

@@ -12,18 +12,18 @@ import type { Reader } from '../../store/plumbing/database.ts';
 export interface BooksReport {
   readonly network: string;
   readonly sealed: number;
-  /** The hash of the last entry. A copy kept elsewhere proves every entry up to it. */
+  /** The hash of the last sealed entry. A copy kept elsewhere proves every entry up to it. */
   readonly head: string;
-  /** Entries that no seal protects yet. */
+  /** Entries that are not part of the chain of hashes yet. */
   readonly unsealed: { readonly count: number; readonly oldest: Date | null };
   readonly problems: readonly string[];
 }
 
 const PAGE = 1_000;
-/** The report is bounded: a few differences are as useful as thousands. */
+/** Bounds the report: a hundred differences are as useful as thousands. */
 const MAX_PROBLEMS = 100;
 
-/** Computes every hash and every balance again. Every entry that was changed is named. */
+/** Recomputes every hash and every balance. Names every changed entry. */
 export async function verifyBooks(db: Reader): Promise<BooksReport[]> {
   const reports: BooksReport[] = [];
   for (const network of await listBookNetworks(db)) reports.push(await verifyNetwork(db, network));
@@ -31,7 +31,7 @@ export async function verifyBooks(db: Reader): Promise<BooksReport[]> {
 }
 
 async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> {
-  // The head is read before the rows: entries sealed meanwhile come after it.
+  // The head is read before the rows, so that entries sealed meanwhile come after it.
   const head = await findHead(db, network);
   const chain = await verifyChain(db, network, head?.sequence ?? 0);
   const problems = [...chain.problems];
@@ -40,7 +40,7 @@ async function verifyNetwork(db: Reader, network: string): Promise<BooksReport> 
   } else if (head !== undefined && chain.hash !== head.hash) {
     problems.push(`The last entry, ${head.sequence}, does not have the hash that was noted for it.`);
   }
-  // Each comparison is one statement, and so one snapshot.
+  // Each comparison is one statement, and therefore one snapshot.
   const [balances, inFlight, unsealed] = await Promise.all([
     findWrongBalances(db, network),
     findWrongInFlight(db, network),
@@ -70,7 +70,7 @@ async function verifyChain(db: Reader, network: string, last: number) {
     const page = await listSealed(db, network, sequence, PAGE);
     if (page.length === 0) break;
     for (const entry of page) {
-      // Entries sealed after the head was read are left to the next run.
+      // Entries sealed after the head was read belong to the next run.
       if (entry.sequence > last) return { problems, sequence, hash };
       const expected = sequence + 1;
       if (entry.sequence !== expected) {

@@ -8,24 +8,24 @@ import { queueMail } from './queue-mail.ts';
 
 export interface AlertMails {
   readonly recipients: readonly string[];
-  /** The gateway that the alerts are about. */
+  /** The URL of the gateway that raised the alerts. */
   readonly publicUrl: string;
 }
 
-/** Mails about alerts in an hour to one address. Further ones wait for the next hour, and none is lost. */
+/** Mails about alerts to one address per hour. Further alerts wait for the next hour, and none is lost. */
 export const ALERT_MAILS_PER_HOUR = 20;
 const KINDS = ['alert_raised', 'alert_cleared'] as const;
 const HOUR_MS = 3_600_000;
 
 /**
- * Queues a mail for each alert that was raised, and one when it is over. An alert that is over before its mail was queued
- * gets none.
+ * Queues a mail when an alert is raised, and another when it is cleared. An alert that is cleared before its first mail was queued
+ * gets no mail.
  */
 export async function mailAlerts(deps: CommandDeps, { recipients, publicUrl }: AlertMails): Promise<boolean> {
   const [first] = recipients;
   if (first === undefined) return false;
   await command(deps, async (tx, now) => {
-    // Two nodes must not use up the hour together.
+    // Two nodes must share the limit of the hour.
     await lockName(tx, 'mails about alerts');
     const since = new Date(now.getTime() - HOUR_MS);
     const room = ALERT_MAILS_PER_HOUR - (await countMailsTo(tx, { recipient: first, kinds: KINDS, since }));

@@ -10,10 +10,10 @@ export interface QueuedMail {
   readonly language: Language;
   /** The person, the payment, or the name of the alert. */
   readonly subject: string;
-  /** Names the reason for the mail: one reason makes one mail. */
+  /** Identifies the reason for the mail, so that each reason makes only one mail. */
   readonly key: string;
   readonly content: MailContent;
-  /** The merchant whose receipt it is. */
+  /** For receipts. */
   readonly merchantId?: string;
   readonly now: Date;
 }
@@ -23,7 +23,9 @@ export function queueMail(tx: Tx, deps: { readonly world: World }, mail: QueuedM
   return insertMail(tx, { ...rowOf(deps, mail), wrappedLink: null });
 }
 
-/** The same with a one-time link. It is a secret: it is stored encrypted, and erased when the mail is over. */
+/**
+ * `queueMail` with a one-time link. The link is a secret: it is stored encrypted, and erased when the mail was sent or given up.
+ */
 export function queueLink(
   tx: Tx,
   deps: { readonly world: World; readonly secrets: Secrets },
@@ -33,7 +35,7 @@ export function queueLink(
   return insertMail(tx, { ...row, wrappedLink: deps.secrets.wrap(purposeOf(row), Buffer.from(link)) });
 }
 
-/** A link belongs to one mail and one recipient: with another recipient in the row it does not open. */
+/** Binds a link to one mail and one recipient: it cannot be decrypted after somebody changes the recipient in the row. */
 export function purposeOf({ id, recipient }: { readonly id: string; readonly recipient: string }): string {
   return `mail link ${id} ${recipient}`;
 }

@@ -4,8 +4,8 @@ import { eachPage, type Pages } from '../renew-macs.ts';
 import { purposeOf } from './queue-mail.ts';
 
 /**
- * Wraps the links of waiting mails with the newest master secret, and returns their number. If the older master secret is
- * lost, mails whose links cannot be opened are removed: an owner makes a new link.
+ * Wraps the links of waiting mails with the newest master secret, and returns their number. If the older master secret is lost,
+ * mails whose links cannot be opened are deleted; an owner can create a new link.
  */
 export function rewrapMailLinks(
   pages: Pages,

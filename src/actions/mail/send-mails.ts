@@ -16,9 +16,9 @@ export interface SendDeps extends CommandDeps {
   readonly mailer: Mailer;
 }
 
-/** Mails of this node in flight. */
+/** Concurrent mails of this node. */
 const AT_ONCE = 4;
-/** Longer than an attempt and the storing of its result. */
+/** Longer than an attempt including the storage of its result. */
 const CLAIM_MS = ATTEMPT_MS + 20_000;
 
 /** Claims due mails and attempts each once. Returns true if there may be more. */
@@ -43,7 +43,7 @@ async function sendOne(
   await storeWhileClaimed(deps.world, untilMs, () => commandOfOne(deps, (now) => storeMailResult(result, now)));
 }
 
-/** Failures of our own are results as well: one bad row must not stop the others. */
+/** Our own errors are outcomes as well: one bad row must not stop the others. */
 async function attempt(deps: SendDeps, mail: ClaimedMail, signal: AbortSignal): Promise<MailOutcome> {
   const { id, recipient, content, language, wrappedLink } = mail;
   try {

@@ -1,7 +1,7 @@
 import { paymentIdOf } from '../../domain/ids.ts';
 import type { Outgoing } from '../../store/money/outgoing.ts';
 
-/** The identification of an outgoing transfer in the books. */
+/** Identifies an outgoing transfer in the books. */
 export function aboutOutgoing({
   id,
   network,
@@ -11,7 +11,9 @@ export function aboutOutgoing({
   return { network, asset, subject: id, reference: id, merchantId: merchantId ?? '' };
 }
 
-/** The payment of a payout or refund. The id of a payout follows from a lot, and shows its payment only in older versions. */
+/**
+ * The payment of a payout or refund. Only older versions derived the id of a payout from its payment; now it is derived from a lot.
+ */
 export function paymentOfOutgoing({ id, paymentId }: Pick<Outgoing, 'id' | 'paymentId'>): string {
   return paymentId ?? paymentIdOf(id);
 }

@@ -5,7 +5,7 @@ import { adoptKeys } from '../parties/key-rows.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { adoptOutgoing } from './adopt-outgoing.ts';
 
-/** Authenticates the rows of an older version, before anything relies on them. */
+/** Writes the MACs of rows of an older version, before any code relies on them. */
 export async function adoptRows(deps: CommandDeps & RowKeyDeps): Promise<void> {
   await adoptOutgoing(deps);
   await adoptDestinations(deps);

@@ -47,20 +47,20 @@ import { concludePaid } from './settle-outgoing.ts';
 export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
   readonly log: Log;
   readonly screening: Screening;
-  /** Raised while transfers wait for an account whose key is not configured. */
+  /** The alert for transfers that wait for an account whose key is not configured. */
   readonly keyless: Alarms;
-  /** Raised for a transfer that fails a check and is not signed. */
+  /** The alert for a transfer that fails a check and is not signed. */
   readonly refused: Alarms;
 }
 
-/** The life of an attempt: longer than a passing outage, short enough to try again soon. */
+/** The validity of an attempt: longer than a passing outage, short enough for an early retry. */
 const LIFE_MS = 3_600_000;
 const MAX_BEGUN = 200;
 const BEGUN_AT_ONCE = 8;
 const FORGOTTEN_RETRY_MS = 3_600_000;
-/** A transfer that was refused is looked at again this soon, and delays no other meanwhile. */
+/** A refused transfer is checked again after this time, and delays no other meanwhile. */
 const LOOK_AGAIN_MS = 60_000;
-/** Endpoints that could not show a payment are asked again this soon. */
+/** The pause before endpoints that could not show a payment are asked again. */
 const ASK_AGAIN_MS = 5_000;
 
 /** Signs the waiting transfers of a network and stores them as items. Returns true if there are more. */
@@ -85,16 +85,15 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
     );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
-  // A transfer that cannot be begun delays no other. The error makes the job fail, and all are tried again.
+  // A transfer that cannot begin delays no other. The error makes the job fail, and all are tried again.
   if (failures.length > 0) throw failures[0];
   return waiting.length === MAX_BEGUN;
 }
 
 /**
- * One attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any transaction. The
- * signature is stored as an item, which the relayer carries out. After a crash in between the same terms are signed
- * again, which gives the same item; two nodes at once sign the same item too. So every signature belongs to stored
- * terms, and none is made while an earlier one can still be used.
+ * One attempt, in three steps. Its terms are stored. Exactly these terms are signed, outside any transaction. The signature is
+ * stored as an item, which the relayer sends. After a crash in between, the same terms are signed again and give the same item; so
+ * do two nodes at once. Therefore every signature belongs to stored terms, and none is made while an earlier one is still valid.
  */
 async function begin(
   deps: OutgoingDeps,
@@ -130,8 +129,8 @@ async function begin(
 }
 
 /**
- * Undefined when the signer's policy refuses. The transfer keeps its terms and waits: another node may have got a
- * signature of them, so no others are made before these have lapsed on the chain.
+ * Undefined if the signer's policy refuses. The transfer keeps its terms and waits: another node may have obtained a signature of
+ * them, so no new terms are made before these have expired on the chain.
  */
 async function signUnlessRefused(
   deps: OutgoingDeps,
@@ -150,8 +149,8 @@ async function signUnlessRefused(
 }
 
 /**
- * Ends a transfer whose recipient is on the screening list in force. Planned terms without an item were never
- * published, so nothing of them can be carried out. Payouts are not screened: the operator chooses its merchants.
+ * Ends a transfer whose recipient is on the present screening list. Planned terms without an item were never published, so they
+ * cannot be carried out. Payouts are not screened: the operator chooses its merchants.
  */
 async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient }: Outgoing): Promise<boolean> {
   const list = purpose === 'payout' ? undefined : listNaming(deps.screening, { network, recipient });
@@ -167,12 +166,12 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
   return true;
 }
 
-/** Checks a transfer against its order, its reason, the books and the chain. One that fails is not signed. */
+/** Checks a transfer against its order, its reason, the books and the chain. A transfer that fails is not signed. */
 async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<boolean> {
   const { id, asset, amount, recipient } = outgoing;
   const check = await checkOutgoing(deps, connected, outgoing);
   if (check.is === 'good') return true;
-  // Another node may have carried it out since it was read.
+  // Another node may have sent the transfer since it was read.
   const present = await findOutgoing(deps.db.sql, id);
   if (present?.state !== 'sending' || present.isDue) return false;
   const isRefused = check.is === 'refused';
@@ -189,17 +188,19 @@ async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing
   return false;
 }
 
-/** The keys that are configured, by address: mostly the intermediate account pays; a stray leaves the account it came to. */
+/**
+ * The configured keys by address. Usually the intermediate account pays; unexpected money is returned from the account it came to.
+ */
 function signersOf({ intermediateSigner, relayers }: ConnectedChain): ReadonlyMap<string, Signer> {
   const signers = [...relayers, ...(intermediateSigner === undefined ? [] : [intermediateSigner])];
   return new Map(signers.map((signer) => [signer.address, signer]));
 }
 
-/** Stores the terms of the next attempt. Undefined when none may be begun now. */
+/** Stores the terms of the next attempt. Undefined if no attempt may begin now. */
 async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Attempt | undefined> {
   const { chain, feeAccount } = connected;
   const { id, network } = outgoing;
-  // An earlier account of ours may have sent it.
+  // An earlier account of ours may have sent the transfer.
   const payers = [outgoing.payer, ...(await ownAccounts(deps, connected))];
   const forgotten = await findForgotten(deps.db.sql, {
     network,
@@ -240,8 +241,8 @@ function isPaidByMerchant(deps: OutgoingDeps, { id, purpose }: Outgoing): Promis
 }
 
 /**
- * The chain shows that this transfer was sent by an item that is not stored here: the database was restored from an
- * older backup. It is not sent again. The event counts when it is final and has the terms of the transfer.
+ * The chain shows that this transfer was sent by an item that is not stored here: the database was restored from an older backup.
+ * The transfer is not sent again. It is concluded as paid if the event is final and has the same terms.
  */
 async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEvent): Promise<void> {
   if (!event.isFinal) return;
@@ -264,7 +265,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
   });
 }
 
-/** True while the watcher has yet to decide about a transfer that the database does not know: see `noticeRestore`. */
+/** True while the watcher has not decided about a transfer that the database does not know: see `noticeRestore`. */
 async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
   const payers = await ownAccounts(deps, connected);
@@ -277,7 +278,7 @@ function attemptOf({ id, commitment, seal, collector, feeAccount, deadline }: Ou
   return { id, commitment, seal, collector, feeAccount, deadline };
 }
 
-/** Outgoing transfers carry no fee: the recipient gets all of it. */
+/** Outgoing transfers have no fee: the recipient gets the whole amount. */
 function itemOf(outgoing: Outgoing, { seal, collector, feeAccount, deadline }: Omit<Attempt, 'commitment'>): Item {
   const { network, asset, method, id: subject, payer, recipient } = outgoing;
   const amount = BigInt(outgoing.amount);

@@ -17,16 +17,16 @@ type CheckDeps = Pick<CommandDeps, 'db'> & SubjectKeyDeps;
 interface Spending {
   readonly outgoing: Outgoing;
   readonly paymentId: string;
-  /** The units that it takes of lots. */
+  /** The units that the transfer takes from lots. */
   readonly units: bigint;
 }
 
-/** A payment has few payouts: one for each lot that came after an earlier payout. */
+/** A bound far above the usual: a payment has one payout for each lot that came after an earlier payout. */
 const MAX_PAYOUTS = 1_000;
 
 /**
- * The lots that an order names must make up its amount, and must be on the chain. All spends of each lot count, those of
- * earlier orders too, so that no lot is spent twice.
+ * The lots that an order names must make up its amount, and must be on the chain. All spends of each lot count, including those of
+ * earlier orders, so that no lot is spent twice.
  */
 export async function checkLots(
   deps: CheckDeps,
@@ -51,7 +51,7 @@ export async function checkLots(
   const isEachSpent = payouts.every(({ id, state }) => state === 'failed' || others.has(id));
   if (!isEachOrdered || !isEachSpent) return refused('the payouts of its payment differ from the lots that they took');
   const named = own.map(({ lot }) => lots.find(({ id }) => id === lot));
-  // A reorg took the lot. It may come again.
+  // A reorg removed the lot. Its transfer may be mined again.
   if (named.some((lot) => lot === undefined)) return UNCLEAR;
   const known = named.flatMap((lot) => lot ?? []);
   if (known.some((lot) => lot.merchantId !== outgoing.merchantId || !lot.isHeld)) {
@@ -86,11 +86,11 @@ function sumOf(spends: readonly Spend[]): bigint {
 interface ItemLot {
   readonly lot: StoredLot;
   readonly outgoing: Outgoing;
-  /** The units of the lot that all orders have taken. */
+  /** The units of the lot that all orders together have taken. */
   readonly spent: bigint;
 }
 
-/** The item must have brought so much to the account. */
+/** The item must have brought at least the spent units to the account. */
 async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot, outgoing, spent }: ItemLot) {
   const event = await findPaidEvent(deps.db.sql, lot);
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
@@ -104,7 +104,7 @@ async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot,
   return checkReceipt(chain, { event, outgoing, isIt });
 }
 
-/** Enough endpoints show the event in the receipt of its transaction. */
+/** Enough endpoints must show the event in the receipt of its transaction. */
 export async function checkReceipt(
   chain: ConnectedChain['chain'],
   { event, outgoing, isIt }: { event: StoredEvent; outgoing: Outgoing; isIt: (told: ChainEvent) => boolean },
@@ -121,11 +121,11 @@ export async function checkReceipt(
 interface Sweeps extends Pick<Outgoing, 'network' | 'asset' | 'amount' | 'payer'> {
   readonly commitment: string;
   readonly units: bigint;
-  /** True if so much must have reached the account that pays, after fees. */
+  /** True if the units must have reached the paying account after fees. */
   readonly isNet: boolean;
 }
 
-/** Sweeps of the deposit address must have brought at least as much. */
+/** Sweeps of the deposit address must have brought at least these units. */
 export async function checkSweeps(
   { db }: Pick<CheckDeps, 'db'>,
   chain: ConnectedChain['chain'],
@@ -144,12 +144,15 @@ export async function checkSweeps(
       .toString();
   });
   const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, { asset, amount }));
-  // The money may still be at the address. It is swept soon.
+  // The money may still be at the address, and is swept soon.
   if (!isEnough || BigInt(finding.value) < units) return UNCLEAR;
   return GOOD;
 }
 
-/** The transactions of the largest sweeps that make up the amount. A stranger may have swept single units, thousands of times. */
+/**
+ * The transactions of the largest sweeps that together reach the amount. Small sweeps are skipped, because a stranger may have
+ * swept single units thousands of times.
+ */
 function sufficient(events: readonly StoredEvent[], needed: bigint, isNet: boolean): string[] {
   const unitsOf = ({ fields }: StoredEvent) => BigInt(fields.amount ?? '0') - (isNet ? BigInt(fields.fee ?? '0') : 0n);
   const hashes = new Set<string>();

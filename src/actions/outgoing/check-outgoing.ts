@@ -28,9 +28,9 @@ type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
 type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
 
 /**
- * Checks a transfer before it is signed. Write access to the database must not be enough to spend money: the order
- * carries a MAC, its reason has the same terms, the books have set the amount aside and not paid it yet, and the chain
- * shows the payment that the money came by.
+ * Checks a transfer before it is signed. Write access to the database must not suffice to spend money: the order carries a MAC, its
+ * reason has the same terms, the books have set the amount aside and not paid it yet, and the chain shows the payment that brought
+ * the money.
  */
 export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
   if (!isOrdered(deps, outgoing)) return refused('its row was not written by this gateway, or was changed');
@@ -48,7 +48,7 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   const refunds = await findRefundsOf(deps.db.sql, [paymentId]);
   const refund = refunds.find(({ id }) => id === outgoing.id);
   if (!isRefund(refund, outgoing)) return refused('it differs from the refund that was requested');
-  // Only a request can name another recipient than the payer, and its row then carries the MAC.
+  // Only a request can name a recipient other than the payer, and then the row of the refund carries a MAC.
   const isRedirected = refund !== undefined && isOwnRefund(deps, refund);
   const sent = refunds.filter(({ state }) => state === 'sending' || state === 'refunded');
   const total = sent.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
@@ -62,13 +62,13 @@ export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, 
   );
 }
 
-/** The amount must be on its way in the books: neither arrived nor given up. */
+/** The books must show the amount as outgoing: neither arrived nor given up. */
 async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Outgoing): Promise<boolean> {
   const lines = (await positionsOf(db.sql, [id])).get(id) ?? [];
   const ways: readonly string[] = [ACCOUNTS.outgoing, ACCOUNTS.relayerOutgoing(payer)];
   if (lines.some(({ account, units }) => ways.includes(account) && units === BigInt(amount))) return true;
   const [stray] = purpose === 'return' ? await findStrays(db.sql, [id]) : [];
-  // Tokens on a relayer's account belong to nobody in the books.
+  // Unexpected tokens on a relayer's account have no entries in the books.
   return stray !== undefined && !stray.isBooked && !isGasMoney(stray) && stray.state === 'returning';
 }
 
@@ -84,7 +84,7 @@ function isRefund(refund: Refund | undefined, outgoing: Outgoing): boolean {
   );
 }
 
-/** Asks the chain for the payment, which must be the reason for the refund. */
+/** Asks the chain for the payment that must be the reason for the refund. */
 async function checkPayment(
   deps: CheckDeps,
   { chain }: ConnectedChain,

@@ -10,19 +10,18 @@ export interface ArrivalProof {
 /** The reason why a transfer is not retried automatically. */
 export interface Failure {
   readonly problem: string;
-  /** Further facts. */
   readonly evidence?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The consequences of a transfer for its payout, refund or return, in the transaction that decides them. The caller
- * holds the lock on the row in `outgoing` and has checked its state, so each is called once.
+ * The consequences of a transfer for its payout, refund or return, in the transaction that decides them. The caller holds the lock
+ * on the row in `outgoing` and has checked its state, so each method is called once per transfer.
  */
 export interface Consequences {
   /** The transfer has arrived. */
   paid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void>;
-  /** The transfer is not retried automatically: the money stays where it was. */
+  /** The transfer is not retried automatically: the money stays on its account. */
   failed(tx: Tx, outgoing: Outgoing, failure: Failure, at: Date): Promise<void>;
-  /** The transfer had arrived, and a reorg deeper than final depth removed it for good: it is sent again. */
+  /** The transfer had arrived, and a reorg deeper than final depth removed it. It is sent again. */
   undone(tx: Tx, outgoing: Outgoing, at: Date): Promise<void>;
 }

@@ -10,20 +10,19 @@ import { commandOfLeader } from '../lease.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { withdrawOffer } from './refund/signed/withdraw-offer.ts';
 
-/** So many attempts are made without anybody asking for them: the last one begins some hours after the first. */
+/** The bound of automatic attempts. The last one begins some hours after the first. */
 const MAX_ATTEMPTS = 5;
 const RETRY = { firstMs: 60_000, maxMs: 24 * 3_600_000, factor: 4 };
 
 export interface Lapse {
-  /** True if a holder of the account's key has used the authorization. */
+  /** True if a holder of the account's key has used the authorization's nonce. */
   readonly isCancelled: boolean;
-  /** The reason of its last refusal. */
   readonly refusal: string | null;
 }
 
 /**
- * The item of an attempt can never be carried out: the chain has proved it at final depth. Only then may another
- * attempt begin. After a refusal with a lasting reason the transfer waits for the operator instead.
+ * The chain has proved, at final depth, that the item of an attempt can never be carried out. Only then may another attempt begin.
+ * After a refusal with a lasting reason the transfer waits for the operator instead.
  */
 export async function lapseOutgoing(
   deps: CommandDeps,
@@ -43,7 +42,7 @@ async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse,
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
   if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
   if (outgoing.signer === 'merchant') return withdrawOffer(tx, outgoing, problem, at);
-  // The signer's policy is the operator's own: it is asked until it accepts.
+  // The operator controls the signer's policy, so the signer is asked until it accepts.
   const isLast = attempts >= MAX_ATTEMPTS && problem !== SIGNER_REFUSED;
   if (isCancelled || isLasting(problem) || isLast) {
     await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);

@@ -7,9 +7,9 @@ import type { Alarms } from '../alarms.ts';
 import { type CommandDeps, command } from '../command.ts';
 
 export interface LimitDeps extends CommandDeps {
-  /** Raised while transfers of an asset wait, because too much of it has left within an hour. */
+  /** The alert for transfers of an asset that wait because too much of it has left within an hour. */
   readonly limited: Alarms;
-  /** The tokens of one asset that may leave the accounts of a network within an hour. Undefined: no limit. */
+  /** The whole tokens of one asset that may leave the accounts of a network within an hour. Undefined means no limit. */
   hourlyLimit(network: string): bigint | undefined;
 }
 
@@ -17,8 +17,8 @@ const HOUR_MS = 3_600_000;
 const LOOK_AGAIN_MS = 60_000;
 
 /**
- * True if more than the limit would leave within an hour. The lock makes transfers of one asset wait for each other, so
- * the sum is exact while several nodes begin transfers.
+ * True if the transfer would exceed the hourly limit. The lock serializes transfers of one asset, so the sum is exact while several
+ * nodes begin transfers.
  */
 export async function exceedsLimit(tx: Tx, deps: LimitDeps, outgoing: Outgoing, now: Date): Promise<boolean> {
   const { id, network, asset, amount } = outgoing;
@@ -29,7 +29,7 @@ export async function exceedsLimit(tx: Tx, deps: LimitDeps, outgoing: Outgoing, 
   return weightOf(asset, begun + BigInt(amount)) > limit;
 }
 
-/** Lets a transfer above the limit wait, without delaying others. */
+/** Postpones a transfer above the limit, so that it does not delay others. */
 export async function waitForLimit(deps: LimitDeps, { id, network, asset, amount }: Outgoing): Promise<void> {
   await command(deps, (tx, now) =>
     postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS), isLimited: true }),

@@ -13,7 +13,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
 
 const TABLE = 'outgoing';
 
-/** Orders transfers, and returns the ids of those that begin: all others are under way or done. Each row carries its MAC. */
+/** Orders transfers, each row with its MAC. Returns the ids of the new ones; the others are under way or done. */
 export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutgoing[], at: Date): Promise<string[]> {
   return insertOutgoing(
     tx,
@@ -22,7 +22,6 @@ export function orderOutgoing(tx: Tx, deps: RowKeyDeps, orders: readonly NewOutg
   );
 }
 
-/** The MAC of a transfer, which is part of its row. */
 export function outgoingMac({ rowKeys }: RowKeyDeps, order: Order): string {
   return macOfRow(rowKeys, TABLE, fieldsOf(order));
 }
@@ -31,12 +30,12 @@ export function outgoingMac({ rowKeys }: RowKeyDeps, order: Order): string {
 export function isOrdered({ rowKeys }: RowKeyDeps, outgoing: Outgoing): boolean {
   const { id, paymentId, mac } = outgoing;
   if (isRowMac(rowKeys, TABLE, fieldsOf(outgoing), mac)) return true;
-  // The id of a payout of an older version shows its payment, so its MAC does not name it.
+  // The id of a payout of an older version contains its payment, so its MAC does not cover the payment separately.
   const isShown = paymentId !== null && paymentIdOf(id) === paymentId;
   return isShown && isRowMac(rowKeys, TABLE, fieldsOf({ ...outgoing, paymentId: null }), mac);
 }
 
-/** Writes the MACs of trusted transfers that may be signed again, under the newest key. All others stay as they are. */
+/** Writes the MACs of trusted transfers that may be signed again, under the newest key. Other rows keep their MACs. */
 export function renewOutgoingMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Outgoing>): Promise<number> {
   const table = { lock: lockOpenOutgoing, macOf: (row: Outgoing) => outgoingMac(deps, row), write: setOutgoingMacs };
   return renewSignableMacs(pages, table, renewal);
@@ -60,7 +59,7 @@ function fieldsOf(order: Order): MacFields {
     amount: amount.toString(),
     merchantId,
     floatOwner,
-    // Only payouts have one, and those of older versions have none.
+    // Only payouts have a payment id, and those of older versions have none.
     ...(paymentId != null && { paymentId }),
   };
 }

@@ -4,7 +4,6 @@ import { PAYOUT } from './payout/payout-consequences.ts';
 import { REFUND } from './refund/refund-consequences.ts';
 import { RETURN } from './stray/return-consequences.ts';
 
-/** Every reason for which money leaves the intermediate account, with its consequences. */
 export const CONSEQUENCES: Readonly<Record<OutgoingPurpose, Consequences>> = {
   payout: PAYOUT,
   refund: REFUND,

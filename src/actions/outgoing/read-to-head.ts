@@ -7,11 +7,11 @@ import { hearHeights } from '../evidence.ts';
 const MAX_BEHIND = 16;
 
 /**
- * True if the chain was read nearly to its head. Nothing is signed before: the chain may show that a restored database has
- * forgotten the first transfer (`findForgotten`).
+ * True if the chain was read nearly to its head. Nothing is signed before that, because the chain may show a first transfer that a
+ * restored database has forgotten (`findForgotten`).
  */
 export async function isReadToHead({ db }: Pick<CommandDeps, 'db'>, { chain }: ConnectedChain): Promise<boolean> {
-  // A single endpoint could claim a shorter chain, hide the first transfer, and cause a second one.
+  // Several endpoints are asked: a single one could claim a shorter chain, hide the first transfer, and so cause a second one.
   const [heights, cursors] = await Promise.all([hearHeights(chain), findCursors(db.sql)]);
   const cursor = cursors.find(({ network }) => network === chain.network.chainId);
   const depth = chain.network.finality?.depth ?? 1;

@@ -10,10 +10,10 @@ import { isOwnDestination } from '../parties/destination-rows.ts';
 import { isOwnKey } from '../parties/key-rows.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
-/** Relayers ask a signer that refused again at least once a minute. */
+/** Relayers retry a refusing signer at least once a minute, so an older alert is over. */
 const SIGNER_QUIET_MS = 3 * 60_000;
 
-/** Clears the alerts about rows that are repaired, removed or over. */
+/** Clears the alerts about rows that are repaired, deleted or done. */
 export async function recheckRefusals(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   for (const { name, subject, lastSeen } of await listAlerts(deps.db.sql)) {
     const unseenMs = deps.world.clock.nowMs() - lastSeen.getTime();
@@ -37,7 +37,7 @@ async function isOver(
   }
   if (name === 'signer_refused' && parseChainId(subject).ok) return unseenMs > SIGNER_QUIET_MS;
   if (name !== 'outgoing_refused' && name !== 'signer_refused') return false;
-  // A transfer that passes its check is begun, which clears the alert.
+  // A transfer that passes its check begins, and that clears the alert.
   const outgoing = await findOutgoing(deps.db.sql, subject);
   if (outgoing !== undefined) return outgoing.state !== 'sending' || outgoing.isDue;
   return !subject.startsWith('pout_') || !(await isPayoutNotHeld(deps.db.sql, payoutKeyOf(subject)));

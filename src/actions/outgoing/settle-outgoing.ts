@@ -10,10 +10,7 @@ import { commandOfLeader } from '../lease.ts';
 import type { ArrivalProof } from './consequences.ts';
 import { CONSEQUENCES } from './purposes.ts';
 
-/**
- * Concludes a payout, refund or return that has arrived at final depth. Returns a problem if the event cannot be
- * trusted.
- */
+/** Concludes a payout, refund or return that has arrived at final depth. Returns a problem if the event cannot be trusted. */
 export async function settleOutgoing(
   deps: CommandDeps,
   { event, item, lease }: { event: StoredEvent; item: StoredItem; lease: Lease },
@@ -27,7 +24,7 @@ export async function settleOutgoing(
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
     await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
-    // A deep reorg had reopened it, and it was carried out again. If the same transaction did it, its consequences stay
+    // A deep reorg had reopened the item, and it was carried out again. If the same transaction did it, its consequences stay
     // valid.
     const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
     if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, outgoing, now);

@@ -5,7 +5,7 @@ import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/a
 import { networkName, type TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
-/** The attempts to carry the payment, its payout and its refund out, with their transactions and blocks. */
+/** The attempts to send the payment, its payout and its refund, with their transactions and blocks. */
 export function attemptEntries({ attempts, versions, seen }: History): TimelineEntry[] {
   const byCommitment = new Map(attempts.map((attempt) => [attempt.commitment, attempt]));
   const about = <Row extends { readonly commitment: string }>(
@@ -22,7 +22,7 @@ export function attemptEntries({ attempts, versions, seen }: History): TimelineE
 /** The purpose of an item, as the subject of a sentence. */
 const NAMES = { payment: 'attempt', payout: 'payout', refund: 'refund', return: 'return', sweep: 'sweep' } as const;
 
-/** Ways to pay that the payer carries out alone. */
+/** Ways to pay in which the payer, not the gateway, sends the transaction. */
 const OFFERS: Partial<Record<string, (about: Record<'sum' | 'account' | 'until', string>) => string>> = {
   native: ({ sum, account, until }) => `A transaction of ${sum} was handed to the wallet of ${account}, ${until}.`,
   deposit: ({ sum, account, until }) => `The deposit address ${account} was handed out for ${sum}, ${until}.`,
@@ -75,7 +75,7 @@ function endEntries(attempt: AttemptRow): TimelineEntry[] {
   ];
 }
 
-/** The reasons for which attempts end, as the end of a sentence. */
+/** The reasons why attempts end, each as the end of a sentence. */
 const ENDS: Readonly<Record<string, string>> = {
   ran_out: 'a final block is later than its deadline',
   used: 'its nonce was used for something else',

@@ -30,7 +30,7 @@ export interface WorkCheckDeps extends CommandDeps {
   readonly relaying?: RelaySettings;
 }
 
-/** A relayer sends a due item within a second. */
+/** A relayer sends a due item within a second, so a longer wait is a fault. */
 const UNSENT_AFTER_MS = 30_000;
 /** An unsent item this close to its deadline is reported no more: relayers stop sending it soon (`SEND_MARGIN_MS`), and it runs out. */
 const UNSENT_MARGIN_MS = 60_000;
@@ -44,14 +44,14 @@ const OUTGOING_AFTER_MS = 15 * 60_000;
 const UNPLACED_AFTER_MS = 15_000;
 /** After the death of a node its leases are free for ten seconds. */
 const UNLED_AFTER_MS = 30_000;
-/** The first two attempts have failed, or nobody makes any. */
+/** By then the first two attempts have failed, or no node makes any. */
 const MAIL_AFTER_MS = 10 * 60_000;
 const MAX_SENT = 200;
 const BLOCK_MS = 2_000;
 
 /**
- * Raises alerts for work that nobody does, before a person asks for it. It reads rows alone, so that it also notices
- * relayers and watchers that run nowhere.
+ * Raises alerts for work that no node does, before a person notices. It reads only rows, so it also notices that no relayer or
+ * watcher runs.
  */
 export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
   const { db, chains } = deps;
@@ -97,12 +97,12 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       const lease = leases.find((each) => each.name === name);
       const isFree = lease === undefined || nowMs - lease.until.getTime() >= UNLED_AFTER_MS;
       const told = isFree ? message : undefined;
-      // Of a lease that was never taken no time is known: the gateway may be starting for the first time.
+      // A lease that was never taken has no time, and the gateway may be starting for the first time.
       await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, told) : told);
     }
   }
 
-  /** Payments in transactions of relayers whose keys were taken out of the settings. */
+  /** Payments in transactions of relayers whose keys were removed from the settings. */
   async function checkFormerRelayers(): Promise<void> {
     const former = await findFormerRelayers({ ...deps, clock: deps.world.clock });
     const waiting = new Map(former.filter(({ items }) => items > 0).map((each) => [alarmSubject(each), each]));
@@ -113,7 +113,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await clearOthers('relayer_gone', new Set(waiting.keys()));
   }
 
-  /** Networks that were taken out of the settings while work was open. */
+  /** Networks that were removed from the settings while work was open. */
   async function checkMissingNetworks(): Promise<void> {
     const missing = await findMissingNetworks(db.sql, chains);
     for (const { network, message } of missing) await alarms.missing.set(network, message);
@@ -152,7 +152,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
   };
 }
 
-/** The longest time from sending to the end that is normal for a payment of this amount. */
+/** The longest normal time from sending to the end of a payment of this amount. */
 function needsMs({ chain: { network } }: ConnectedChain, item: SentItem): number {
   const { depth, tag } = finalityOf(network, item);
   const blocksMs = depth * (network.finality?.blockTimeMs ?? BLOCK_MS);
@@ -170,7 +170,7 @@ function sentence({ count, oldest, since }: OverdueWork, name: string): string {
   return `${oldest}${more} on ${name}, since ${isoText(since.getTime())}.`;
 }
 
-/** The leases that some node must hold, each with its work. */
+/** The leases that a node must hold, each with its work. */
 function expectedLeases(chains: Chains): (readonly [lease: string, work: string])[] {
   const ofNetworks = chains
     .list()

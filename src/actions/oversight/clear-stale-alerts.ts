@@ -7,8 +7,8 @@ import type { CommandDeps } from '../command.ts';
 import { relayLeaseName } from '../relay/relayer.ts';
 
 /**
- * Alerts that follow a condition of a network or relayer, and that are seen again every minute while it lasts. Nobody looks at
- * the condition any more when the network or relayer is taken out of the settings.
+ * Alerts that follow a condition of a network or relayer, and are raised again every minute while it lasts. After the network or
+ * relayer is removed from the settings no job checks the condition any more.
  */
 const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
   'audit_failing',
@@ -27,10 +27,10 @@ const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
   'send_stuck',
   'work_unled',
 ]);
-/** Another node may have other settings, and sees its conditions every minute. */
+/** Another node may have other settings, and raises its alerts again every minute. */
 const UNSEEN_MS = 10 * 60_000;
 
-/** Clears alerts about networks and relayers that no node has any more. */
+/** Clears alerts about networks and relayers that no node has in its settings any more. */
 export async function clearStaleAlerts(deps: CommandDeps & { log: Log; chains: Chains }): Promise<void> {
   const unseenSince = new Date(deps.world.clock.nowMs() - UNSEEN_MS);
   const served = new Set(
@@ -47,7 +47,7 @@ export async function clearStaleAlerts(deps: CommandDeps & { log: Log; chains: C
   }
 }
 
-/** A network itself, one of its accounts, or work on it: `eip155:1`, `eip155:1:0x…`, `watch eip155:1`. */
+/** True for a network of this node, one of its accounts, or work on it: `eip155:1`, `eip155:1:0x…`, `watch eip155:1`. */
 function isServed(subject: string, served: ReadonlySet<string>): boolean {
   const [network = ''] = /[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}/.exec(subject) ?? [];
   const namesAccount = subject.includes('0x');

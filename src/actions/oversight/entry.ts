@@ -1,13 +1,12 @@
 import { findNetwork } from '../../chains/networks.ts';
 
-/** One thing that happened to a payment. */
 export interface TimelineEntry {
   readonly at: Date;
-  /** The kind, for programs: the type of an event, or `attempt.accepted`, `transaction.broadcast` and the like. */
+  /** The kind, for programs: the type of an event, or for example `attempt.accepted`, `transaction.broadcast`. */
   readonly what: string;
   /** For the operator. */
   readonly text: string;
-  /** For the partner, without internals of the gateway. Undefined if the entry is not the partner's business. */
+  /** For the partner, without internals of the gateway. Undefined if the entry does not concern the partner. */
   readonly partnerText?: string;
   /** Values that everybody may see. */
   readonly evidence: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
-/** The values of events that partners may see. All others, such as names of lists and accounts of ours, stay inside. */
+/** The evidence that partners may see. All other values, such as names of lists and accounts of ours, are for operators alone. */
 const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork', 'by'];
 
 /** The events of the payment, its payout and its refund. */
@@ -58,7 +58,7 @@ function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Re
   return ` ${amountText(String(asset), String(amount))} to ${recipient}.`;
 }
 
-/** The reason of money that arrived; of a change, the state of its return. */
+/** For money that arrived, the reason; for a change, the state of its return. */
 function lateText({ asset, amount, reason, status, destination, problem }: LateMoney): string {
   const money = amountText(asset, amount);
   if (status === undefined) return ` ${money}: ${LATE_TEXTS[reason]}.`;

@@ -12,13 +12,11 @@ import { gatherFacts } from './wait-facts.ts';
 
 export interface ExplainInput {
   readonly payment: Payment;
-  /** The reader of the explanation. Others than operators see no internals, and cause no call to a chain. */
+  /** The reader of the explanation. Readers other than operators see no internals, and cause no call to a chain. */
   readonly audience: 'operator' | Outsider;
-  /** The most entries. */
   readonly limit: number;
 }
 
-/** A reader on the side of the partner. */
 export interface Outsider {
   /** True for webhook endpoints that the reader may see. */
   readonly seesEndpoint: (endpointId: string) => boolean;
@@ -32,13 +30,13 @@ export interface ExplainDeps {
 }
 
 export interface Explanation extends Timeline {
-  /** As everybody sees it. */
+  /** The status as clients see it. */
   readonly status: PaymentStatus;
   /** Undefined if the payment waits for nothing. */
   readonly wait: Wait | undefined;
 }
 
-/** Tells what happened to a payment, and why it waits. It only reads. */
+/** Explains what happened to a payment, and why it waits. Read-only. */
 export async function explainPayment(
   { db, clock, chains, relaying }: ExplainDeps,
   { payment, audience, limit }: ExplainInput,

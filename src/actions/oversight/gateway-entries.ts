@@ -30,7 +30,7 @@ function stopEntry({ at, actor, action, subject, detail }: AuditEntry): Timeline
   ];
 }
 
-/** The subject of a freeze, as the beginning of a sentence about what was done to it. */
+/** The subject of a freeze, as the beginning of a sentence in the passive voice. */
 function frozenName(subject: string): string {
   const [scope, id] = subject.split(' ');
   if (scope === 'restored') return `Payouts and refunds on ${networkName(id ?? '')} were`;
@@ -46,7 +46,7 @@ function suspensionEntry({ at, actor, subject, detail }: Omit<AuditEntry, 'actio
   return [{ at, what: 'merchant.status', text, partnerText, evidence: {}, internals: { actor } }];
 }
 
-/** Alerts about the payment, and about its networks while it was under way. Freezes are told by the audit log. */
+/** Alerts about the payment, and about its networks while it was under way. `stopEntries` covers freezes. */
 export function alertEntries({ alerts }: History): TimelineEntry[] {
   return alerts.filter(({ name }) => name !== 'frozen').flatMap(alertEntry);
 }
@@ -68,7 +68,7 @@ function alertEntry({ name, subject, message, since, until }: RaisedAlert): Time
   ];
 }
 
-/** Work that passed to another process while the payment was under way: a node was restarted, or has died. */
+/** Work that passed to another process while the payment was under way, because a node was restarted or died. */
 export function takeoverEntries({ takeovers }: History): TimelineEntry[] {
   return takeovers.map(takeoverEntry);
 }

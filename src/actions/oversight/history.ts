@@ -22,7 +22,7 @@ import { findTakeovers, type Takeover } from '../../store/plumbing/leases.ts';
 import { findDeliveriesOf, type ToldDelivery } from '../../store/webhooks/deliveries.ts';
 import { freezeName } from '../parties/freeze-heads.ts';
 
-/** Everything that is stored about a payment, each part with a bound. The oldest rows come first. */
+/** All stored rows about a payment, each list with a bound, the oldest rows first. */
 export interface History {
   readonly payment: Payment;
   readonly merchant: Merchant | undefined;
@@ -37,19 +37,18 @@ export interface History {
   readonly refunds: readonly Refund[];
   /** Freezes and suspensions that were set or lifted. */
   readonly stops: readonly AuditEntry[];
-  /** Of the events to webhook endpoints. */
+  /** Deliveries of the events to webhook endpoints. */
   readonly deliveries: readonly ToldDelivery[];
   readonly alerts: readonly RaisedAlert[];
   readonly takeovers: readonly Takeover[];
-  /** The labels of the keys that acted. */
   readonly keyLabels: ReadonlyMap<string, string>;
-  /** Events and attempts that are left out. */
+  /** The number of events and attempts that are left out. */
   readonly omitted: number;
 }
 
-/** After the end of a payment the gateway still finishes its transactions. */
+/** The gateway finishes transactions of a payment after its end. */
 const AFTERMATH_MS = 60_000;
-/** A payment has few: one for each asset, and one for each lot that came after an earlier payout. */
+/** A payment has few payouts: one for each asset, and one for each lot that came after an earlier payout. */
 const MAX_PAYOUTS = 20;
 
 export async function readHistory(db: Reader, payment: Payment, limit: number): Promise<History> {
@@ -59,7 +58,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findRefundsOf(db, [payment.id]),
     findMerchantOfAnyPartner(db, payment.merchantId),
   ]);
-  // The payout of an older version has an id that follows from the payment.
+  // The id of a payout of an older version is derived from the payment.
   const ids = [...payouts, ...refunds].map(({ id }) => id);
   const subjects = [...new Set([payment.id, payoutIdOf(payment.id), ...ids])];
   const [events, attempts] = await Promise.all([
@@ -107,7 +106,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   };
 }
 
-/** The beginning of an actor that is a key. */
+/** The prefix of an actor that is an API key. */
 const KEY = 'key:';
 const STOPPING = ['freeze.set', 'freeze.lifted', 'merchant.changed'];
 
@@ -131,13 +130,13 @@ function stopSubjects(
 }
 
 interface Ends {
-  /** Until then, alerts of its networks and takeovers of their work concern the payment. */
+  /** Until then, alerts of the payment's networks and takeovers of their work concern the payment. */
   readonly work: Date;
-  /** Until then, freezes concern it. */
+  /** Until then, freezes concern the payment. */
   readonly stops: Date;
 }
 
-/** A held amount may wait for months, and only freezes concern it meanwhile. */
+/** A held amount may wait for months. Meanwhile only freezes concern it. */
 function endsOf(
   { status, updatedAt }: Payment,
   {

@@ -3,7 +3,7 @@ import { findNetwork } from '../../chains/networks.ts';
 import { findOpenNetworks } from '../../store/money/open-networks.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
-/** A network with open work that the settings of this node do not have. */
+/** A network with open work that is missing in the settings of this node. */
 export interface MissingNetwork {
   readonly network: string;
   readonly message: string;

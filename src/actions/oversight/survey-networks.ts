@@ -14,7 +14,6 @@ export interface SurveyedRelayer extends RelayerState {
   readonly itemsPerDay: number;
 }
 
-/** The state of a network, for operators. */
 export interface SurveyedNetwork {
   readonly connected: ConnectedChain;
   readonly cursor: ChainCursor | undefined;

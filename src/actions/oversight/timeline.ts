@@ -5,7 +5,7 @@ import { alertEntries, stopEntries, takeoverEntries } from './gateway-entries.ts
 import type { History } from './history.ts';
 import { webhookEntries } from './webhook-entries.ts';
 
-/** The sources of a timeline. Entries of the same moment are shown in this order: causes before the events they lead to. */
+/** The sources of a timeline. Entries of the same moment appear in this order: causes before the events that they lead to. */
 const SOURCES: readonly ((history: History) => readonly TimelineEntry[])[] = [
   attemptEntries,
   stopEntries,
@@ -15,7 +15,7 @@ const SOURCES: readonly ((history: History) => readonly TimelineEntry[])[] = [
   takeoverEntries,
 ];
 
-/** Events that begin something: their transaction also stores the attempt. */
+/** Events that begin something. They sort before the attempt, which the same transaction stores. */
 const BEGINNINGS: ReadonlySet<string> = new Set([
   'payment.created',
   'payment.processing',

@@ -30,11 +30,11 @@ export interface FactDeps {
   readonly clock: Clock;
   readonly chains: Chains;
   readonly settings: RelaySettings;
-  /** True to call the chains. Without it only the state that is known without a call is used. */
+  /** False to use only the state that is known without a call to a chain. */
   readonly asksChain: boolean;
 }
 
-/** The state of the gateway that concerns a payment under way. */
+/** The state of the gateway that concerns an open payment. */
 interface Surroundings {
   readonly freezes: readonly Freeze[];
   readonly alerts: readonly Alert[];
@@ -42,7 +42,7 @@ interface Surroundings {
   readonly cursors: readonly ChainCursor[];
 }
 
-/** Gathers the facts from which the reason of the wait follows. */
+/** Gathers the facts from which `waitOf` derives the reason of the wait. */
 export async function gatherFacts(deps: FactDeps, history: History): Promise<WaitFacts> {
   const { db, clock } = deps;
   const nowMs = clock.nowMs();
@@ -75,7 +75,7 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
   };
 }
 
-/** A network without its alerts: which of them concern an attempt depends on the attempt. */
+/** A network without its alerts, because the attempt decides which alerts concern it. */
 type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
 
 const DEFAULT_BLOCK_MS = 2_000;
@@ -141,7 +141,7 @@ async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFac
   };
 }
 
-/** The alerts about the network that concern the attempt. Others are about other payers, relayers or transactions. */
+/** The alerts about the network that concern the attempt. Other alerts concern other payers, relayers or transactions. */
 function alertsOn({ chains }: FactDeps, { attempt, around }: AttemptAsk, signer: string | undefined) {
   const { network, hasCode, failures, refusal, retryAt } = attempt;
   const relayers = chains.find(network)?.relayers.length ?? 1;
@@ -157,7 +157,7 @@ function alertsOn({ chains }: FactDeps, { attempt, around }: AttemptAsk, signer:
   return own.filter(concerns).map(({ name, message, since }) => ({ name, message, sinceMs: since.getTime() }));
 }
 
-/** The amount that the payer lacks, if that is why the attempt waits and the chain can be asked. */
+/** The amount that the payer lacks, if the attempt waits for it and the chain may be asked. */
 async function shortBy(
   { chains, asksChain }: FactDeps,
   attempt: AttemptRow,
@@ -214,7 +214,7 @@ function stopOf({ scope, subject, reason, actor, since }: Freeze, what: string):
   return { what, reason, by: actor, sinceMs: since.getTime(), lift };
 }
 
-/** The refund that is not over; else the held amount that is not paid out. */
+/** The open refund, or else the held amount that is not paid out. */
 async function outgoingFacts(
   db: Reader,
   history: History,

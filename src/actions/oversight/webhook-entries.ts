@@ -3,11 +3,11 @@ import type { ToldDelivery } from '../../store/webhooks/deliveries.ts';
 import type { TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
-/** The deliveries of the events to webhook endpoints, each at its last attempt. */
+/** The deliveries of the events to webhook endpoints, each at the time of its last attempt. */
 export function webhookEntries({ deliveries }: History): TimelineEntry[] {
   return deliveries.map((delivery) => {
     const { endpointId, endpointUrl, eventId, status, attempts, createdAt, attemptedAt } = delivery;
-    // The rest of the URL may contain a secret of the receiver.
+    // Only the host: the rest of the URL may contain a secret of the receiver.
     const host = URL.parse(endpointUrl)?.host ?? '';
     return {
       at: attemptedAt ?? createdAt,

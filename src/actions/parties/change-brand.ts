@@ -9,18 +9,18 @@ export interface ChangeBrandInput {
   readonly owner: Owner;
   readonly actor: string;
   readonly merchantId: string;
-  /** Members that are missing stay unchanged. */
+  /** Missing members stay unchanged. */
   readonly changes: {
     /** Null removes the uploaded logo. */
     readonly logo?: Picture | null;
     readonly accentColor?: string | null;
     readonly showsPoweredBy?: boolean;
   };
-  /** The values that the caller has seen, as `view` shows them. A change is refused if one of them is no longer so. */
+  /** The values that the caller has seen, in the form of `view`. The change is refused if one of them differs now. */
   readonly seen?: object;
 }
 
-/** Changes the look of a merchant. Payers see it when they next open a page. */
+/** Changes the branding of a merchant. Payers see it on the next page that they open. */
 export function changeBrand(
   deps: CommandDeps,
   { owner, actor, merchantId, changes: { logo, ...changes }, seen }: ChangeBrandInput,

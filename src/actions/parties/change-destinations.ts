@@ -26,11 +26,11 @@ interface SettlementInput {
 
 export interface RegisterSettlementsInput extends SettlementInput {
   readonly settlements: readonly { readonly asset: Asset; readonly destination: Account }[];
-  /** A destination that takes the place of a removed one waits so long. */
+  /** The wait of a destination that replaces a removed one. */
   readonly coolingOffMs: number;
 }
 
-/** Registers all of them or none. */
+/** Registers all destinations or none. */
 export function registerSettlements(
   deps: CommandDeps & RowKeyDeps,
   input: RegisterSettlementsInput,
@@ -73,7 +73,7 @@ export function registerSettlements(
   });
 }
 
-/** Changes a destination after the cooling-off period, or at once where there is none. */
+/** Changes a destination after the cooling-off period, or at once if the period is zero. */
 export function changeDestination(
   deps: CommandDeps & RowKeyDeps & { readonly chains: Chains },
   input: SettlementInput & { settlementId: string; destination: Account; coolingOffMs: number },
@@ -97,7 +97,7 @@ export function changeDestination(
   });
 }
 
-/** A change that waits is pending. Going back to the destination in force withdraws it, as a veto does. */
+/** A change that cools off is pending. A change back to the destination in force withdraws the pending one, like a veto. */
 function kindOfChange(before: CryptoSettlement, after: CryptoSettlement): 'pending' | 'vetoed' | 'changed' {
   if (after.pendingDestination !== null) return 'pending';
   return before.pendingDestination !== null && after.destination === before.destination ? 'vetoed' : 'changed';
@@ -116,7 +116,7 @@ export function removeSettlement(
   });
 }
 
-/** Locks the merchant. A suspended or frozen one keeps its destinations as they are. */
+/** Locks the merchant. The destinations of a suspended or frozen merchant cannot be changed. */
 async function lockUnstoppedMerchant(
   tx: Tx,
   deps: RowKeyDeps,

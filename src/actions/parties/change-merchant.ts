@@ -16,28 +16,28 @@ import { type CommandDeps, command } from '../command.ts';
 import { logMerchant } from './log-merchant.ts';
 
 export interface ChangeMerchantInput {
-  /** null for operators, who may change every partner's merchants. */
+  /** Null for operators, who may change the merchants of every partner. */
   readonly owner: Owner | null;
   readonly actor: string;
   readonly merchantId: string;
-  /** Members that are missing stay unchanged. */
+  /** Missing members stay unchanged. */
   readonly changes: {
     readonly name?: string;
     readonly email?: string;
     readonly iconUrl?: string | null;
     readonly status?: MerchantStatus;
   };
-  /** The values that the caller has seen. A change is refused if one of them is no longer so. */
+  /** The values that the caller has seen. The change is refused if one of them differs now. */
   readonly seen?: MerchantFacts;
 }
 
-/** The facts of a merchant that can be edited. */
 export type MerchantFacts = Partial<Pick<Merchant, 'name' | 'email' | 'iconUrl' | 'status'>>;
 
 export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): Promise<Merchant> {
   return command(deps, async (tx, now) => {
     const { owner, changes, seen } = input;
-    // A suspension stops money as a freeze does. A partner can begin one and cannot end it.
+    // A suspension stops money like a freeze, so both take the same lock. A partner can suspend a merchant, but cannot lift the
+    // suspension.
     const concernsMoney = owner === null ? changes.status !== undefined : changes.status === 'suspended';
     if (concernsMoney) await lockFreezes(tx);
     const merchant = await lockLivingMerchant(tx, owner, input.merchantId);
@@ -48,7 +48,7 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
     await logMerchant(tx, changed, { type: 'merchant.updated', actor: input.actor });
-    // A merchant names the same URL again after changing the picture behind it.
+    // The logo is fetched even if the URL is the same, because the picture behind it may have changed.
     if (input.changes.iconUrl !== undefined) await changeLogo(tx, changed);
     const before = Object.fromEntries(
       Object.keys(input.changes).map((name) => [name, merchant[name as keyof Merchant]]),
@@ -68,7 +68,7 @@ function factsOf({ name, email, iconUrl, status }: Merchant): MerchantFacts {
   return { name, email, iconUrl, status };
 }
 
-/** Two people may edit at the same time. The later one learns what the earlier one has changed. */
+/** Two people may edit at the same time. The later one gets the present values. */
 export function refuseUnseen(current: object, seen: object): void {
   const now = new Map(Object.entries(current));
   const isChanged = Object.entries(seen).some(([field, value]) => now.get(field) !== value);
@@ -83,8 +83,8 @@ async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: M
 }
 
 /**
- * Hides the merchant and stops it taking payments. Deleting it again changes nothing. A merchant with money that is held, under
- * way or unexpected cannot be deleted: nobody could say any more where the money goes.
+ * Hides the merchant and stops its payments. Repeated deletion changes nothing. A merchant with money that is held, under way or
+ * unexpected cannot be deleted, because nobody could then say where the money goes.
  */
 export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInput, 'changes' | 'seen'>): Promise<void> {
   return command(deps, async (tx, now) => {
@@ -104,7 +104,7 @@ export function deleteMerchant(deps: CommandDeps, input: Omit<ChangeMerchantInpu
   });
 }
 
-/** An operator brings a deleted merchant back, as it was. */
+/** Restores a deleted merchant unchanged. For operators. */
 export function restoreMerchant(
   deps: CommandDeps,
   { merchantId, actor }: { readonly merchantId: string; readonly actor: string },
@@ -137,7 +137,7 @@ function refuseStranding(money: MerchantMoney): void {
   throw new ApiError('invalid_state', message);
 }
 
-/** Locks the merchant until the transaction ends, so that nothing is attached to a merchant that is being deleted. */
+/** Locks the merchant until the transaction ends, so that nothing is added to a merchant that is being deleted. */
 export async function lockLivingMerchant(tx: Tx, owner: Owner | null, id: string): Promise<LockedMerchant> {
   const merchant = await lockOwnMerchant(tx, owner, id);
   if (merchant.deletedAt !== null) throw merchantNotFound(id);

@@ -6,7 +6,7 @@ import { type CommandDeps, command } from '../command.ts';
 export interface ChangePartnerInput {
   readonly actor: string;
   readonly partnerId: string;
-  /** Members that are missing stay unchanged. */
+  /** Missing members stay unchanged. */
   readonly changes: Partial<Pick<Partner, 'name' | 'pinnedVersion' | 'frameOrigins'>> & {
     readonly isDisabled?: boolean;
   };

@@ -21,8 +21,8 @@ const MAX_APPLIED = 100;
 const ACTOR = 'cooling-off';
 
 /**
- * Puts changes of destinations in force that have cooled off. Returns true if there are more. After a restore it waits for the
- * rebuild, which gives people the time to veto again what the database has forgotten to be vetoed.
+ * Applies changes of destinations that have cooled off. Returns true if there are more. After a restore this waits for the rebuild,
+ * so that people have time to repeat vetoes that the database has forgotten.
  */
 export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
@@ -44,14 +44,13 @@ export function applyCooledOff(deps: CommandDeps & RowKeyDeps): Promise<boolean>
   });
 }
 
-/** A decision of an operator about a destination. */
 export interface OverruleInput {
   readonly settlementId: string;
   readonly reason: string;
   readonly actor: string;
 }
 
-/** Refuses a change that cools off. The destination in force stays. */
+/** Rejects a change that cools off. The destination in force stays. */
 export function vetoDestination(
   deps: CommandDeps & RowKeyDeps,
   { settlementId, reason, actor }: OverruleInput,
@@ -74,9 +73,8 @@ export function vetoDestination(
 }
 
 /**
- * Removes a destination that a thief has put in force. Unlike a removal by the merchant it is not remembered: the next
- * destination is a first one, and the thief's is not in force while it cools off. Payouts that are not signed yet are held
- * again.
+ * Removes a destination that a thief has put in force. Unlike a removal by the merchant, it leaves no memory: the next destination
+ * counts as the first, so the thief's is not in force while it cools off. Payouts that are not signed yet return to held.
  */
 export function expelDestination(
   deps: CommandDeps & RowKeyDeps,
@@ -93,7 +91,7 @@ export function expelDestination(
   });
 }
 
-/** Locks a destination for an operator, who is not bound to one merchant. Its merchant is locked before. */
+/** Locks a destination of any merchant, for operators. The merchant is locked first. */
 async function lockSettlementOfAny(tx: Tx, id: string): Promise<StoredDestination> {
   const [found] = await findDestinationRows(tx, [id]);
   const merchant = found && (await lockMerchant(tx, found.merchantId));

@@ -8,11 +8,11 @@ export interface CopyLogosDeps extends CommandDeps {
   readonly fetchImage: FetchImage;
 }
 
-/** Each takes at most five seconds and two megabytes. */
+/** Each download takes at most five seconds and two megabytes. */
 const AT_ONCE = 4;
-/** Longer than a try can take. */
+/** Longer than an attempt can take. */
 const LEASE_MS = 60_000;
-/** Waits before the second and the third try; then the merchant has to ask again. */
+/** Waits before the second and the third attempt. After that the merchant has to set the URL again. */
 const RETRY_AFTER_MS = [60_000, 15 * 60_000];
 
 /** Copies a few due logos. Returns true if there may be more. */

@@ -11,8 +11,8 @@ import { eachPage, type Pages } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * The memory of destinations. A new destination cools off if there ever was another one, however that one disappeared. Rows that
- * somebody else has added have no right MAC and are ignored.
+ * The memory of destinations. A new destination cools off if there ever was another one, however that one disappeared. Rows without
+ * a valid MAC, which somebody else has added, are ignored.
  */
 
 const TABLE = 'destination_history';
@@ -33,7 +33,7 @@ export async function lastDestinations(
   );
 }
 
-/** Appends changes, and returns the number of each. The caller has locked their merchants or their rows. */
+/** Appends changes, and returns the number of each. The caller has locked the merchants or the rows. */
 export async function rememberChanges(
   tx: Tx,
   deps: RowKeyDeps,
@@ -50,7 +50,7 @@ export async function rememberChanges(
   return rows.map(({ number }) => number);
 }
 
-/** Appends a copy of the last trusted row of each merchant and asset, under the newest key. Returns their number. */
+/** Appends a copy of the last trusted row of each merchant and asset, under the newest key. Returns the number of copies. */
 export function renewHistory(
   pages: Pages,
   deps: RowKeyDeps,

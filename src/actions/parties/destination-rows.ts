@@ -20,11 +20,11 @@ import { type Pages, renewMacs, within } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import { rememberChanges, renewHistory } from './destination-memory.ts';
 
-/** Rows of destinations decide where money goes, so each carries a MAC under a key outside the database. */
+/** Destinations decide where money goes, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'crypto_settlements';
 
-/** Inserts all that are new and returns their ids. If some are not new, the caller rolls the transaction back. */
+/** Inserts the new rows and returns their ids. If a row exists already, the caller rolls the transaction back. */
 export async function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly NewDestination[]): Promise<string[]> {
   const [first] = rows;
   if (first === undefined) return [];
@@ -36,20 +36,20 @@ export async function putDestinations(tx: Tx, deps: RowKeyDeps, rows: readonly N
   );
 }
 
-/** Writes the terms of a destination that the transaction has locked. */
+/** Writes the terms of a destination that this transaction has locked. */
 export async function writeDestination(tx: Tx, deps: RowKeyDeps, changed: CryptoSettlement, at: Date): Promise<void> {
   const assetKey = await findAssetKey(tx, changed.id);
   const [number = null] = await rememberChanges(tx, deps, [{ ...changed, assetKey }], at);
   await updateDestination(tx, { ...changed, number, mac: macOf(deps, { ...changed, number }) }, at);
 }
 
-/** Deletes a destination that the transaction has locked. Its successor cools off. */
+/** Deletes a destination that this transaction has locked. Its successor cools off. */
 export async function removeDestination(tx: Tx, deps: RowKeyDeps, removed: CryptoSettlement, at: Date): Promise<void> {
   await rememberChanges(tx, deps, [{ ...removed, assetKey: await findAssetKey(tx, removed.id) }], at);
   await deleteCryptoSettlement(tx, { id: removed.id, at });
 }
 
-/** Deletes a destination that a thief has put in force. Its successor is the first one. */
+/** Deletes a destination that a thief has put in force. Its successor counts as the first one. */
 export async function eraseDestination(tx: Tx, deps: RowKeyDeps, erased: CryptoSettlement, at: Date): Promise<void> {
   const { id, merchantId } = erased;
   const change = { merchantId, assetKey: await findAssetKey(tx, id), destination: null, heldFrom: null };
@@ -57,7 +57,7 @@ export async function eraseDestination(tx: Tx, deps: RowKeyDeps, erased: CryptoS
   await forgetDestination(tx, id);
 }
 
-/** True if the gateway wrote exactly these terms, and has not changed them since. */
+/** True if the gateway wrote exactly these terms, and they are its latest. */
 export function isOwnDestination(deps: RowKeyDeps, row: StoredDestination): boolean {
   return row.number === row.lastNumber && hasOwnMac(deps, row);
 }
@@ -68,7 +68,7 @@ export function forgedDestination({ id, merchantId, asset, destination }: Stored
   return { name: 'destination_refused', subject: id, message } as const;
 }
 
-/** Refuses to go on from terms that the gateway did not write: the next MAC would make them its own. */
+/** Refuses to change terms that the gateway did not write: the new MAC would make them valid. */
 export function refuseForged(deps: RowKeyDeps, row: StoredDestination): void {
   if (isOwnDestination(deps, row)) return;
   throw new ApiError('invalid_state', 'The record of this destination is damaged: the operator has to repair it.');
@@ -91,7 +91,7 @@ export function adoptDestinations(deps: CommandDeps & RowKeyDeps): Promise<void>
   return adoptOnce(deps, TABLE, (tx) => renewDestinationMacs(within(tx), deps, () => true));
 }
 
-/** Authenticates the history of an older version, and gives its destinations their numbers. */
+/** Writes the MACs of the history of an older version, and numbers its destinations. */
 export function adoptHistory(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return adoptOnce(deps, 'destination_history', async (tx, now) => {
     const rows = await renewHistory(within(tx), deps, { isTrusted: ({ mac }) => mac === '', now });
@@ -100,7 +100,6 @@ export function adoptHistory(deps: CommandDeps & RowKeyDeps): Promise<void> {
   });
 }
 
-/** Writes MACs under the newest key. Returns their number. */
 export function renewDestinationMacs(
   pages: Pages,
   deps: RowKeyDeps,

@@ -18,14 +18,14 @@ import type { CommandDeps } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * The set of freezes is authenticated as a whole, because a freeze is lifted by deleting its row. The newest head with a right
- * MAC names the freezes that operators have ordered. While one of them is missing in the table, no money moves.
+ * The set of freezes is authenticated as a whole, because a freeze is lifted by deleting its row. The newest head with a valid MAC
+ * lists the freezes that operators have ordered. While the table lacks one of them, no money moves.
  */
 
 const TABLE = 'freeze_heads';
 const RETRY_AFTER_S = 60;
 
-/** Freezes that operators have ordered and the table lacks, and freezes in the table that nobody has ordered. */
+/** `lost`: ordered by operators, but missing in the table. `added`: in the table, but ordered by nobody. */
 export interface FreezeDifferences {
   readonly lost: readonly string[];
   readonly added: readonly string[];
@@ -37,8 +37,8 @@ export function freezeName({ scope, subject }: FreezeTarget): string {
 }
 
 /**
- * Keeps the freezes as they are until the transaction ends, and makes sure that none was lifted by somebody else. Call it first
- * in a transaction that accepts or sends money.
+ * Keeps the freezes unchanged until the transaction ends, and checks that nobody but the gateway has lifted one. Must be the first
+ * call of a transaction that accepts or sends money.
  */
 export async function shareFreezes(tx: Tx, deps: RowKeyDeps): Promise<void> {
   await shareFreezeTable(tx);
@@ -59,7 +59,7 @@ export async function compareFreezes(db: Reader, deps: RowKeyDeps): Promise<Free
   };
 }
 
-/** Adds a freeze to the head. Returns false if the head has it already. The caller has locked the freezes. */
+/** Adds a freeze to the head. Returns false if it is there already. The caller has locked the freezes. */
 export async function addToHead(tx: Tx, deps: RowKeyDeps, name: string): Promise<boolean> {
   const ordered = await orderedFreezes(tx, deps);
   if (ordered.includes(name)) return false;
@@ -67,7 +67,7 @@ export async function addToHead(tx: Tx, deps: RowKeyDeps, name: string): Promise
   return true;
 }
 
-/** Removes a freeze from the head. Returns false if the head lacks it. The caller has locked the freezes. */
+/** Removes a freeze from the head. Returns false if it is not there. The caller has locked the freezes. */
 export async function removeFromHead(tx: Tx, deps: RowKeyDeps, name: string): Promise<boolean> {
   const ordered = await orderedFreezes(tx, deps);
   if (!ordered.includes(name)) return false;
@@ -79,7 +79,7 @@ export async function removeFromHead(tx: Tx, deps: RowKeyDeps, name: string): Pr
   return true;
 }
 
-/** Authenticates the freezes of an older version. */
+/** Writes the first head, from the freezes of an older version. */
 export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return adoptOnce(deps, 'freezes', async (tx) => {
     await lockFreezes(tx);
@@ -90,8 +90,8 @@ export function adoptFreezes(deps: CommandDeps & RowKeyDeps): Promise<void> {
 }
 
 /**
- * Writes a head under the newest key. Returns the number of its freezes. If `isLost` the table is trusted as it is. The caller
- * says how long it waits for transactions that move money: others wait behind it meanwhile.
+ * Writes a head under the newest key, and returns the number of its freezes. With `isLost` the table is trusted as it is. The
+ * caller limits the wait for transactions that move money, because others queue behind this lock.
  */
 export async function renewFreezeHead(tx: Tx, deps: RowKeyDeps, { isLost }: { isLost: boolean }): Promise<number> {
   await lockFreezeTable(tx);
@@ -120,7 +120,7 @@ function messageOf({ lost, added }: FreezeDifferences): string | undefined {
   return parts.filter((part) => part !== false).join(' ');
 }
 
-/** The freezes that operators have ordered. Before the first head, these are the rows of the table. */
+/** The freezes that operators have ordered. Before the first head, all rows of the table count. */
 async function orderedFreezes(tx: Tx, deps: RowKeyDeps): Promise<readonly string[]> {
   const { head: newest, names } = await readFreezeState(tx);
   if (newest === null) return names;

@@ -20,8 +20,8 @@ export interface FreezeInput extends FreezeTarget {
 }
 
 /**
- * Stops money. It waits for transactions under way that accept or send money. When it returns, nothing more is accepted or
- * sent that the freeze stops, on any node. Freezing again keeps the first reason.
+ * Stops money. Waits for running transactions that accept or send money. After the return no node accepts or sends anything that
+ * the freeze stops. A repeated freeze keeps the first reason.
  */
 export function freeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<{ readonly isNew: boolean }> {
   return command(deps, async (tx, now) => {
@@ -31,7 +31,7 @@ export function freeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Prom
   });
 }
 
-/** Lets the money go on. Other freezes stay in force. */
+/** Lifts one freeze. Other freezes stay in force. */
 export function unfreeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<Freeze> {
   return command(deps, async (tx, now) => {
     const lifted = await liftFreeze(tx, deps, input, now);
@@ -40,7 +40,7 @@ export function unfreeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Pr
   });
 }
 
-/** Stores a freeze with its alert. Returns false if it is frozen already. The caller has locked the freezes. */
+/** Stores a freeze with its alert. Returns false if it exists already. The caller has locked the freezes. */
 export async function putFreeze(tx: Tx, deps: RowKeyDeps, row: Freeze): Promise<boolean> {
   const isOrdered = await addToHead(tx, deps, freezeName(row));
   const isInserted = await insertFreeze(tx, row);
@@ -73,7 +73,7 @@ export async function liftFreeze(tx: Tx, deps: RowKeyDeps, input: FreezeInput, a
   return lifted;
 }
 
-/** A freeze of something that does not exist, such as a misspelt id, would stop nothing. */
+/** A freeze of an unknown subject, such as a misspelt id, would stop nothing. */
 async function refuseUnknown(tx: Tx, { scope, subject }: FreezeTarget): Promise<void> {
   if (scope === 'merchant' && (await findMerchantOfAnyPartner(tx, subject)) === undefined)
     throw merchantNotFound(subject);

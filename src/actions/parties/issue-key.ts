@@ -25,11 +25,14 @@ export interface IssueKeyInput {
   readonly merchantIds: readonly string[] | null;
   readonly addresses: readonly string[] | null;
   readonly expiresAt: Date | null;
-  /** The most keys in force that the partner and its merchants may have in the mode. Operators have no limit. */
+  /**
+   * The maximum number of active keys that the partner and its merchants may have in the mode. Undefined for operators, who have no
+   * limit.
+   */
   readonly quota?: Quota;
 }
 
-/** A key that was just made: the only moment its secret is known. */
+/** A new key. Its secret is known only now. */
 export interface IssuedKey {
   readonly key: ApiKey;
   readonly secret: string;
@@ -38,7 +41,8 @@ export interface IssuedKey {
 export function issueKey(deps: CommandDeps & RowKeyDeps, input: IssueKeyInput): Promise<IssuedKey> {
   return command(deps, async (tx, now) => {
     if ((await findPartner(tx, input.partnerId)) === undefined) throw partnerNotFound(input.partnerId);
-    // Locked, so that no key is issued for a merchant that is being deleted. In one order: two requests may name the same.
+    // The locks prevent a key for a merchant that is being deleted. They are taken in one order, because two requests may name the
+    // same merchants.
     for (const id of [...new Set(input.merchantIds)].toSorted()) await lockLivingMerchant(tx, input, id);
     const { actor, quota, ...settings } = input;
     if (quota !== undefined) await refuseBeyond(tx, now, input, quota);
@@ -51,22 +55,22 @@ export interface RotateKeyInput {
   readonly actor: string;
   readonly keyId: string;
   readonly overlapMs: number;
-  /** The end of the successor. It does not inherit the end of its predecessor. */
+  /** The expiry of the successor, which does not inherit that of its predecessor. */
   readonly expiresAt: Date | null;
   readonly check?: KeyCheck;
 }
 
-/** Throws the refusal of a caller who may not do this to the key. */
+/** Throws if the caller may not do this to the key. */
 export type KeyCheck = (key: ApiKey) => void;
 
-/** A successor, and the key that it replaces, with its new end. */
+/** A successor, and the replaced key with its new expiry. */
 export interface RotatedKey extends IssuedKey {
   readonly replaced: ApiKey & { readonly hash: string };
 }
 
 /**
- * Makes a successor with the same rights; the old key works until the overlap is over. A rotation takes the place of the old
- * key, so it counts against no limit: somebody whose key is stolen must always be able to replace it.
+ * Issues a successor with the same rights. The old key works until the overlap is over. A rotation replaces the old key, so no
+ * limit applies: the owner of a stolen key must always be able to replace it.
  */
 export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput): Promise<RotatedKey> {
   return command(deps, async (tx, now) => {
@@ -79,7 +83,7 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
     if (old.merchantIds !== null && (await listOwnMerchants(tx, old, old.merchantIds)).length === 0) {
       throw new ApiError('invalid_state', `The merchants of key ${old.id} are deleted: revoke it.`);
     }
-    // A successor would make rights genuine that the gateway did not give.
+    // A successor would legitimize rights that the gateway did not grant.
     if (!isOwnKey(deps, old)) {
       throw new ApiError('invalid_state', `Key ${old.id} was not issued by the gateway, or was changed: revoke it.`);
     }
@@ -93,13 +97,13 @@ export function rotateKey(deps: CommandDeps & RowKeyDeps, input: RotateKeyInput)
       before: { id: old.id, expiresAt: old.expiresAt },
       settings: { partnerId, mode, label, scopes, merchantIds, addresses, expiresAt, rotatedFrom: old.id },
     });
-    // Read again, because an earlier end that was set before stays in force.
+    // The key is read again, because an earlier expiry stays in force.
     const replaced = (await lockApiKey(tx, old.id)) ?? old;
     return { ...issued, replaced };
   });
 }
 
-/** Every node refuses it within five seconds. Returns its hash. */
+/** Every node refuses the key within five seconds. Returns the hash of the key. */
 export function revokeKey(
   deps: CommandDeps,
   input: { readonly actor: string; readonly keyId: string; readonly check?: KeyCheck },
@@ -119,7 +123,7 @@ export function revokeKey(
 interface NewKey {
   readonly actor: string;
   readonly action: string;
-  /** The key that it replaces. */
+  /** The replaced key. */
   readonly before: Pick<ApiKey, 'id' | 'expiresAt'> | null;
   readonly settings: Omit<IssueKeyInput, 'actor'> & { readonly rotatedFrom: string | null };
 }
@@ -145,12 +149,12 @@ async function insertKey(
 }
 
 async function listActive(tx: Tx, now: Date, { partnerId, mode }: Owner): Promise<ApiKey[]> {
-  // Two requests at the same time would exceed the limit together, so they run one after the other.
+  // Two concurrent requests could exceed the limit together, so they run one after the other.
   await lockName(tx, `api keys ${partnerId}/${mode}`);
   return (await listApiKeys(tx, { partnerId, mode })).filter((key) => keyStatusAt(now, key) === 'active');
 }
 
-/** A key whose successor is in force does not count: the successor has its place. */
+/** A key with an active successor does not count: the successor counts instead. */
 async function refuseBeyond(
   tx: Tx,
   now: Date,
@@ -167,10 +171,10 @@ async function refuseBeyond(
   throw new ApiError('invalid_state', message, { status: 409 });
 }
 
-/** Keys of one line that work beside their last successor. */
+/** The maximum number of older keys of one line that work beside the newest one. */
 const MAX_PREDECESSORS = 5;
 
-/** A key has one successor in force, and few predecessors: rotations count against no limit. */
+/** A key has at most one active successor and few active predecessors. This bounds rotations, to which no other limit applies. */
 async function refuseLongLine(tx: Tx, now: Date, old: ApiKey, overlapMs: number): Promise<void> {
   const active = new Map((await listActive(tx, now, old)).map((key) => [key.id, key]));
   const successor = [...active.values()].find(({ rotatedFrom }) => rotatedFrom === old.id);

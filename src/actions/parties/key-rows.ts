@@ -13,7 +13,7 @@ import type { CommandDeps } from '../command.ts';
 import { type Pages, renewMacs, within } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
-/** Rows of API keys decide who may act for a partner, so each carries a MAC under a key outside the database. */
+/** API keys decide who may act for a partner, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'api_keys';
 
@@ -26,7 +26,6 @@ export function isOwnKey({ rowKeys }: RowKeyDeps, row: StoredKeyRights): boolean
   return isRowMac(rowKeys, TABLE, fieldsOf(row), row.mac);
 }
 
-/** The message of the alert about a key that the gateway did not issue. */
 export function forgedKeyMessage({ id, partnerId }: StoredKeyRights): string {
   return `The API key ${id} of ${partnerId} was not issued by the gateway, or its rights were changed. It is refused. Find out who has written to the database. Revoke the key, and issue a new one.`;
 }
@@ -35,7 +34,6 @@ export function adoptKeys(deps: CommandDeps & RowKeyDeps): Promise<void> {
   return adoptOnce(deps, TABLE, (tx) => renewKeyMacs(within(tx), deps, ({ mac }) => mac === null));
 }
 
-/** Writes MACs under the newest key. Returns their number. */
 export function renewKeyMacs(
   pages: Pages,
   deps: RowKeyDeps,
@@ -53,7 +51,7 @@ function macOf({ rowKeys }: RowKeyDeps, key: KeyRights): string {
   return macOfRow(rowKeys, TABLE, fieldsOf(key));
 }
 
-/** Everything that decides what the key may do. An end that comes nearer is a row of its own. */
+/** Everything that decides about the rights of the key. A later change of its expiry is a separate row, outside the MAC. */
 function fieldsOf({ id, hash, partnerId, mode, scopes, merchantIds, addresses, issuedUntil }: KeyRights): MacFields {
   const list = (of: readonly string[] | null) => of && JSON.stringify(of);
   const lists = { scopes: list(scopes), merchantIds: list(merchantIds), addresses: list(addresses) };

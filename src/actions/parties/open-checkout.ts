@@ -5,13 +5,13 @@ import { type CommandDeps, command } from '../command.ts';
 /** The wallet name that merchants see for payments made on the checkout page. */
 const NAME = 'Checkout';
 
-/** The public App-Ids of the checkout page: fixed, so that every node and every start finds the same ones. */
+/** The public App-Ids of the checkout page. They are constants, so that every node uses the same ones. */
 export const CHECKOUT_APPS: Readonly<Record<Mode, string>> = {
   test: 'app_0000000000000000000PAGET00',
   live: 'app_0000000000000000000PAGE000',
 };
 
-/** Registers the page as a wallet app in both modes, so that it can call the gateway routes. Idempotent. */
+/** Registers the checkout page as a wallet app in both modes, so that it can call the gateway routes. Idempotent. */
 export function openCheckout(deps: CommandDeps): Promise<void> {
   return command(deps, async (tx, createdAt) => {
     for (const mode of MODES) {

@@ -6,16 +6,15 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { storedAccounts } from '../own-accounts.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
-/** An account that money is to go to, with the field of the request that names it. */
+/** The recipient of money, with the field of the request that names it. */
 export interface NamedAccount {
   readonly field: string;
   readonly account: Account;
 }
 
 /**
- * Refuses deposit addresses as recipients, and every account that was ever ours: money that we send to a place of ours would
- * count as sent, and come back as the payment of somebody else. The present accounts and contracts are refused by
- * `destinationProblem`.
+ * Refuses deposit addresses and every account that was ever ours as recipients: money that we send to ourselves would count as
+ * sent, and come back as the payment of somebody else. `destinationProblem` refuses the present accounts and contracts.
  */
 export async function refuseOwnPlaces(tx: Tx, deps: RowKeyDeps, named: readonly NamedAccount[]): Promise<void> {
   const issues = [];

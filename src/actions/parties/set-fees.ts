@@ -9,14 +9,14 @@ import { partnerNotFound } from './change-partner.ts';
 
 export interface SetFeesInput {
   readonly actor: string;
-  /** The payments that are charged: all of a partner's, or one merchant's. */
+  /** The payments that are charged: all payments of a partner, or of one merchant. */
   readonly payee: { readonly partnerId: string } | { readonly merchantId: string };
   readonly terms: FeeTerms;
-  /** Undefined: at once. */
+  /** Undefined means at once. */
   readonly startsAt: Date | undefined;
 }
 
-/** Sets the fees from a time on. Items accepted before keep the fee that was signed. */
+/** Sets the fees from a time on. Items accepted earlier keep the signed fee. */
 export function setFees(deps: CommandDeps, { actor, payee, terms, startsAt }: SetFeesInput): Promise<StoredFees> {
   return command(deps, async (tx, now) => {
     const { percentage, fixed } = terms;
@@ -35,7 +35,7 @@ export function setFees(deps: CommandDeps, { actor, payee, terms, startsAt }: Se
   });
 }
 
-/** The fees of the payee that would apply at that time; null where none were set for this very payee. */
+/** The fees of exactly this payee at that time; null if none were set for it. */
 async function feesBefore(
   tx: Tx,
   { partnerId, merchantId }: { partnerId: string; merchantId: string | null },

@@ -10,7 +10,7 @@ export interface CancelInput {
   readonly actor: string;
 }
 
-/** Cancels and shows the result, for merchants and payers alike. */
+/** Cancels a payment and returns the result, for merchants and payers. */
 export async function cancelPayment(
   deps: { readonly movePayment: PaymentMover; readonly world: { readonly clock: Clock } },
   { paymentId, by, actor }: CancelInput,

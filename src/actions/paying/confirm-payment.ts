@@ -31,30 +31,29 @@ export interface ConfirmInput {
   readonly optionId: string;
   readonly results: readonly unknown[];
   readonly buyer: { readonly name: string; readonly icon: string | null };
-  /** The actor: `key:<id>` or `app:<id>`. */
+  /** `key:<id>` or `app:<id>`. */
   readonly actor: string;
 }
 
 export interface Confirmed {
   readonly payment: Payment;
-  /** The payer's own transaction, which an endpoint has yet to show. */
+  /** The payer's own transaction, which no endpoint has shown yet. */
   readonly sought?: SoughtTransaction;
 }
 
 type ConfirmDeps = CommandDeps & OptionDeps & { readonly movePayment: PaymentMover };
 
-/** A confirmation, read. */
 interface Confirmation {
   readonly option: Option | undefined;
-  /** Undefined when the results do not have the form of results. */
+  /** Undefined if the results are malformed. */
   readonly values: readonly string[] | undefined;
   readonly hash: string | undefined;
 }
 
 /**
  * Accepts the results of a wallet, and returns the payment after that. The order of the checks is a promise: a repeated
- * confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged twice. A
- * valid signature becomes a due item in the transaction that moves the payment; the relayer does the rest.
+ * confirmation that was accepted gets the payment's status, whatever has happened since, and nobody is charged twice. A valid
+ * signature becomes a due item in the transaction that moves the payment; the relayer does the rest.
  */
 export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Promise<Confirmed> {
   const { payment } = input;
@@ -78,7 +77,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
   const verdict = await chain.judge(item, signature, relayers[0]?.address);
-  // Anybody who has the signature can carry the item out. Then the money has arrived, and the watcher does the rest.
+  // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
     return { payment: await refuseOrExplain(deps, { payment, confirmation, commitment, verdict }) };
@@ -112,7 +111,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   });
   deps.world.crashPoint?.('confirm.accepted');
   const { payment: moved } = outcome;
-  // Another request moved the payment first. Its outcome decides.
+  // Another request moved the payment first, and its outcome decides.
   if (moved !== undefined && (outcome.ok || (await isSettled(deps, moved, confirmation)))) return { payment: moved };
   const refusal = outcome.ok ? undefined : outcome.refusal;
   if (refusal === 'merchant_stopped') throw merchantStopped();
@@ -133,16 +132,16 @@ function readConfirmation(deps: ConfirmDeps, { payment, optionId, results }: Con
   };
 }
 
-/** True if the payment's status is the answer. Refuses a confirmation that comes too late for the payment. */
+/** True if the payment's status is the answer. Throws if the confirmation comes too late for the payment. */
 async function isSettled(deps: ConfirmDeps, payment: Payment, { option, hash }: Confirmation): Promise<boolean> {
   const { status, nativeDeadline } = payment;
   const isNative = option?.item.method === 'native';
   const isLate = status === 'expired' || isOverdue(payment, deps.world.clock.nowMs());
-  // Nothing can have been accepted for a payment that waits for its first action. Coin is looked for again each time.
+  // A payment that waits for its first action cannot have accepted anything. A transaction in coin is searched again each time.
   if (status === 'requires_action' && (isNative || (nativeDeadline === null && !isLate))) return false;
   if (hash !== undefined && (await wasAccepted(deps, payment, hash))) return true;
   if (status === 'succeeded' || status === 'failed' || status === 'cancelled') return true;
-  // A payer's own transaction is judged by its block, not by the time of the request.
+  // The block of a payer's own transaction decides, not the time of the request.
   if (isLate && !isNative) throw paymentExpired();
   if (option === undefined) throw optionNotFound();
   if (status !== 'processing') return false;
@@ -173,8 +172,8 @@ interface Hint {
 }
 
 /**
- * Stores the transaction hash that the wallet named. It is a hint and moves nothing by itself: the caller looks for it.
- * A payment past its expiry needs no look, because it reads `processing` until its deadline is final.
+ * Stores the transaction hash that the wallet named. The hash is a hint and moves nothing by itself: the caller searches the
+ * transaction. A payment past its expiry needs no search, because it shows as `processing` until its deadline is final.
  */
 async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const { payment, option, transaction, hash, actor } = hint;
@@ -189,7 +188,7 @@ async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
     : { payment };
 }
 
-/** An option has no seal: the seal follows from its terms. */
+/** Options have no seal, because the seal is derived from the terms. */
 function unsealed({ seal: _, ...terms }: Item): Item {
   return terms;
 }
@@ -203,7 +202,7 @@ interface Judged {
 
 async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
   const { payment, confirmation, commitment, verdict } = judged;
-  // A nonce that was used may have been used by us, for a request that came at the same time.
+  // We may have used the nonce ourselves, for a concurrent request.
   if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [commitment])).length > 0) {
     const [now] = await findPayments(deps.db.sql, [payment.id]);
     if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;

@@ -13,7 +13,7 @@ import { type CommandDeps, commandOfOne, otherRequest, stillRunning } from '../c
 import { merchantNotFound } from '../parties/change-merchant.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
 
-/** A checked request for a payment. */
+/** A validated request for a payment. */
 export interface PaymentOrder {
   readonly merchant: Pick<Merchant, 'id' | 'partnerId' | 'mode' | 'status' | 'deletedAt'>;
   readonly referenceId: string;
@@ -24,9 +24,9 @@ export interface PaymentOrder {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** The actor: `key:<id>`, `person:<id>`, `link:<id>`. */
+  /** `key:<id>`, `person:<id>` or `link:<id>`. */
   readonly actor: string;
-  /** The payment link that the payer has opened. */
+  /** The payment link that the payer opened. */
   readonly linkId?: string | undefined;
   readonly details: PaymentDetails | null;
   /** The key, and every field that is part of the request's meaning. */
@@ -35,16 +35,16 @@ export interface PaymentOrder {
 
 export interface CreatedPayment {
   readonly id: string;
-  /** As it is now: a retry may come when the payment has ended. */
+  /** The present status: a retry may come after the payment has ended. */
   readonly status: PaymentStatus;
   readonly expiresAtMs: number;
   readonly isReplayed: boolean;
 }
 
-/** The size of a batch is bounded: while PostgreSQL writes one, this process answers and reads others. */
+/** A bound, so that this process answers and reads other requests while PostgreSQL writes a batch. */
 const MAX_BATCH = 100;
 const MAX_CONCURRENT = 2;
-/** Of randomness in an id. */
+/** Random bytes in an id. */
 const ID_BYTES = 10;
 
 type CreateDeps = CommandDeps & SubjectKeyDeps;
@@ -52,9 +52,8 @@ type Order = PaymentOrder & { readonly claim: string | null; readonly requestHas
 type Outcome = CreatedPayment | ApiError;
 
 /**
- * Creates payments; those asked for at the same time share one statement and one flush to disk. Each is answered only
- * after that. A crash before leaves no trace, a crash after leaves the whole payment: a retry with the same
- * Idempotency-Key finds it.
+ * Creates payments. Concurrent requests share one statement and one flush to disk, and are answered only after that. A crash before
+ * the flush leaves nothing. After a later crash a retry with the same Idempotency-Key finds the payment.
  */
 export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) => Promise<CreatedPayment> {
   const create: Batcher<Order, Outcome> = createBatcher(deps.world.timers, {
@@ -65,7 +64,7 @@ export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) =>
   });
   return async (order) => {
     const outcome = await create({ ...order, ...claimOf(order) }).catch((error: unknown) => {
-      // The only lock an insert waits for is that of another one with the same key.
+      // An insert waits only for the lock of another insert with the same key.
       throw databaseFault(error) === 'busy' ? stillRunning() : error;
     });
     if (outcome instanceof ApiError) throw outcome;
@@ -74,8 +73,8 @@ export function createPaymentCreator(deps: CreateDeps): (order: PaymentOrder) =>
 }
 
 /**
- * The payment that an earlier request with the same key has made. A request that is refused by now, because its expiry has
- * passed or a fee was raised, may be the retry of an accepted one.
+ * The payment of an earlier request with the same key. A request that would be refused now, because its expiry has passed or a fee
+ * was raised, may be the retry of an accepted one.
  */
 export async function findCreated(
   deps: CommandDeps,
@@ -90,7 +89,7 @@ export async function findCreated(
   return replayOf(payment, deps.world.clock.nowMs());
 }
 
-/** The scope of a key is the merchant, which has one partner and one mode, and this way of making payments. */
+/** The scope of a key is the merchant, which has one partner and one mode, and the creation of payments. */
 function claimOf({
   merchant,
   idempotency,
@@ -104,7 +103,7 @@ async function createPayments(deps: CreateDeps, orders: readonly Order[]): Promi
   const first = firstOfEachKey(orders);
   let rows: readonly NewPayment[] = [];
   const made = await commandOfOne(deps, (now) => {
-    // Lists by date read the time out of the id: both are this one.
+    // The id and `createdAt` use the same time, because lists by date read the time out of the id.
     const random = deps.world.random.bytes(ID_BYTES * orders.length);
     rows = orders.map((order, index) =>
       newPayment(deps, order, now, random.subarray(index * ID_BYTES, (index + 1) * ID_BYTES)),
@@ -144,9 +143,7 @@ function newPayment({ subjectKeys }: SubjectKeyDeps, order: Order, now: Date, ra
   };
 }
 
-/**
- * One statement cannot claim a key twice: of equal keys in a batch the first is sent, and the others find its payment.
- */
+/** One statement cannot claim a key twice. Of equal keys in a batch only the first is inserted, and the others find its payment. */
 function firstOfEachKey(orders: readonly Order[]): Set<number> {
   const seen = new Set<string>();
   const first = new Set<number>();
@@ -158,7 +155,7 @@ function firstOfEachKey(orders: readonly Order[]): Set<number> {
   return first;
 }
 
-/** The outcome of orders without a new payment: their keys had been used, or their merchants have stopped. */
+/** The outcome of orders without a new payment: the key was used before, or the merchant is stopped. */
 async function explain(deps: CommandDeps, orders: readonly Order[]): Promise<Map<Order, Outcome>> {
   const earlier = await findEarlierPayments(
     deps.db.sql,

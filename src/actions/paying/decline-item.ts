@@ -5,8 +5,8 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-payment.ts';
 
 /**
- * Ends a payment whose payer is on the screening list. Returns false if a transaction with its item was stored: it may
- * have been broadcast, and then the chain decides.
+ * Ends a payment whose payer is on the screening list. Returns false if a transaction with its item was stored: it may have been
+ * broadcast, and then the chain decides.
  */
 export function declineItem(
   deps: CommandDeps,

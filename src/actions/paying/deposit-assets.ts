@@ -10,21 +10,24 @@ import { openNetworks } from './served-networks.ts';
 import type { OptionDeps } from './terms-in-force.ts';
 
 export interface DepositSettings {
-  /** The smallest payment that may be sent to an address, in whole tokens: sweeping costs gas. Undefined: none may. */
+  /**
+   * The smallest payment to a deposit address, in whole tokens, because a sweep costs gas. Undefined if the network has no deposit
+   * addresses.
+   */
   minimum(network: string): bigint | undefined;
 }
 
 export type DepositAssetDeps = OptionDeps & Pick<CommandDeps, 'db'> & { readonly deposits: DepositSettings };
 
-/** The contract counts asked amounts in 16 bytes. */
+/** The contract stores requested amounts in 16 bytes. */
 const MAX_AMOUNT = 2n ** 128n;
 
-/** The reason why an asset of a network cannot be sent to an address. */
+/** The reason why an asset cannot be sent to a deposit address. */
 export type Unsendable =
   | { readonly is: 'not_at_par' | 'no_addresses' | 'too_much' }
   | { readonly is: 'too_little'; readonly minimum: bigint };
 
-/** Only tokens at the price itself can be sent, and not too little of them. Undefined if the asset can be sent. */
+/** Only tokens at par with the price can be sent, and not less than the minimum. Undefined if the asset can be sent. */
 export function whyUnsendable(
   deps: DepositAssetDeps,
   { chain }: ConnectedChain,
@@ -37,12 +40,12 @@ export function whyUnsendable(
   return quote.amount >= MAX_AMOUNT ? { is: 'too_much' } : undefined;
 }
 
-/** A transfer to an address cannot be refused when the last piece of a link is gone, so such a payment has no address. */
+/** A payment of a link with a stock has no deposit address, because a transfer cannot be refused when the last piece is gone. */
 export async function hasStock({ db }: Pick<CommandDeps, 'db'>, payment: Payment): Promise<boolean> {
   return (await findStockFor(db.sql, payment)) !== undefined;
 }
 
-/** The tokens that can be sent to an address of the payment now, with their amounts. */
+/** The tokens that can be sent to a deposit address of the payment now, with their amounts. */
 export async function depositAssets(
   deps: DepositAssetDeps,
   payment: Payment,

@@ -3,7 +3,7 @@ import { type Deposit, lockAllDeposits, setDepositMacs } from '../../store/chain
 import { type Pages, renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
-/** Rows of deposit addresses decide where payers send money, so each carries a MAC under a key outside the database. */
+/** Deposit addresses decide where payers send money, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'deposits';
 
@@ -18,7 +18,6 @@ export function isOwnDeposit({ rowKeys }: RowKeyDeps, deposit: Deposit): boolean
   return isRowMac(rowKeys, TABLE, fieldsOf(deposit), deposit.mac);
 }
 
-/** Writes MACs of deposit addresses under the newest key. Returns their number. */
 export function renewDepositMacs(
   pages: Pages,
   deps: RowKeyDeps,

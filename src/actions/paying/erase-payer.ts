@@ -12,12 +12,12 @@ export interface Erased {
   readonly pastFailures: number;
 }
 
-/** Payments of one transaction. */
+/** Payments in one transaction. */
 const PAGE = 200;
 
 /**
- * Erases everything about a paying account that the books do not need. It may be run again at any time: each page is a
- * transaction, with its entry in the audit log.
+ * Erases everything about a paying account that the books do not need. It can be repeated at any time: each page is a transaction
+ * with an audit entry.
  */
 export async function eraseAccount(
   deps: CommandDeps,
@@ -51,7 +51,7 @@ export async function eraseAccount(
   };
 }
 
-/** Erases an e-mail address that receipts were sent to. The audit log does not name it: it would be kept there for good. */
+/** Erases an e-mail address that got receipts. The audit log does not name it, because entries there are kept for good. */
 export function eraseEmail(
   deps: CommandDeps,
   { email, actor }: { readonly email: string; readonly actor: string },

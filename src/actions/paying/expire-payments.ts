@@ -9,13 +9,13 @@ import { type CommandDeps, command } from '../command.ts';
 import { moveLocked } from './move-payment.ts';
 
 const BATCH = 500;
-/** A node waits this long for networks to be read. One that is out of reach keeps no payment open. */
+/** The longest wait of a node for networks to be read. An unreachable network must not keep payments open for ever. */
 const MAX_WAIT_MS = 120_000;
 
 /**
- * The job of a node that expires payments. It begins when the networks have been read up to their heads at the start of the
- * node: if the database was restored, that is how the gateway notices it, and payments that were open in the backup may have
- * been paid since.
+ * The job that expires payments. It begins when the networks have been read up to the blocks that were final at the start of the
+ * node. That read shows whether the database was restored; in that case payments that were open in the backup may have been paid
+ * since.
  */
 export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): () => Promise<boolean> {
   const clock = unshifted(deps.world.clock);
@@ -34,7 +34,7 @@ export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): (
   };
 }
 
-/** The last block that is final now; undefined if the chain does not answer. */
+/** The last block that is final now. Undefined if the chain does not answer. */
 async function finalHeightOf({ chain }: ConnectedChain): Promise<number | undefined> {
   try {
     return (await chain.head()).number - (chain.network.finality?.depth ?? 1) + 1;
@@ -44,7 +44,7 @@ async function finalHeightOf({ chain }: ConnectedChain): Promise<number | undefi
   }
 }
 
-/** True if every event up to the block was read and decided. A network that was never read has none. */
+/** True if every event up to the block was read and decided, or if the network was never read. */
 async function isReadTo({ db }: CommandDeps, { chain }: ConnectedChain, height: number): Promise<boolean> {
   const network = chain.network.chainId;
   const cursor = (await findCursors(db.sql)).find((each) => each.network === network);
@@ -54,8 +54,8 @@ async function isReadTo({ db }: CommandDeps, { chain }: ConnectedChain, height: 
 }
 
 /**
- * Expires overdue payments. Returns true if there may be more. After a restore it expires none: a payment may have been paid
- * since the backup, which only the rebuild finds out.
+ * Expires overdue payments. Returns true if there may be more. After a restore none expires: a payment may have been paid since the
+ * backup, which only the rebuild finds out.
  */
 export function expirePayments(deps: CommandDeps, limit = BATCH): Promise<boolean> {
   return command(deps, async (tx, now) => {

@@ -35,8 +35,8 @@ export interface FetchInput {
 type FetchDeps = CommandDeps & RowKeyDeps & OptionDeps;
 
 /**
- * The requests behind a `build` action. The payer can carry a native action out at any time from then on, with or
- * without a confirmation: it is stored before it is answered.
+ * The wallet requests behind a `build` action. A native action is stored before it is answered, because the payer can send it at
+ * any time from then on, with or without a confirmation.
  */
 export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<readonly WalletRpc[]> {
   const { payment, optionId, data, buyer } = input;
@@ -48,7 +48,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const { chain, intermediateAccount } = await refuseOutdated(deps, payment, option);
   const item = sealItem(deps, chain, option.item, payment.sealedId);
   const requests = walletRequests(chain, item, 0n);
-  // A wallet that has lost the list sends no data: the option alone is enough.
+  // A wallet that has lost the list sends no data. The option alone suffices.
   if (data !== '' && data !== buildData(item, requests)) throw otherData();
   if (item.method !== 'native') return requests;
 
@@ -74,7 +74,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     const stopped = await findClosed(tx, [payment.merchantId, item.network]);
     if (stopped.has(payment.merchantId)) throw merchantStopped();
     if (stopped.has(item.network)) throw noExecutor();
-    // The link has got a stock since the option was made. A transaction of the payer's own cannot be refused at confirm.
+    // The link got a stock after the option was made. A payer's own transaction cannot be refused at confirmation.
     if ((await findStockFor(tx, payment)) !== undefined) throw quoteExpired();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;
@@ -88,9 +88,9 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
 }
 
 /**
- * The most coin actions of an account, and of a payment, that are open at once. An action can be sent until its deadline, so
- * none can be withdrawn for a newer one: each is evidence until the chain has proved that it is over. A payer who looks at the
- * price again every half minute needs ten.
+ * The maximum number of open coin actions of an account, and of a payment. An action can be sent until its deadline, so a newer one
+ * cannot replace it: each is evidence until the chain has proved that it is over. A payer who refreshes the price every half minute
+ * needs ten.
  */
 const MOST_OPEN = { ofAccount: 12, ofPayment: 48 };
 /** The time of a block and its finality, after which the watcher has ended an action. */

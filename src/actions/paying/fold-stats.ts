@@ -3,7 +3,7 @@ import { type CommandDeps, command } from '../command.ts';
 
 const BATCH = 2_000;
 
-/** Folds changes into the totals. The sum of both, which is shown, stays the same. Returns true if there are more. */
+/** Folds changes into the totals. The displayed sum of both stays the same. Returns true if there are more. */
 export async function foldStats(deps: CommandDeps): Promise<boolean> {
   return (await command(deps, (tx) => foldStatChanges(tx, BATCH))) === BATCH;
 }

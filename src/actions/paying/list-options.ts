@@ -25,13 +25,13 @@ export interface ListOptionsDeps extends OptionDeps {
   readonly db: Database;
   readonly payerLimits: PayerLimits;
   readonly log: Log;
-  /** Warns of networks that are left out, which may concern every request. */
+  /** Warns of networks that are left out. It is throttled, because an outage may concern every request. */
   readonly warn: SparseWarning;
-  /** Raised for an asset that is left out because its contract cannot be read. */
+  /** The alert for an asset that is left out because its contract cannot be read. */
   readonly leftOut: Alarms;
 }
 
-/** An account that could pay, with the wallet's own spelling of it, which it gets back. */
+/** An account that could pay, with the spelling that the wallet used and gets back. */
 export interface OfferedAccount extends Account {
   readonly spelling: string;
 }
@@ -41,17 +41,17 @@ export interface ListedOption {
   readonly option: Option;
   readonly etaS: number;
   readonly actions: readonly OptionAction[];
-  /** The exchange rate used for the amount; null at par. */
+  /** The exchange rate of the amount; null at par. */
   readonly rate: Rate | null;
 }
 
-/** A payer waits for this answer: a network that has not answered by then is left out. */
+/** A payer waits for this answer, so a network that has not answered by then is left out. */
 const SURVEY_MS = 2_500;
-/** As soon as one network has answered, the others get this much longer: its options must not wait for a sick one. */
+/** After the first network has answered, the others get this much longer: its options must not wait for a slow network. */
 const GRACE_MS = 800;
 /**
- * Wallets in the field carry out one action, or an approval and a signature. A third one, which resets an old allowance
- * before the approval, breaks them.
+ * Existing wallets execute one action, or an approval and a signature. They fail at a third one, which would reset an old allowance
+ * before the approval.
  */
 const MAX_ACTIONS = 2;
 
@@ -84,12 +84,12 @@ export async function listOptions(
   const found = networks.flatMap((network, index) =>
     optionsOn(deps, { payment, terms, network, found: surveys[index] }),
   );
-  // `confirm` would refuse the others.
+  // `confirm` would refuse these options.
   const refusals = found.map((option) => refusalOf(deps, option, underWay));
   const listed = found.filter((_, index) => refusals[index] === undefined);
   const [refusal] = refusals;
   if (listed.length === 0 && refusal !== undefined) throw refusal;
-  // "No money" is an answer only when every network has given it.
+  // An empty list is an answer only if every network has answered.
   const silent = networks.filter((_, index) => surveys[index] === undefined);
   if (listed.length === 0 && silent.length > 0) throw unavailable(silent);
   return listed
@@ -97,14 +97,17 @@ export async function listOptions(
     .map(({ rank: _rank, balance: _balance, ...option }) => option);
 }
 
-/** Why an option cannot be taken: its account has payments under way. Their number is limited, and they need its balance. */
+/**
+ * The reason why an option cannot be taken: payments of its account are under way. Their number is limited, and they need its
+ * balance.
+ */
 function refusalOf(
   { payerLimits: { openItemsPerPayer = Number.POSITIVE_INFINITY } }: ListOptionsDeps,
   { option: { item }, balance }: { readonly option: Option; readonly balance: bigint },
   underWay: ReadonlyMap<string, UnderWay>,
 ): ApiError | undefined {
   const { count, amounts } = underWay.get(payerOf(item)) ?? { count: 0, amounts: new Map<string, bigint>() };
-  // A payer's own transaction costs us nothing, and needs no place.
+  // A payer's own transaction costs us no gas, so the limit does not apply.
   if (item.method === 'native') return undefined;
   if (count >= openItemsPerPayer) return payerBusy();
   return (amounts.get(item.asset) ?? 0n) + item.amount > balance ? balanceUnderWay() : undefined;
@@ -201,7 +204,7 @@ function leaveOut({ warn }: ListOptionsDeps, { connected }: NetworkOffer, reason
   warn(chainId, { network: chainId, reason }, 'left out of options');
 }
 
-/** Raises alerts for assets that cannot be offered. No request waits for it. */
+/** Raises alerts for assets that cannot be offered. Runs in the background, so that no request waits for it. */
 function noteFaults({ leftOut, log }: ListOptionsDeps, offers: readonly AssetOffer[], { faults }: Survey): void {
   const reasons = new Map(faults.map(({ asset, problem }) => [asset, problem]));
   for (const { asset } of offers) {
@@ -234,7 +237,7 @@ function optionsOn(deps: ListOptionsDeps, { payment, terms, network, found }: Op
     );
 }
 
-/** A payer's own transaction also costs gas, so the whole balance of the coin is never enough. */
+/** A payer's own transaction also costs gas, so the whole balance of the coin never suffices. */
 function canPay({ asset, quote }: AssetOffer, { balance, isRefused }: Holding): boolean {
   return !isRefused && (asset.pay.method === 'native' ? balance > quote.amount : balance >= quote.amount);
 }

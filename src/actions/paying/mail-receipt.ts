@@ -21,30 +21,29 @@ export interface ReceiptRequest {
   readonly recipient: string;
   readonly language: Language;
   readonly merchantName: string;
-  /** The page of the receipt, and the transaction in a block explorer. */
   readonly pageUrl: string;
   readonly explorerUrl: string | null;
 }
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A second request for the same address within this time is the same request. */
+/** A second request for the same address within this time counts as the same request. */
 const SAME_REQUEST_MS = 10 * MINUTE_MS;
 /**
- * Receipts of one payment within a day, to one inbox, and of one merchant. The page of a payment is no way to flood an inbox, and
- * a merchant who pays itself none to send words of its own to many.
+ * Receipts within a day: of one payment, to one inbox, and of one merchant. Without the limits the page of a payment could flood an
+ * inbox, and a merchant who pays itself could send its own text to many people.
  */
 const PER_PAYMENT = 5;
 const PER_INBOX = 20;
 const PER_MERCHANT = 2_000;
 const RETRY_AFTER_S = 3_600;
 
-/** Queues a mail with the receipt of a payment, as it is now. */
+/** Queues a mail with the present receipt of a payment. */
 export async function mailReceipt(deps: CommandDeps & ReceiptDeps, request: ReceiptRequest): Promise<void> {
   const content = await contentOf(deps, request);
   const { payment, recipient, language } = request;
   await command({ ...deps, world: unshiftedWorld(deps.world) }, async (tx, now) => {
-    // Requests at the same time must not exceed a limit together.
+    // Concurrent requests must not exceed a limit together.
     await lockNames(tx, [
       `receipts of ${payment.id}`,
       `receipts of ${payment.merchantId}`,
@@ -57,7 +56,7 @@ export async function mailReceipt(deps: CommandDeps & ReceiptDeps, request: Rece
   });
 }
 
-/** True if the same request was made a moment ago. Refuses a request beyond the limits. */
+/** True if the same request was made a moment ago. Throws if a limit is exceeded. */
 async function isQueued(tx: Tx, { payment, recipient }: ReceiptRequest, now: Date): Promise<boolean> {
   const since = new Date(now.getTime() - DAY_MS);
   const mails = await findMailsAbout(tx, { kind: 'receipt', subject: payment.id, since });
@@ -95,7 +94,7 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
       amount: amount === undefined ? null : amountOf(amount.unit, amount.value, amount.decimals),
     })),
     price: amountOf(payment.amountUnit, payment.amountValue, payment.amountDecimals),
-    // The amount that counted. Anything more is late money.
+    // The amount that counted. Any surplus is late money.
     paid: paid(payment.tokenValue ?? receipt.amount),
     network: findNetwork(receipt.network)?.name ?? receipt.network,
     account: isDeposit ? (payment.buyerAccount?.split(':').at(-1) ?? receipt.payer) : receipt.payer,
@@ -110,7 +109,7 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
   };
 }
 
-/** Only money that was not returned: the payer may have to ask for it. */
+/** Only money that was not returned, because the payer may have to ask for it. */
 async function lateMoneyOf({ db }: ReceiptDeps, payment: Payment): Promise<NonNullable<ReceiptContent['lateMoney']>> {
   const found = await findLateMoneyOf(db.sql, { paymentId: payment.id, now: payment.updatedAt });
   return found

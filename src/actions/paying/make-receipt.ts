@@ -32,8 +32,8 @@ export interface SignedReceipt {
 }
 
 /**
- * The receipt of a payment that has succeeded, with its refunds. It holds no present time, so it is the same at every
- * request, until a refund or a sweep arrives or a deep reorg moves a transaction to another block.
+ * The receipt of a succeeded payment, with its refunds. It does not contain the present time, so every request gets the same one
+ * until a refund or a sweep arrives, or a deep reorg moves a transaction to another block.
  */
 export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Payment): Promise<SignedReceipt> {
   if (payment.status !== 'succeeded') throw notPaid();
@@ -95,7 +95,7 @@ function formOf({
   return isRefunded ? REFUNDED_FORM : RECEIPT_FORM;
 }
 
-/** A refund as every form names it, and the members that sealed forms add. */
+/** A refund with the members of every form, and the members that only sealed forms have. */
 interface ProvedRefund {
   readonly plain: RefundReceipt;
   readonly shown: Pick<RefundReceipt, 'subject' | 'nonceSpace'>;

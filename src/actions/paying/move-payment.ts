@@ -35,20 +35,21 @@ import { type PayerLimits, readPlaces } from './payer-places.ts';
 export interface MovePaymentInput {
   readonly paymentId: string;
   readonly event: PaymentEvent;
-  /** The actor: `key:<id>`, `app:<id>`, a worker's name. */
+  /** `key:<id>`, `app:<id>` or a worker's name. */
   readonly actor: string;
-  /** The proof, stored with the event. */
+  /** Stored with the event as its proof. */
   readonly evidence: Readonly<Record<string, unknown>>;
   /** Items to enqueue and items to close, written in the same transaction if the payment moves. */
   readonly items?: { readonly accepted?: readonly NewItem[]; readonly ended?: readonly ItemEnd[] };
   /**
-   * The payer's balance of the asset of the accepted item, as an endpoint has just shown it. Payments under way count against it:
-   * one coin must not hold the places of many payments, such as the pieces of a link. Undefined if the money has moved already.
+   * The payer's balance in the asset of the accepted item, as an endpoint has just reported it. Payments under way count against
+   * it, so that one balance cannot reserve many payments, for example all pieces of a link. Undefined if the money has moved
+   * already.
    */
   readonly balance?: bigint | undefined;
   /** The transfer to the merchant, if the same transaction made it. */
   readonly settlement?: Omit<PaymentSettlement, 'paymentId' | 'at'> | undefined;
-  /** The lease under which a watcher decided the move. If it was taken over, the move fails with `LeaseLostError`. */
+  /** The lease under which a watcher decided the move. If another node has taken it, the move fails with `LeaseLostError`. */
   readonly lease?: Lease;
 }
 
@@ -64,7 +65,7 @@ export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
 
 const MAX_BATCH = 200;
 
-/** Moves payments along their life; moves asked for at the same time share a transaction. */
+/** Moves payments along their life. Concurrent moves share a transaction. */
 export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: PayerLimits = {}): PaymentMover {
   const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world.timers, {
     run: (inputs) =>
@@ -95,7 +96,7 @@ export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: Payer
   };
 }
 
-/** The moves whose lease was taken over. The other leases stay with their holders until the transaction ends. */
+/** The moves whose lease was taken by another node. The transaction keeps the other leases until it ends. */
 async function refuseUnleased(
   tx: Tx,
   inputs: readonly MovePaymentInput[],
@@ -116,7 +117,7 @@ function isAcceptance({ event, items }: MovePaymentInput): boolean {
   return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
 }
 
-/** Refusals of signatures whose merchant or network is stopped. The transaction shares the freezes. */
+/** Refusals of signatures whose merchant or network is stopped. The caller has called `shareFreezes`. */
 async function refuseStopped(
   tx: Tx,
   locked: readonly Payment[],
@@ -139,9 +140,9 @@ async function refuseStopped(
 }
 
 /**
- * The one writer of payments: decides each move on the payment that the transaction has locked, and writes everything that
- * follows from it. The update is guarded by the status and version that the decision was made on, and the event is written
- * with it. A refused move writes nothing.
+ * The only writer of payments. Decides each move on the payment that the transaction has locked, and writes all consequences. The
+ * update is guarded by the status and version that the decision was based on, and the event is written with it. A refused move
+ * writes nothing.
  */
 export async function moveLocked(
   tx: Tx,
@@ -178,7 +179,7 @@ export async function moveLocked(
       outcomes.push({ ok: false, refusal: refusal ?? 'not_found', payment });
       continue;
     }
-    // One statement moves a payment once. A second event for it is decided on the state after the first one.
+    // One statement moves a payment only once. A second event of the same payment is decided on the state after the first one.
     if (moves.some((move) => move.payment.id === paymentId)) {
       await carryOut(tx, moves);
       moves = [];
@@ -203,7 +204,7 @@ export async function moveLocked(
   return outcomes;
 }
 
-/** The money of payments that have ended is computed again. Only payments with a native deadline have deposit addresses. */
+/** The money of ended payments is computed again. Only payments with a native deadline have deposit addresses. */
 async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ended = moved.filter(({ status, nativeDeadline }) => isFinal(status) && nativeDeadline !== null);
   if (ended.length === 0) return;
@@ -213,18 +214,18 @@ async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   );
 }
 
-/** Something that happened to a payment without moving it. */
+/** An event of a payment that does not change its status. */
 export interface PaymentNote {
   readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated';
   readonly actor: string;
   readonly evidence: Readonly<Record<string, unknown>>;
   /** The transaction that paid the payments, if a reorg replaced the previous one. */
   readonly transaction?: { readonly hash: string; readonly nonce: number | null };
-  /** Of both events of late money. */
+  /** For both events of late money. */
   readonly lateMoney?: LateMoney;
 }
 
-/** Appends an event to payments. Only the transaction of the payments changes, if the note names one. */
+/** Appends an event to payments. The payments stay unchanged, except for their transaction if the note names one. */
 export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
   if (ids.length === 0) return;
   const payments = await lockPayments(tx, ids);
@@ -249,7 +250,7 @@ export async function notePayments(tx: Tx, ids: readonly string[], note: Payment
   await carryOut(tx, moves);
 }
 
-/** Notes transfers that reached merchants after their payments had succeeded. A payment is settled once. */
+/** Records transfers that reached merchants after their payments had succeeded. A payment is settled once. */
 export async function settlePayments(
   tx: Tx,
   settlements: readonly PaymentSettlement[],
@@ -261,15 +262,15 @@ export async function settlePayments(
   await notePayments(tx, settled, { type: 'payment.settled', actor, evidence }, at);
 }
 
-/** Facts about a payment's items that its own row does not hold. */
+/** Facts about a payment's items that its own row does not contain. */
 interface Attempts {
   /** Commitments that can still be carried out, with their payments. */
   readonly open: Map<string, string>;
-  /** Commitments that were accepted before. */
+  /** Commitments that were accepted earlier. */
   readonly known: ReadonlySet<string>;
 }
 
-/** Reads items only for transitions that depend on them: ended attempts, and payments with earlier attempts. */
+/** Reads items only for moves that depend on them: ends of attempts, and payments with earlier attempts. */
 async function readAttempts(
   tx: Tx,
   locked: readonly Payment[],
@@ -291,7 +292,7 @@ async function readAttempts(
   };
 }
 
-/** An event that is based on the chain's proof for every attempt. */
+/** True for an event that needs the chain's proof for every attempt. */
 function isEndOfAttempts(event: PaymentEvent): boolean {
   return event.type === 'lapsed' || (event.type === 'expired' && event.proof !== 'clock');
 }
@@ -303,11 +304,11 @@ function keepsAddresses(event: PaymentEvent): boolean {
 function decideMove(payment: Payment, { event, items }: MovePaymentInput, attempts: Attempts, now: Date): Decision {
   const decision = decide(stateOf(payment), event, now.getTime());
   if (!decision.ok) return decision;
-  // The chain was asked about attempts before the payment was locked. Another one may have been accepted since.
+  // The chain was asked about attempts before the payment was locked. Another attempt may have been accepted since.
   const ended = new Set(commitmentsOf(items?.ended));
   const isLeft = [...attempts.open].some(([commitment, id]) => id === payment.id && !ended.has(commitment));
   if (isEndOfAttempts(event) && isLeft) return { ok: false, refusal: 'may_still_be_paid' };
-  // The chain has proved that this signature is of no use. An endpoint that lags behind may have called it good.
+  // The chain has proved that this signature cannot be used. An endpoint that lags behind may have called it valid.
   const isOver = commitmentsOf(items?.accepted).some((commitment) => attempts.known.has(commitment));
   return isOver ? { ok: false, refusal: 'attempt_over' } : decision;
 }
@@ -329,7 +330,7 @@ async function carryOut(tx: Tx, moves: readonly Move[]): Promise<void> {
   if (moved.length !== moves.length) throw new Error('A locked payment was moved by another transaction.');
 }
 
-/** Writes items, books, settlements and lots of the moves that were made. */
+/** Writes items, book entries, settlements and lots of the moves. */
 async function writeConsequences(
   tx: Tx,
   moved: readonly MovePaymentInput[],

@@ -27,13 +27,12 @@ export interface OpenDepositInput {
   readonly buyer: { readonly name: string; readonly icon: string | null };
 }
 
-/** A deposit address with its terms. */
 export type OpenedDeposit = Deposit & { readonly item: StoredItem };
 
 /**
- * The deposit address of a payment for an asset. Its terms are stored at the first request and do not change afterwards,
- * whatever happens to the merchant's destination and fee. The payer can send money at any time from then on, so the row
- * is stored before the address is answered, and the clock alone does not expire the payment any more.
+ * The deposit address of a payment for an asset. Its terms are stored at the first request and never change, even if the merchant's
+ * destination or fee does. The payer can send money at any time from then on, so the row is stored before the address is answered,
+ * and the clock alone no longer expires the payment.
  */
 export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput): Promise<OpenedDeposit> {
   const { payment, asset } = input;
@@ -80,7 +79,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
     if (stopped.has(network)) throw noExecutor();
     const deadline = new Date(deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return undefined;
-    // The payment is locked now. Of two requests at once, the second finds the address of the first.
+    // The payment is locked now. Of two concurrent requests, the second finds the address of the first.
     const first = await findDeposit(tx, { paymentId: payment.id, asset });
     if (first !== undefined) return first;
     const itemKey = await itemKeyOf(tx, fields);
@@ -93,7 +92,7 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   return ownDeposit(deps, opened);
 }
 
-/** The address of a payment for an asset, if it was handed out. */
+/** The deposit address of a payment for an asset, if it was created. */
 export async function findOwnDeposit(
   deps: CommandDeps & RowKeyDeps,
   ask: { readonly paymentId: string; readonly asset: string },
@@ -124,13 +123,13 @@ async function refuseStock(deps: CommandDeps, payment: Payment): Promise<void> {
   );
 }
 
-/** An address that somebody wrote into the database is never shown. */
+/** An address that somebody else wrote into the database is never shown. */
 function ownDeposit(deps: RowKeyDeps, deposit: OpenedDeposit): OpenedDeposit {
   if (isOwnDeposit(deps, deposit)) return deposit;
   throw new Error(`The deposit address of ${deposit.paymentId} was not written by this gateway.`);
 }
 
-/** The asset with its quote, if it can be sent to an address. */
+/** The asset with its quote. Throws if it cannot be sent to a deposit address. */
 async function findPayable(
   deps: OpenDepositDeps,
   { payment, asset }: OpenDepositInput,

@@ -3,16 +3,14 @@ import { ApiError } from '../../errors.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 
-/** The refusals that a wallet can meet on its way, each in one place. */
-
-/** Screens accounts: refuses when one is on the list, and returns the list. */
+/** Throws if an account is on the screening list. Returns the decision, which names the list. */
 export function refuseScreened(screening: Screening, accounts: readonly string[]) {
   const decision = screening.decide(accounts);
   if (decision.hits.length > 0) throw new ApiError('sanctioned_user', 'This account cannot pay here.');
   return decision;
 }
 
-/** While a native transaction may still come, a payment is past its expiry without having ended. */
+/** While a native transaction may still arrive, a payment can be past its expiry without having ended. */
 export function isOverdue({ status, expiresAt }: Payment, nowMs: number): boolean {
   return status === 'requires_action' && nowMs >= expiresAt.getTime();
 }
@@ -25,7 +23,7 @@ export function notPayable(status: PaymentStatus): ApiError {
   return new ApiError('invalid_state', `The payment cannot be paid: it is ${status}.`);
 }
 
-/** The merchant or its partner is suspended or frozen. The payer does not learn which, or why. */
+/** The merchant or its partner is suspended or frozen. The payer is not told which, or why. */
 export function merchantStopped(): ApiError {
   return new ApiError('invalid_state', MERCHANT_STOPPED);
 }
@@ -39,14 +37,14 @@ export function belowFees(): ApiError {
 
 export const BELOW_FEES = 'The fees have changed, and the price does not cover them any more. Ask for a new payment.';
 
-/** All pieces of the payment's link are paid or being paid. A piece may be free again later. */
+/** All pieces of the payment's link are paid or being paid. A piece may become free again. */
 export function soldOut(): ApiError {
   return new ApiError('invalid_state', SOLD_OUT);
 }
 
 export const SOLD_OUT = 'Sold out: others have taken the last piece. Nothing was charged.';
 
-/** Wallets look for these very words. */
+/** Wallets search for exactly this message. */
 export function optionNotFound(): ApiError {
   const issues = [{ field: 'optionId', message: 'is not an option of this payment' }];
   return new ApiError('params_validation', 'Validation error: Option not found', { issues });

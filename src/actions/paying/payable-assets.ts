@@ -21,7 +21,7 @@ export interface QuoteDeps {
   readonly world: World;
 }
 
-/** The assets of a network that the payment can be paid with now: found on their chain as they should be, with a quote. */
+/** The assets of a network that the payment can be paid with now: verified on their chain, and with a quote. */
 export function payableAssets(deps: QuoteDeps, payment: Payment, connected: ConnectedChain): readonly PayableAsset[] {
   const price = priceOf(payment);
   return connected.payable().flatMap((id) => {
@@ -35,8 +35,8 @@ export function payableAssets(deps: QuoteDeps, payment: Payment, connected: Conn
 }
 
 /**
- * Quotes the payment again by the terms of an option: the payment's own price, what is known of the asset, and the
- * recorded rate, which must have been in force a short time ago. Undefined when these terms were never offered.
+ * Quotes the payment again from the terms of an option: the payment's price, the known facts about the asset, and the recorded
+ * rate, which must have been in force a short time ago. Undefined if these terms were never offered.
  */
 export function quoteAgain(
   deps: QuoteDeps,
@@ -61,7 +61,7 @@ function priceOf({ amountUnit, amountValue, amountDecimals }: Payment): Price {
   return { unit: amountUnit, value: BigInt(amountValue), decimals: amountDecimals };
 }
 
-/** The tokens of these networks that the payment can be paid with now, in words for the payer. */
+/** The tokens of these networks that the payment can be paid with now, as text for the payer. */
 export function acceptedTokens(
   deps: QuoteDeps,
   payment: Payment,
@@ -75,9 +75,9 @@ export function acceptedTokens(
 }
 
 /**
- * The reason why no payment in this unit could ever be paid. Undefined when one could. Only the configuration counts
- * (networks, their assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in
- * live assets. A mode without any network is not set up yet: partners may build against it all the same.
+ * The reason why no payment in this unit could ever be paid; undefined if one could. Only the configuration counts (networks, their
+ * assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in live assets. A mode without
+ * any network is not set up yet, but partners may already build against it.
  */
 export function unpayableReason(
   deps: ServingDeps & Pick<QuoteDeps, 'rates'>,

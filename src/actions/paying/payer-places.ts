@@ -4,21 +4,20 @@ import type { NewItem } from '../../store/chain/items.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { lockNames } from '../../store/plumbing/locks.ts';
 
-/** Limits on what payers may have accepted. */
 export interface PayerLimits {
-  /** Items of one payer on one network that are open at once; no limit if undefined. */
+  /** The maximum number of open items of one payer on one network; no limit if undefined. */
   readonly openItemsPerPayer?: number;
 }
 
-/** The part of a move that takes places. */
+/** The part of a move that counts against the limits. */
 interface Acceptance {
   readonly items?: { readonly accepted?: readonly NewItem[] };
   readonly balance?: bigint | undefined;
 }
 
 /**
- * The places and the money that payers have left for open items. Transactions that accept items of the same payer run one
- * after the other, so that requests at the same time cannot exceed a limit together.
+ * The open items and amounts that each payer may still have accepted. Transactions that accept items of the same payer run one
+ * after the other, so that concurrent requests cannot exceed a limit together.
  */
 export async function readPlaces(
   tx: Tx,
@@ -34,7 +33,7 @@ export async function readPlaces(
     [...stored].flatMap(([payer, own]) => [...own.amounts].map(([asset, sum]) => [`${payer} ${asset}`, sum] as const)),
   );
   return {
-    /** Takes a place for each item, or says why there is none. */
+    /** Counts each item against the limits, or returns the limit that is exceeded. */
     take(input: Acceptance): 'payer_busy' | 'balance_under_way' | undefined {
       for (const { item } of acceptedOf(input)) {
         const payer = payerOf(item);
@@ -55,5 +54,5 @@ function acceptedOf({ items }: Acceptance): readonly NewItem[] {
   return items?.accepted ?? [];
 }
 
-/** CAIP-10. */
+/** In the form of CAIP-10. */
 export const payerOf = ({ network, payer }: Pick<Item, 'network' | 'payer'>) => `${network}:${payer}`;

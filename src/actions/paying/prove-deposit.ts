@@ -7,7 +7,7 @@ import type { StoredItem } from '../../store/chain/items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
-/** A receipt names this many transfers and sweeps. Anybody can send one unit ten thousand times. */
+/** The maximum number of transfers and sweeps in a receipt, because anybody can send one unit ten thousand times. */
 const MAX_PARTS = 100;
 
 interface DepositPayment {
@@ -16,8 +16,8 @@ interface DepositPayment {
 }
 
 /**
- * The proof of a payment that was sent to its deposit address: the final transfers that count, and the sweeps so far. After
- * a rebuild the transfers are unknown, and the sweeps alone prove it.
+ * The proof of a payment to its deposit address: the final transfers that count, and the sweeps so far. After a rebuild the
+ * transfers are unknown, and the sweeps alone are the proof.
  */
 export async function proveDeposit(db: Reader, { item, payment }: DepositPayment) {
   const { network, asset, deadline } = item;
@@ -38,7 +38,7 @@ export async function proveDeposit(db: Reader, { item, payment }: DepositPayment
   }));
   const asked = BigInt(item.amount);
   const arrived = provedArrival(asked, transfers, sweeps);
-  // The paid amount is the asked one, or a little less by the operator's tolerance.
+  // The paid amount is the requested one, or a little less within the operator's tolerance.
   if (arrived < BigInt(payment.tokenValue ?? item.amount)) {
     throw sent.length === MAX_PARTS ? tooManyParts() : notOnChain();
   }
@@ -60,7 +60,7 @@ export function placeOf(log: {
   return { transaction, blockNumber: String(log.blockNumber), blockHash, logIndex: String(log.logIndex) };
 }
 
-/** A deep reorg has removed its transaction, and it is not mined again yet. */
+/** A deep reorg removed the transaction, and it is not mined again yet. */
 export function notOnChain(): ApiError {
   return new ApiError(
     'invalid_state',

@@ -4,14 +4,14 @@ import type { Screening } from '../../screening/screening.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 
 /**
- * The outcomes that payments of a sandbox ask for in `metadata.sandbox`. A rehearsal only sets the scene: the payment then
- * goes through the same steps as any other one.
+ * The outcomes that payments of a sandbox request in `metadata.sandbox`. A rehearsal only prepares the conditions: the payment then
+ * goes through the same steps as any other.
  */
 export interface Rehearsal {
-  /** The rule that the metadata of a new payment breaks. */
+  /** Describes the rule that the metadata of a new payment breaks. */
   problemOf(mode: Mode, metadata: Readonly<Record<string, string>>): string | undefined;
   scriptOf(payment: Payment): Promise<Script>;
-  /** The list for a refund of the payment, in place of the operator's. Undefined if the payment asks for none. */
+  /** The screening list for a refund of the payment, in place of the operator's. Undefined if the payment requests none. */
   refundScreening(mode: Mode, paymentId: string): Promise<Screening | undefined>;
 }
 
@@ -19,11 +19,11 @@ export interface Rehearsal {
 export interface Script {
   /** In place of the operator's list. */
   readonly screening?: Screening;
-  /** Only assets that are paid in these ways are offered. */
+  /** Only assets with these payment methods are offered. */
   readonly methods?: readonly PayMethod[];
   /** An accepted signature is not sent before this time has passed. */
   readonly holdMs?: number;
-  /** Runs before a native action is handed out, after it was stored. */
+  /** Runs after a native action was stored, and before it is answered. */
   readonly onFetched?: () => Promise<unknown>;
   /** Runs before a confirmation is accepted. */
   readonly onConfirm?: () => Promise<unknown>;
@@ -31,7 +31,7 @@ export interface Script {
 
 const NOTHING: Script = {};
 
-/** For gateways outside a sandbox: metadata is the merchant's own, and no payment is different. */
+/** For gateways outside a sandbox: metadata belongs to the merchant, and every payment is a usual one. */
 export const NO_REHEARSAL: Rehearsal = {
   problemOf: () => undefined,
   scriptOf: async () => NOTHING,

@@ -13,9 +13,9 @@ export interface RescreenDeps extends CommandDeps {
 const PAGE = 500;
 
 /**
- * Screens the payers of open payments against a new list. The returned job does so once for each list, a page at a
- * time, and on every node: another node may have accepted a payment by its old list after this one was done. After a
- * crash the next start repeats it, because a new process has seen no list.
+ * Screens the payers of open payments against a new list. The returned job does so once for each list, page by page, on every node:
+ * another node may have accepted a payment by its old list after this node had finished. After a crash the next start repeats it,
+ * because a new process remembers no list.
  */
 export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
   let progress: { readonly hash: string; readonly after: string | undefined } | undefined;
@@ -30,7 +30,7 @@ export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
   };
 }
 
-/** The last commitment of the page. Undefined after the last page. */
+/** Returns the last commitment of the page; undefined after the last page. */
 async function rescreenPage(deps: RescreenDeps, after: string): Promise<string | undefined> {
   const payers = await listOpenPayers(deps.db.sql, { after, limit: PAGE });
   const { hits, list } = deps.screening.decide(payers.map(({ account }) => account));
@@ -38,7 +38,7 @@ async function rescreenPage(deps: RescreenDeps, after: string): Promise<string |
   return payers.length < PAGE ? undefined : payers.at(-1)?.commitment;
 }
 
-/** Only an item that was never sent can be declined. For a sent one the chain decides, and an alert is raised. */
+/** Only an item that was never sent can be declined. The chain decides about a sent item, and an alert is raised. */
 async function refuse(deps: RescreenDeps, payer: OpenPayer, list: ListIdentity): Promise<void> {
   const { commitment, paymentId } = payer;
   const isDeclined = await declineItem(deps, { commitment, actor: 'screening', evidence: { screening: list } });

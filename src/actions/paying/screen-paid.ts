@@ -6,9 +6,9 @@ import type { CommandDeps } from '../command.ts';
 type AlertDeps = CommandDeps & { readonly log: Log };
 
 /**
- * Screens the payer of a payment that has arrived against the list in force, which may be newer than the one at
- * acceptance; native coin was never screened before. A paid payment stays paid: a hit raises an alert, and the result
- * goes into the evidence of the move. The screening comes before that move, so that a crash in between loses nothing.
+ * Screens the payer of an arrived payment against the present list, which may be newer than the list at acceptance. A paid payment
+ * stays paid: a hit raises an alert, and the result goes into the evidence of the move. The screening runs before that move, so
+ * that a crash in between loses nothing.
  */
 export async function screenPaid(
   deps: AlertDeps & { readonly screening: Screening },
@@ -20,7 +20,7 @@ export async function screenPaid(
   return { screenedPayer: list };
 }
 
-/** The payer of a payment that can no longer be stopped is on the list. It stays for a person to look at. */
+/** The payer of a payment that can no longer be stopped is on the list. The alert stays until a person clears it. */
 export async function alertOfScreenedPayer(
   deps: AlertDeps,
   { paymentId, list }: { readonly paymentId: string; readonly list: ListIdentity },

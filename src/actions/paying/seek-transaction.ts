@@ -6,18 +6,17 @@ import { confirmedByCoin } from './confirmed-by-coin.ts';
 import type { PaymentMover } from './move-payment.ts';
 
 export interface SoughtTransaction {
-  /** The action in coin that was handed out. */
+  /** The coin action that was given to the wallet. */
   readonly item: StoredItem;
-  /** The transaction that the wallet named. */
   readonly hash: string;
-  /** The actor: `key:<id>` or `app:<id>`. */
+  /** `key:<id>` or `app:<id>`. */
   readonly actor: string;
 }
 
 /**
- * Looks once for the transaction that a wallet named. When an endpoint shows it, the payment moves to `processing`, and
- * the moved payment is returned. Undefined when no endpoint shows it, or none answers. A hash alone moves nothing:
- * anybody can make one up.
+ * Searches once for the transaction that a wallet named. If an endpoint shows it, the payment moves to `processing`, and the moved
+ * payment is returned. Undefined if no endpoint shows it, or none answers. The hash alone moves nothing, because anybody can invent
+ * one.
  */
 export async function seekTransaction(
   deps: { readonly chains: Chains; readonly movePayment: PaymentMover },

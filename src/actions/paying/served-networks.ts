@@ -7,14 +7,14 @@ export interface ServingDeps {
   readonly chains: Chains;
 }
 
-/** The networks that take payments of a mode: play money pays for nothing live, and a test takes no real money. */
+/** The networks that take payments of a mode: test money must not pay live payments, nor real money test payments. */
 export function servedNetworks({ chains }: ServingDeps, mode: Mode): readonly ConnectedChain[] {
   return chains.list().filter(({ chain: { network }, relayers }) => {
     return network.mode === mode && network.finality !== undefined && relayers.length > 0;
   });
 }
 
-/** The same, without frozen networks. */
+/** The served networks that are not frozen. */
 export async function openNetworks(
   deps: ServingDeps & { readonly networkStops: FreshCache<NetworkStop> },
   mode: Mode,

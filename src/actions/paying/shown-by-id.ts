@@ -4,19 +4,19 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
 const HOUR_MS = 3_600_000;
-/** The payer of a payment that has just ended may ask for the receipt by the id alone. Later the id may be anywhere. */
+/** Within this time after the end, the payer may get the receipt by the id alone. Later the id may have spread anywhere. */
 export const RECEIPT_BY_ID_HOURS = 24;
 
 export interface ShownById {
-  /** The order. Empty if the chain shows the id. */
+  /** The order. Empty if the id is visible on the chain. */
   readonly details: PaymentDetails;
-  /** True if the id alone is not the right to see the order. */
+  /** True if the id is visible on the chain, so that it gives no right to see the order. */
   readonly isPublicId: boolean;
   /** True if the id alone leads to the receipt. */
   readonly leadsToReceipt: boolean;
 }
 
-/** The parts of a payment that a reader sees who has its id, and no other right. */
+/** The parts of a payment that are visible to a reader with its id and no other right. */
 export async function findShownById(db: Reader, { id, status, updatedAt }: Payment, nowMs: number): Promise<ShownById> {
   const { details, isPublicId } = await findShownDetails(db, id);
   const isRecent = !isFinal(status) || nowMs < updatedAt.getTime() + RECEIPT_BY_ID_HOURS * HOUR_MS;

@@ -18,25 +18,27 @@ import { type PayableAsset, type QuoteDeps, quoteAgain } from './payable-assets.
 import type { Rehearsal } from './rehearsal.ts';
 import { servedNetworks } from './served-networks.ts';
 
-/** The recipients and the fee of a payment, by the settings in force. */
+/** The recipients and the fee of a payment by the present settings. */
 export interface Terms {
-  /** True if the merchant is suspended or frozen: nothing is offered or accepted. */
+  /** True if the merchant is suspended or frozen. Nothing is offered or accepted then. */
   readonly isStopped: boolean;
-  /** True if the fee was raised above the price since the payment was created: nothing is offered or accepted. */
+  /** True if the fee was raised above the price since the payment was created. Nothing is offered or accepted then. */
   readonly isBelowFees: boolean;
   /** In the unit of the price. */
   readonly pricedFee: bigint;
-  /** The parts of the fee: a decimal percent, and an amount in the unit of the price. */
+  /** The parts of the fee: a decimal percentage, and an amount in the unit of the price. */
   readonly percentage: string;
   readonly pricedFixedFee: bigint;
-  /** The merchant's own destination for the asset; without one the operator keeps the money for it. */
+  /**
+   * The merchant's own destination for the asset. Without one it is the intermediate account, which holds the money for the
+   * merchant.
+   */
   recipientOf(connected: ConnectedChain, asset: string): string;
 }
 
 export interface TermsDeps {
   readonly world: World;
   readonly merchants: FreshCache<PayableMerchant>;
-  /** Whether a network is frozen. */
   readonly networkStops: FreshCache<NetworkStop>;
   readonly readDestinations: DestinationReader;
 }
@@ -65,7 +67,7 @@ export async function readTerms(deps: TermsDeps, payment: Payment): Promise<Term
   };
 }
 
-/** True if the price does not cover the fees that are in force now: a payment with it would not be created any more. */
+/** True if the price does not cover the present fees: a payment with this price would not be created any more. */
 export function isBelowFees(
   { world }: Pick<TermsDeps, 'world'>,
   merchant: PayableMerchant | undefined,
@@ -74,7 +76,6 @@ export function isBelowFees(
   return !coversFee(termsInForce(merchant?.fees ?? [], world.clock.nowMs()), amountUnit, BigInt(amountValue));
 }
 
-/** The inputs for checking an option. */
 export interface OptionDeps extends TermsDeps, QuoteDeps, SubjectKeyDeps {
   readonly chains: Chains;
   readonly screening: Screening;
@@ -82,7 +83,7 @@ export interface OptionDeps extends TermsDeps, QuoteDeps, SubjectKeyDeps {
   readonly rehearsal: Rehearsal;
 }
 
-/** The promise of an option: who pays whom, how much, and the parts of the fee. */
+/** The promise of an option: payer, recipient, amount, and the parts of the fee. */
 export type Promised = Pick<Option, 'item' | 'pricedFee' | 'feeTerms'>;
 
 export interface PromiseInput {
@@ -120,10 +121,9 @@ export function promiseOf({ payment, terms, connected, payable, ...input }: Prom
 }
 
 /**
- * Refuses an option that would not be offered now: its network is not served any more, it has expired, or its asset,
- * recipient or fee has changed; or its merchant or network is stopped. Returns the network of a valid one. The whole
- * promise is computed again from the payment and the rates that were in force, so that even a stolen option key makes no
- * option with a price of its own.
+ * Refuses an option that would not be offered now: its network is not served any more, it has expired, its asset, recipient or fee
+ * has changed, or its merchant or network is stopped. Returns the network of a valid option. The whole promise is recomputed from
+ * the payment and the rates that were in force, so that even a stolen option key cannot set another price.
  */
 export async function refuseOutdated(deps: OptionDeps, payment: Payment, option: Option): Promise<ConnectedChain> {
   const { item, pricedFee, feeTerms } = option;

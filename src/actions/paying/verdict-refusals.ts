@@ -2,10 +2,8 @@ import type { RefusalReason, Verdict } from '../../chains/chain.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { quoteExpired } from './option-refusals.ts';
 
-/** A finding of the chain that stands against an item. */
 export type BadVerdict = Exclude<Verdict, { is: 'good' }>;
 
-/** The error of a signature that cannot be carried out now. */
 export function refusalOf(verdict: BadVerdict): ApiError {
   return REFUSALS[reasonOf(verdict)]();
 }
@@ -21,7 +19,7 @@ const wrongSignature = () =>
     422,
   );
 
-/** The error message of each finding of the chain. Wallets look for the words "insufficient funds". */
+/** The error for each finding of the chain. Wallets search for the words "insufficient funds". */
 const REFUSALS: Readonly<Record<RefusalReason | 'malformed_signature', () => ApiError>> = {
   malformed_signature: () =>
     validationError([{ field: 'results', message: 'must hold a signature of 65 bytes, with a low s' }], 422),

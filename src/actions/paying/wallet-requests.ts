@@ -2,7 +2,7 @@ import type { Chain, WalletAction } from '../../chains/chain.ts';
 import type { Item } from '../../domain/item.ts';
 import type { Step } from '../../domain/option.ts';
 
-/** A request to a wallet as the wallets in the field read it: `chain_id` is spelled like this on the wire. */
+/** A request to a wallet in the form that existing wallets read: `chain_id` is spelled like this on the wire. */
 export interface WalletRpc {
   readonly chain_id: string;
   readonly method: WalletAction['method'];
@@ -14,21 +14,21 @@ export type OptionAction =
   | { readonly type: 'walletRpc'; readonly data: WalletRpc }
   | { readonly type: 'build'; readonly data: { readonly data: string } };
 
-/** The requests of an item, in the order the wallet carries them out. */
+/** The requests of an item, in the order in which the wallet executes them. */
 export function walletRequests(chain: Chain, item: Item, allowance: bigint): readonly WalletRpc[] {
   return chain.walletActions(item, allowance).map(({ method, params }) => ({ chain_id: item.network, method, params }));
 }
 
-/** Wallets expect different actions in the list by method. `fetch` returns the requests that the list omits. */
+/** The actions that wallets expect in the list depend on the method. `fetch` returns the requests that the list omits. */
 export function listedActions(item: Item, requests: readonly WalletRpc[]): readonly OptionAction[] {
   if (item.method === 'permit2') return requests.map((data) => ({ type: 'walletRpc', data }));
   return [{ type: 'build', data: { data: buildData(item, requests) } }];
 }
 
 /**
- * The data that the wallet sends to `fetch`. It contains the request of a signature, for wallets that read it
- * themselves. It does not contain a native action, which must be stored here before it is carried out. It is not empty
- * either: some clients take an empty one for a missing one, and fetch nothing.
+ * The data that the wallet sends to `fetch`. It contains the request of a signature, for wallets that read it themselves. It does
+ * not contain a native action, which must be stored here before it is sent. It is never empty, because some clients treat empty
+ * data as missing data and fetch nothing.
  */
 export function buildData({ method, network }: Item, [request]: readonly WalletRpc[]): string {
   const content = method === 'native' ? { chain_id: network, isFetched: true } : request;

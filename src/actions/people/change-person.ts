@@ -18,7 +18,7 @@ import { isOwnPerson, withPersonMac } from './person-rows.ts';
 interface PersonRequest {
   readonly actor: string;
   readonly personId: string;
-  /** True for the people that the caller sees. */
+  /** True for the people that the caller may see. */
   readonly isSeen: (person: Person) => boolean;
 }
 
@@ -28,14 +28,14 @@ interface PersonChanges {
   readonly refundLimits?: readonly RefundLimit[] | null;
 }
 
-/** The change names the version that it was made from, if the caller knows it. */
+/** `version` is the version that the change is based on, if the caller knows it. */
 export function changePerson(
   deps: CommandDeps & RowKeyDeps,
   input: PersonRequest & { readonly changes: PersonChanges; readonly version: number | undefined },
 ): Promise<Person> {
   return command(deps, async (tx, now) => {
     const person = await lockSeen(tx, input);
-    // A change would make rights genuine that the gateway did not give.
+    // A change would legitimize rights that the gateway did not grant.
     if (!isOwnPerson(deps, person)) {
       throw new ApiError('invalid_state', 'The row of this person was changed by somebody else. Remove the person.');
     }

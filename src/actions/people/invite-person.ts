@@ -29,31 +29,30 @@ export interface InviteInput {
   readonly role: Role;
   readonly refundLimits: readonly RefundLimit[] | null;
   readonly mail?: LinkMail | undefined;
-  /** The most people of the place. Operators have no limit. */
+  /** The maximum number of people of the partner or merchant. Undefined for operators, who have no limit. */
   readonly maxPeople?: number;
 }
 
-/** Everything that a mail with the link needs. Without it no mail is sent. */
+/** The data for a mail with the link. Without it no mail is sent. */
 export interface LinkMail {
   readonly publicUrl: string;
   readonly language: Language;
   readonly secrets: Secrets;
 }
 
-/** A person with a link, and whether the link is mailed to the person. */
 export interface Linked {
   readonly person: Person;
   readonly link: NewLink;
   readonly isMailed: boolean;
 }
 
-/** The same. The link is null if it is for the person alone: then it is mailed, and nobody else sees it. */
+/** As `Linked`, but the link is null if only the person may see it. It is then mailed. */
 export interface Relinked extends Omit<Linked, 'link'> {
   readonly link: NewLink | null;
   readonly expiresAt: Date;
 }
 
-/** A link that was just made: the only moment its token is known. */
+/** A new link. Its token is known only now. */
 export interface NewLink {
   readonly token: string;
   readonly expiresAt: Date;
@@ -95,13 +94,13 @@ export interface RelinkInput {
   readonly mail?: LinkMail | undefined;
   /** True for the command line, which shows every link. */
   readonly showsEveryLink?: boolean;
-  /** True if the person has lost every passkey: they end, and the next one is a first one. */
+  /** True if the person has lost every passkey: all are deleted, and the next one counts as the first. */
   readonly forgetsPasskeys?: boolean;
 }
 
 /**
- * A new link. Links that were not used end. The link of a person who has a passkey is mailed to them alone: in the hands
- * of somebody else it would be their rights.
+ * Creates a new link and ends unused ones. The link of a person with a passkey is mailed to that person alone, because anybody else
+ * with the link would have the person's rights.
  */
 export function relinkPerson(deps: CommandDeps & RowKeyDeps, input: RelinkInput): Promise<Relinked> {
   const { actor, personId, mail, showsEveryLink = false, forgetsPasskeys = false } = input;
@@ -135,7 +134,7 @@ interface MailedLink extends LinkMail {
   readonly now: Date;
 }
 
-/** Queues the mail, if mail can be sent to the address. */
+/** Queues the mail. Returns false if no mail can be sent to the address. */
 async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promise<boolean> {
   const { kind, person, link, publicUrl, language, secrets, now } = mail;
   if (!isMailable(person.email)) return false;
@@ -154,7 +153,7 @@ async function mailLink(tx: Tx, { world }: CommandDeps, mail: MailedLink): Promi
   );
 }
 
-/** The link of a person who is known to be there. */
+/** Creates a link for a person that the caller has found. */
 export async function makeLink(
   tx: Tx,
   deps: CommandDeps & RowKeyDeps,
@@ -169,12 +168,12 @@ export async function makeLink(
   return { token, expiresAt };
 }
 
-/** The page that a link opens. The token is behind the `#`, so no server and no proxy sees it. */
+/** The page that a link opens. The token follows the `#`, so no server and no proxy sees it. */
 export function linkUrl(publicUrl: string, { token }: NewLink): string {
   return `${publicUrl}/dashboard/join#${token}`;
 }
 
-/** Two requests at the same time would exceed the limit together, so they run one after the other. */
+/** Two concurrent requests could exceed the limit together, so they run one after the other. */
 async function refuseCrowd(tx: Tx, belonging: Belonging, maxPeople: number): Promise<void> {
   await lockName(tx, `people ${belonging.partnerId}/${belonging.merchantId}`);
   if ((await countPeople(tx, belonging)) < maxPeople) return;
@@ -187,6 +186,6 @@ async function checkPlace(tx: Tx, belonging: Belonging): Promise<void> {
   const { partnerId, merchantId } = belonging;
   if ((await findPartner(tx, partnerId)) === undefined) throw partnerNotFound(partnerId);
   if (belonging.belongsTo === 'partner' || merchantId === null) return;
-  // Locked, so that nobody is invited to a merchant that is being deleted.
+  // The lock prevents an invitation to a merchant that is being deleted.
   await lockLivingMerchant(tx, { partnerId, mode: belonging.mode }, merchantId);
 }

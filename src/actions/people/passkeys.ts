@@ -39,14 +39,14 @@ import {
 } from './webauthn.ts';
 
 export interface PasskeyDeps extends CommandDeps, RowKeyDeps {
-  /** Authenticate challenges. */
+  /** Keys of the MACs of challenges. */
   readonly challengeKeys: KeyRing;
   readonly site: Site;
 }
 
 const MAX_PASSKEYS = 20;
 
-/** For a visitor, who names nobody: the authenticator offers its passkeys for this site. */
+/** For a visitor whose name is unknown: the authenticator offers its passkeys for this site. */
 export function signInOptions(deps: PasskeyDeps): Promise<object> {
   return authenticationOptions(deps.site, { challenge: newChallenge(deps, SIGN_IN), known: [] });
 }
@@ -62,7 +62,7 @@ export async function registerOptions(deps: PasskeyDeps, session: SessionHolder)
   return registrationOptions(deps.site, { challenge, person: session.person, known });
 }
 
-/** The person has just shown a passkey: the session counts as verified, and as one with a passkey. */
+/** The person has just used a passkey, so the session counts as verified, and as one with a passkey. */
 export async function registerPasskey(
   deps: PasskeyDeps,
   session: SessionHolder,
@@ -94,7 +94,7 @@ export async function registerPasskey(
   });
 }
 
-/** The passkey of the session's own person was shown again: sensitive changes are allowed for a while. */
+/** The passkey of the session's own person was used again. Sensitive changes are allowed for a while. */
 export async function verifySession(
   deps: PasskeyDeps,
   session: SessionHolder,
@@ -127,7 +127,7 @@ export function removePasskey(
   });
 }
 
-/** A valid answer of a passkey that we know. */
+/** A valid answer of a known passkey. */
 export interface ShownPasskey {
   readonly passkey: StoredPasskey;
   readonly challenge: string;
@@ -152,7 +152,7 @@ export async function readAnswer(
   return counter === undefined ? undefined : { passkey, challenge, expiresAt, counter };
 }
 
-/** Returns false if the answer was used before: of two requests at once the first is taken. */
+/** Returns false if the answer was used before: of two concurrent requests only the first succeeds. */
 export async function noteShown(
   tx: Tx,
   { passkey, challenge, expiresAt, counter }: ShownPasskey,
@@ -162,7 +162,7 @@ export async function noteShown(
   return isNew && (await notePasskeyUse(tx, { id: passkey.id, counter, at: now }));
 }
 
-/** One message for every reason. The session itself goes on, so it is no `unauthorized`. */
+/** One message for every reason. The session stays valid, so the code is not `unauthorized`. */
 function refusedPasskey(): ApiError {
   return validationError([{ field: 'passkey', message: 'was not accepted: try again' }]);
 }

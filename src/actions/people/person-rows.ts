@@ -7,8 +7,8 @@ import { type Pages, renewMacs } from '../renew-macs.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * Rows of people, passkeys, links and sessions decide who may act for a partner, so each carries a MAC under a key outside
- * the database. Links and sessions are short-lived: they end with an older master secret, and are not authenticated anew.
+ * Rows of people, passkeys, links and sessions decide who may act for a partner, so each carries a MAC under a key outside the
+ * database. Links and sessions are short-lived: they end with an older master secret, and their MACs are not renewed.
  */
 
 type PersonRights = Pick<
@@ -54,12 +54,10 @@ export function isOwnHolder(deps: RowKeyDeps, holder: SessionHolder): boolean {
   return isOwnSession(deps, holder) && isOwnPerson(deps, holder.person);
 }
 
-/** The message of the alert about rows that the gateway did not write. */
 export function forgedPersonMessage({ id, personId }: SessionHolder): string {
   return `The session ${id} of the person ${personId} is refused: the gateway did not write its row, or the row of the person was changed. Find out who has written to the database. Remove the person, and invite them again.`;
 }
 
-/** Writes MACs of people under the newest key. Returns their number. */
 export function renewPersonMacs(
   pages: Pages,
   deps: RowKeyDeps,
@@ -73,7 +71,6 @@ export function renewPersonMacs(
   return renewMacs(pages, rows, isTrusted);
 }
 
-/** Writes MACs of passkeys under the newest key. Returns their number. */
 export function renewPasskeyMacs(
   pages: Pages,
   deps: RowKeyDeps,

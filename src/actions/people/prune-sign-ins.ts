@@ -4,11 +4,11 @@ import { pruneLinks } from '../../store/people/sign-in-links.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { onSteadyTime } from './steady-time.ts';
 
-/** Nodes follow one clock within seconds; rows are kept for longer than that after their end. */
+/** The clocks of nodes differ by seconds, and rows are kept for longer than that after their end. */
 const KEPT_MS = 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
-/** Deletes sessions, links and challenges that are over. Returns true if there are more. */
+/** Deletes ended sessions, links and challenges. Returns true if there are more. */
 export function pruneSignIns(deps: CommandDeps): Promise<boolean> {
   return command(onSteadyTime(deps), async (tx, now) => {
     const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };

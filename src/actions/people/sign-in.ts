@@ -14,13 +14,13 @@ import { isOwnLink, isOwnPerson, withSessionMac } from './person-rows.ts';
 import { onSteadyTime } from './steady-time.ts';
 import type { AuthenticationResponseJSON } from './webauthn.ts';
 
-/** The browser that signs in, as the session's row names it. */
+/** The browser that signs in, as stored with the session. */
 export interface Browser {
   readonly address: string;
   readonly userAgent: string;
 }
 
-/** A session that was just made: the only moment its token is known. */
+/** A new session. Its token is known only now. */
 export interface NewSession {
   readonly token: string;
   readonly expiresAt: Date;
@@ -36,7 +36,8 @@ export function signInByLink(
     if (person === undefined) {
       throw new ApiError('unauthorized', 'This link was used before, has expired, or was replaced. Ask for a new one.');
     }
-    // A link is no passkey. Only a person without one can do with a link what a passkey is for: they add the first one.
+    // A link is no passkey. Only for a person without a passkey does it count as verified, so that the person can add the first
+    // one.
     const hasPasskey = (await listPasskeys(tx, person.id)).length > 0;
     const verifiedAt = hasPasskey ? NEVER : now;
     return openSession(tx, deps, { person, browser, now, by: 'link', verifiedAt, lifeMs: LINK_SESSION_MS });
@@ -65,7 +66,7 @@ export function endSession(deps: CommandDeps, input: { readonly actor: string; r
   });
 }
 
-/** One message for every reason: a stranger learns nothing from it. */
+/** One message for every reason, so that a stranger learns nothing. */
 function refusedSignIn(): ApiError {
   return new ApiError('unauthorized', 'You cannot sign in with this passkey or link.');
 }

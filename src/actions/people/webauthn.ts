@@ -3,7 +3,7 @@ import type { Passkey } from '../../store/people/passkeys.ts';
 
 export type { AuthenticationResponseJSON, RegistrationResponseJSON };
 
-/** The site that passkeys are made for: `origin` is the origin of the page, `id` its host. */
+/** The site of the passkeys: `origin` is the origin of the page, `id` its host. */
 export interface Site {
   readonly origin: string;
   readonly id: string;
@@ -13,10 +13,10 @@ export function siteOf(publicUrl: string): Site {
   return { origin: publicUrl, id: new URL(publicUrl).hostname };
 }
 
-/** Ed25519, ES256 and RS256, which every authenticator has one of. */
+/** Ed25519, ES256 and RS256: every authenticator supports one of them. */
 const ALGORITHMS = [-8, -7, -257];
 
-/** The library is large, and most processes never meet a passkey. */
+/** Loaded on demand: the library is large, and most processes never use a passkey. */
 const library = () => import('@simplewebauthn/server');
 
 /** The options of `navigator.credentials.create`, as JSON. */
@@ -44,7 +44,7 @@ export async function registrationOptions(
   });
 }
 
-/** The options of `navigator.credentials.get`, as JSON. Without known passkeys the browser offers all of this site. */
+/** The options of `navigator.credentials.get`, as JSON. Without known passkeys the browser offers all passkeys of this site. */
 export async function authenticationOptions(
   site: Site,
   input: { readonly challenge: Uint8Array<ArrayBuffer>; readonly known: readonly Passkey[] },
@@ -58,7 +58,7 @@ export async function authenticationOptions(
   });
 }
 
-/** The passkey that an authenticator has made; undefined if the answer is not valid for this site and challenge. */
+/** The passkey that an authenticator has created. Undefined if the answer is not valid for this site and challenge. */
 export async function checkRegistration(
   site: Site,
   challenge: string,
@@ -84,7 +84,7 @@ export async function checkRegistration(
   };
 }
 
-/** The new counter of the passkey; undefined if the answer is not valid for this site, challenge and passkey. */
+/** The new counter of the passkey. Undefined if the answer is not valid for this site, challenge and passkey. */
 export async function checkAuthentication(
   site: Site,
   challenge: string,
@@ -110,19 +110,19 @@ export async function checkAuthentication(
 
 type Answer = { readonly response: { readonly clientDataJSON: string } };
 
-/** The challenge that an answer is about, as the authenticator signed it. */
+/** The challenge in an answer, as the authenticator signed it. */
 export function challengeIn(response: Answer): string {
   const { challenge } = clientDataIn(response);
   return typeof challenge === 'string' ? challenge : '';
 }
 
-/** True if a page of another origin had ours in a frame. Our pages refuse frames; the library does not look at it. */
+/** True if a page of another origin had ours in a frame. Our pages refuse frames, but the library does not check this. */
 function isFramed(response: Answer): boolean {
   const { crossOrigin = false, topOrigin } = clientDataIn(response);
   return crossOrigin !== false || topOrigin !== undefined;
 }
 
-/** Unchecked; empty if it cannot be read. */
+/** Not verified; empty if it cannot be parsed. */
 function clientDataIn({ response }: Answer): Readonly<Record<string, unknown>> {
   try {
     const data: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());

@@ -5,8 +5,8 @@ import { alarmSubject } from './check-relayer.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * Sends the stored bytes of a version. No answer decides about the payments in it: the transaction may have spread
- * despite an error, and is sent again until its nonce is mined.
+ * Broadcasts the stored bytes of a version. The answer does not decide about the payments in it: the transaction may have spread
+ * despite an error, and is broadcast again until its nonce is mined.
  */
 export async function broadcastStored(
   deps: RelayDeps,
@@ -23,7 +23,7 @@ export async function broadcastStored(
     deps.world.crashPoint?.('relay.broadcast');
     deps.log.debug({ ...id, nonce, hash, outcome }, 'broadcast');
     if (outcome === 'underpriced') memory.outbid.add(nonce);
-    // The transaction before it has not arrived yet: both are sent again in the next round.
+    // The transaction before it has not arrived yet. Both are broadcast again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
     if (outcome === 'short_balance') await tellOutOfFunds(relayer);
     else await alarms.outOfFunds.set(alarmSubject(id), undefined);

@@ -6,10 +6,9 @@ import type { RelayDeps, Relayer } from './relayer.ts';
 
 const BALANCE_EVERY_MS = 30_000;
 const STUCK_EVERY_MS = 10_000;
-/** On every network a transaction that pays the price is mined long before. */
+/** On every network a transaction at the market price is mined long before this. */
 const STUCK_AFTER_MS = 5 * 60_000;
 
-/** Raises an alert for a relayer with a low balance. */
 export async function checkBalance(
   deps: RelayDeps,
   { chain, signer, id, alarms, memory, isCoinOnly = false }: Relayer,
@@ -25,7 +24,6 @@ export async function checkBalance(
   await alarms.lowBalance.set(alarmSubject(id), balance < minBalance ? message : undefined);
 }
 
-/** Raises an alert for a transaction that is not mined. */
 export async function checkStuck(
   deps: RelayDeps,
   { id, alarms, memory }: Relayer,

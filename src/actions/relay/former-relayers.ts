@@ -7,8 +7,8 @@ import { isHeld, listLeases } from '../../store/plumbing/leases.ts';
 import { relayLeaseName } from './relayer.ts';
 
 /**
- * Signers with stored transactions that are not mined, that this node has no key of, and that no node leads: their keys were
- * taken out of the settings.
+ * Signers with stored transactions that are not mined, whose key this node does not have and whose lease no node holds: their keys
+ * were removed from the settings.
  */
 export async function findFormerRelayers(deps: { chains: Chains; db: Database; clock: Clock }): Promise<OpenSender[]> {
   const [senders, leases] = await Promise.all([listOpenSenders(deps.db.sql), listLeases(deps.db.sql)]);

@@ -10,16 +10,16 @@ import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
 
 const HOUR_MS = 3_600_000;
 const CHECK_EVERY_MS = 10_000;
-/** Items apart may use this part of the network's budget. The rest is kept for payments that nobody can make fail. */
+/** Isolated items (see `relay-once.ts`) may use a quarter of the network's budget, so that they cannot stop the others. */
 const APART_SHARE = 4n;
-/** Items of a payer whose budget is spent are looked at again this soon. */
+/** The pause of items of a payer whose budget is spent. */
 const DEFER_MS = 30_000;
 
-/** The budgets that are spent. Items that need them wait, and an alert names the budget. */
+/** The spent budgets. Items that need them wait, and an alert names the budget. */
 export interface SpentBudgets {
-  /** The budget of the network: nothing new is sent. */
+  /** True if the budget of the network is spent: nothing new is sent. */
   readonly isSpent: boolean;
-  /** The part of it for items apart. */
+  /** True if the part for isolated items is spent. */
   readonly isApartSpent: boolean;
   readonly payers: ReadonlySet<string>;
 }
@@ -76,7 +76,7 @@ export async function checkBudgets(deps: RelayDeps, relayer: Relayer): Promise<v
   if (hasPassed(memory.budgetsReadAtMs, deps.world.clock.nowMs(), CHECK_EVERY_MS)) await readBudgets(deps, relayer);
 }
 
-/** The current fees. Undefined while they exceed the operator's cap: nothing new is sent then. */
+/** The current fees. Undefined while they exceed the operator's cap: then nothing new is sent. */
 export async function affordableFees(deps: RelayDeps, { chain, id, alarms }: Relayer): Promise<Fees | undefined> {
   const fees = await chain.suggestFees();
   const cap = deps.settings.feeCap?.(id.network);
@@ -86,7 +86,7 @@ export async function affordableFees(deps: RelayDeps, { chain, id, alarms }: Rel
   return isAbove ? undefined : fees;
 }
 
-/** The due items without those of payers whose budget is spent. Those are put off. */
+/** The due items without those of payers whose budget is spent, which are deferred. */
 export async function withinBudgets(
   deps: RelayDeps,
   due: readonly DueItem[],
@@ -102,5 +102,5 @@ export async function withinBudgets(
 
 const count = (gas = 0n) => gas.toLocaleString('en-US');
 
-/** With three decimals, rounded down: enough to compare a price with its cap. */
+/** With three decimals, rounded down: precise enough to compare a price with its cap. */
 const gwei = (wei: bigint) => `${wei / 1_000_000_000n}.${String((wei / 1_000_000n) % 1_000n).padStart(3, '0')}`;

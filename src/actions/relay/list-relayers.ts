@@ -8,18 +8,17 @@ import { isHeld, listLeases } from '../../store/plumbing/leases.ts';
 import { findFormerRelayers } from './former-relayers.ts';
 import { relayLeaseName } from './relayer.ts';
 
-/** The state of a relayer, for the operator. */
 export interface RelayerState {
   readonly network: string;
   readonly address: string;
-  /** In the smallest unit; undefined when the chain cannot be asked. */
+  /** In the smallest unit; undefined if the chain cannot be asked. */
   readonly balance: bigint | undefined;
   readonly nextNonce: number | undefined;
   /** Transactions that are stored and not yet mined at final depth. */
   readonly inFlight: number;
   /** True if a node holds its lease. */
   readonly isLed: boolean;
-  /** True if its key is configured no more, and transactions of it are not mined. */
+  /** True if its key is no longer configured, and some of its transactions are not mined. */
   readonly isFormer: boolean;
 }
 

@@ -9,13 +9,13 @@ import { alarmSubject } from './check-relayer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
 /**
- * The stored sends that are not mined, and the next nonce. A nonce that was final and is not mined any more was removed by a
- * deep reorg. Its bytes are still valid, and all later nonces wait for it: it is reopened.
+ * The stored sends that are not mined, and the next nonce. A nonce that was final and is not mined any more was removed by a deep
+ * reorg. It is reopened, because its bytes are still valid and all later nonces wait for it.
  */
 export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block): Promise<Journal> {
   const { id, lease, alarms } = relayer;
   const { sql } = deps.db;
-  // The chain is asked before the rows: a send is stored before it is broadcast, so every mined one is among the rows.
+  // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
   const heard = await hearNonce(relayer.chain, id.signer);
   const [last, lastFinal] = await Promise.all([lastNonce(sql, id), lastFinalNonce(sql, id)]);
   const placed = placeNonce(await confirmed(deps, relayer, { heard, nonces: { last, lastFinal }, head }), {
@@ -38,7 +38,9 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
   return { open, minedNonce: mined, nextNonce: Math.max(mined, taken + 1), mayTake };
 }
 
-/** If the only endpoint contradicts the journal, it must say the same about a final block: it may be wrong once. */
+/**
+ * If the only endpoint contradicts the journal, it must report the same about a final block, because a single answer may be wrong.
+ */
 async function confirmed(
   { db }: RelayDeps,
   { chain, id }: Relayer,

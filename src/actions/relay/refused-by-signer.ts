@@ -2,7 +2,7 @@ import { SignerRefusedError } from '../../chains/signable.ts';
 import { raiseAlert } from '../alerts.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
 
-/** The refusal of the signer as a value. Other failures reject. */
+/** Returns the refusal of the signer as a value. Other errors are thrown. */
 export function unlessRefused<T>(signing: Promise<T>): Promise<T | SignerRefusedError> {
   return signing.catch((error: unknown) => {
     if (error instanceof SignerRefusedError) return error;
@@ -10,7 +10,7 @@ export function unlessRefused<T>(signing: Promise<T>): Promise<T | SignerRefused
   });
 }
 
-/** One alert for each network. The newest refusal is the one it names. */
+/** One alert for each network, with the newest refusal. */
 export function alertSignerRefused(
   deps: RelayDeps,
   { id, signer }: Relayer,

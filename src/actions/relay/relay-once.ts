@@ -7,21 +7,24 @@ import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relay
 import { sendDue } from './send-due.ts';
 import { tendSends } from './tend-sends.ts';
 
-/** Nonces are pipelined, so that throughput does not depend on the time between blocks; but not without bound. */
+/** Nonces are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
 const MAX_IN_FLIGHT = 16;
-/** Items that may fail in any way have a quarter of it. */
+/**
+ * Items of contract accounts, and of payers whose items have failed, may fail in any way. They are sent in isolated transactions,
+ * which get a quarter of the places.
+ */
 const MAX_APART_IN_FLIGHT = 4;
 
-/** An endpoint that claims a later time would make every item look too late to be sent. */
+/** An endpoint that reports a later time would make every item seem too late to be sent. */
 const MAX_CHAIN_AHEAD_MS = 60_000;
 
 /**
- * One round of one signer: tend the transactions in flight, then send the due items.
+ * One round of one signer: tends the transactions in flight, then sends the due items.
  *
- * The process may die between any two lines. Before the journal's commit nothing has left and the items are still due.
- * After it the bytes are stored under their nonce, and the next holder of the lease sends them, whether or not they
- * were sent before: the same bytes twice are the same transaction. Nothing here decides about a payment; the watcher
- * reads the outcome from the chain.
+ * The process may die between any two lines. Before the commit of the journal nothing has left, and the items are still due. After
+ * it the bytes are stored under their nonce, and the next holder of the lease broadcasts them even if they were broadcast before:
+ * the same bytes twice are the same transaction. Nothing here decides about a payment; the watcher reads the outcome from the
+ * chain.
  */
 export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest> {
   const { chain, id, isCoinOnly } = relayer;
@@ -30,7 +33,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   await checkBudgets(deps, relayer);
   const limits = limitsOf(deps, id.network);
   const { hasOpen, hasDue } = await findWork(deps.db.sql, { ...id, isCoinOnly, now: new Date(nowMs), limits });
-  // The price matters only while something waits for it.
+  // The price matters only while an item waits for it.
   if (!hasDue) await relayer.alarms.gasPrice.set(alarmSubject(id), undefined);
   if (!hasOpen) {
     deps.meters.inFlight(id, 0);
@@ -55,7 +58,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   });
 }
 
-/** With nothing to send the chain is asked a few times per block, however often news of other payments comes in. */
+/** With nothing to send, the chain is asked a few times per block, however often news of other payments arrives. */
 function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
   return hasPassed(memory.lookedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));

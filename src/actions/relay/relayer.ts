@@ -13,42 +13,40 @@ export interface RelayDeps extends LeaseDeps, RowKeyDeps {
   readonly meters: RelayMeters;
 }
 
-/** Settings of the operator, in the smallest unit of the network's coin. */
+/** Settings of the operator. Amounts are in the smallest unit of the network's coin. */
 export interface RelaySettings {
-  /** Below this a relayer's balance is an alert. */
+  /** A relayer's balance below this raises an alert. */
   minBalance?(network: string): bigint | undefined;
   /** The highest fee per unit of gas. */
   feeCap?(network: string): bigint | undefined;
-  /** The most gas for all transactions of one item. */
+  /** The maximum gas for all transactions of one item. */
   gasPerItem?(network: string): bigint | undefined;
-  /** The most gas for the items of one payer within an hour. */
+  /** The maximum gas for the items of one payer within an hour. */
   gasPerPayerHour?(network: string): bigint | undefined;
-  /** The most coin that the gas of a network may cost within an hour. */
+  /** The maximum cost of gas on a network within an hour. */
   gasCostPerHour?(network: string): bigint | undefined;
 }
 
-/** An item that failed this often on the chain waits for its deadline. */
+/** After this many failures on the chain an item is not sent again, and waits for its deadline. */
 const MAX_FAILURES = 3;
 
-/** The limits for sending items again. */
 export function limitsOf({ settings }: { readonly settings: RelaySettings }, network: string): SendLimits {
   return { failures: MAX_FAILURES, gas: settings.gasPerItem?.(network) };
 }
 
-/** Metrics of relaying. */
 export interface RelayMeters {
   signed(network: string, why: 'first' | 'bump' | 'fill'): void;
   items(network: string, outcome: 'sent' | 'postponed', count: number): void;
   inFlight(sender: SenderId, count: number): void;
 }
 
-/** One signer on one network, for as long as this node leads it. */
+/** One signer on one network, while this node holds its lease. */
 export interface Relayer {
   readonly chain: Chain;
   readonly signer: Signer;
   readonly id: SenderId;
   readonly share: Share;
-  /** True if it sends only its own coin, as the intermediate account does. */
+  /** True if it sends only its own coin, like the intermediate account. */
   readonly isCoinOnly?: boolean;
   readonly lease: Lease;
   readonly alarms: RelayAlarms;
@@ -61,21 +59,21 @@ export interface RelayAlarms {
   readonly outOfFunds: Alarms;
   readonly gasPrice: Alarms;
   readonly gasBudget: Alarms;
-  /** Raised while one endpoint contradicts the journal. */
+  /** The alert for an endpoint that contradicts the journal. */
   readonly nonces: Alarms;
 }
 
-/** State that may be lost: then some bytes are sent once more, and a batch gathers for a moment longer or less. */
+/** State that may be lost: then some bytes are broadcast once more, and a batch waits a moment longer or shorter. */
 export interface RelayMemory {
-  /** When this process last sent the bytes of a nonce. */
+  /** The time of this process's last broadcast by nonce. */
   readonly broadcastAtMs: Map<number, number>;
   /** Nonces whose transactions the chain refused as underpriced. */
   readonly outbid: Set<number>;
-  /** When the signer last refused another transaction for a nonce. */
+  /** The time of the signer's last refusal to sign again, by nonce. */
   readonly refusedAtMs: Map<number, number>;
   /** The time of the last check for mined transactions. */
   lookedAtMs: number;
-  /** Since when a batch is gathering. */
+  /** The time since which a batch has been gathering items. */
   gatheringSinceMs: number | undefined;
   balanceCheckedAtMs: number | undefined;
   stuckCheckedAtMs: number | undefined;
@@ -95,7 +93,7 @@ export function newMemory(): RelayMemory {
   };
 }
 
-/** The pause before the next round, and whether a new item may end it early. */
+/** The pause before the next round. A new item may end it early if `canBeWoken`. */
 export interface Rest {
   readonly ms: number;
   readonly canBeWoken: boolean;
@@ -104,26 +102,25 @@ export interface Rest {
 /** Items accepted on any node wake the relayer. This poll of the database finds items whose wake-up was lost. */
 export const IDLE: Rest = { ms: 250, canBeWoken: true };
 
-/** The name of the lease that makes a node the one writer of this signer's nonces. */
+/** The name of the lease whose holder is the only writer of this signer's nonces. */
 export function relayLeaseName({ network, signer }: SenderId): string {
   return `relay ${network} ${signer}`;
 }
 
 const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 
-/** The backoff of an item that could not be sent, or was not paid: longer with every attempt. */
+/** The backoff of an item that could not be sent, or was not paid. It grows with every attempt. */
 export function retryDelayMs(world: Pick<World, 'random'>, attempts: number): number {
   return withJitter(world, backoffMs(RETRY, attempts + 1));
 }
 
-/** The stored sends of a signer that are not mined. */
 export interface Journal {
-  /** From the mined nonce on, within reach. */
+  /** The open sends from the mined nonce on, within `NONCE_REACH`. */
   readonly open: readonly OpenSend[];
-  /** All nonces below it are mined. */
+  /** All nonces below this one are mined. */
   readonly minedNonce: number;
   /** The first nonce within reach that is neither mined nor taken. */
   readonly nextNonce: number;
-  /** False while it is not known which nonce is free: sends are tended, and no new one is made. */
+  /** False while it is unknown which nonce is free: open sends are tended, and no new one is made. */
   readonly mayTake: boolean;
 }

@@ -16,15 +16,15 @@ import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
 
-/** While a transaction is in flight, new items wait this long for others: one transaction is cheaper than two. */
+/** While a transaction is in flight, new items wait this long for others, because one transaction is cheaper than two. */
 const WINDOW_MS = 80;
 const AT_ONCE: Rest = { ms: 0, canBeWoken: false };
-/** Enough for several full transactions; more is read in the next round. */
+/** Enough for several full transactions. The rest is read in the next round. */
 const MAX_DUE = 1_000;
 /** After this time any signer may take an item, whichever share it is in. */
 const SHARED_AFTER_MS = 3_000;
 
-/** Of a payer that travels apart, this many items are on their way until they are final: a failure is seen before the next. */
+/** The bound of isolated items of one payer in flight until they are final, so that a failure is seen before the next is sent. */
 const APART_EACH = 2;
 /** While a budget is spent the chain is asked less often. */
 const WAIT: Rest = { ms: 1_000, canBeWoken: false };
@@ -44,7 +44,7 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   if (first === undefined) return IDLE;
   const nowMs = deps.world.clock.nowMs();
   memory.gatheringSinceMs ??= nowMs;
-  // A clock that was set counts as time that has passed: see `hasPassed`.
+  // `Math.abs`, because a clock that was set back counts as time that has passed: see `hasPassed`.
   const gatheredMs = Math.abs(nowMs - memory.gatheringSinceMs);
   const isFull = due.length >= chain.maxBatchItems(itemOf(first));
   if (opening.inFlight > 0 && !isFull && gatheredMs < WINDOW_MS) {
@@ -91,7 +91,7 @@ async function sendBatches(
 ): Promise<void> {
   const ahead = (batch: readonly DueItem[] = []) => {
     const simulation = simulated(deps, relayer, batch, fees);
-    // The failure is handled when its turn comes, if it comes.
+    // An error is handled when the batch has its turn; without this it would be an unhandled rejection before.
     simulation.catch(() => {});
     return simulation;
   };
@@ -110,18 +110,18 @@ interface BatchToSend {
   readonly fees: Fees;
 }
 
-/** Returns the number of nonces taken: one, or as many as the batch had to be divided into. */
+/** Returns the number of nonces taken: one, or the number of parts into which the batch had to be split. */
 async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees }: BatchToSend): Promise<number> {
   const { chain, signer, id } = relayer;
   if (items.length === 0) return 0;
   deps.world.crashPoint?.('relay.simulated');
   const signed = await unlessRefused(chain.signBatch(signer, items.map(signedItemOf), { nonce, fees }));
   if (signed instanceof SignerRefusedError) return sendParts(deps, relayer, { items, nonce, fees }, signed);
-  // A crash here loses a signature and nothing else: no nonce is taken, the items are due.
+  // A crash here loses only a signature: no nonce is taken, and the items are still due.
   deps.world.crashPoint?.('relay.signed');
   const isStored = await store(deps, relayer, items, { ...signed, nonce, maxFee: fees.max, tip: fees.tip });
   if (!isStored) return 0;
-  // A crash here leaves stored bytes that were never sent: the next holder of the lease sends them.
+  // A crash here leaves stored bytes that were never broadcast. The next holder of the lease broadcasts them.
   deps.world.crashPoint?.('relay.stored');
   deps.meters.signed(id.network, 'first');
   deps.meters.items(id.network, 'sent', items.length);
@@ -129,7 +129,7 @@ async function sendBatch(deps: RelayDeps, relayer: Relayer, { items, nonce, fees
   return 1;
 }
 
-/** The signer refuses a batch. Its halves are tried, so that an item that the signer refuses delays no other. */
+/** The signer refuses a batch. Its halves are tried, so that a refused item delays no other. */
 async function sendParts(
   deps: RelayDeps,
   relayer: Relayer,
@@ -154,7 +154,7 @@ async function sendParts(
 /** Another signer, or a refusal of ours, took one of the items first. */
 class ItemsTakenError extends Error {}
 
-/** Stores nonce, bytes and items in one transaction. Returns false when one of the items is not due any more. */
+/** Stores nonce, bytes and items in one transaction. Returns false if one of the items is no longer due. */
 async function store(
   deps: RelayDeps,
   { id, lease }: Relayer,
@@ -177,8 +177,8 @@ async function store(
 }
 
 /**
- * The items that would be paid now. The others are postponed: the reason may pass, and if it does not, the chain must
- * prove it. A simulation alone never ends an item.
+ * The items that would be paid now. The others are postponed: the reason may pass, and if it does not, the chain must prove it. A
+ * simulation alone never ends an item.
  */
 async function simulated(
   deps: RelayDeps,
@@ -202,10 +202,7 @@ async function simulated(
   return batch.filter((_, index) => reasons[index] === undefined);
 }
 
-/**
- * The refusal of each item; undefined where it would be paid. An item that makes the simulation fail is found by
- * bisection.
- */
+/** The refusal of each item; undefined if it would be paid. An item that makes the simulation fail is found by bisection. */
 async function refusals(
   deps: RelayDeps,
   relayer: Relayer,
@@ -213,7 +210,7 @@ async function refusals(
   fees: Fees,
 ): Promise<readonly (string | undefined)[]> {
   const [only] = batch;
-  // Coin travels alone.
+  // Checking the first item suffices, because coin is always sent alone.
   if (only !== undefined && !maySend(deps, relayer.chain, signedItemOf(only))) {
     const message = `${amountText(only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
     await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });

@@ -11,7 +11,7 @@ import { readBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
 
-/** Blocks without the transaction before it is sent again, and before its fee is raised. */
+/** The number of blocks without the transaction before it is broadcast again, and before its fee is raised. */
 const REBROADCAST_BLOCKS = 3;
 const BUMP_BLOCKS = 6;
 const MIN_REBROADCAST_MS = 1_000;
@@ -19,7 +19,7 @@ const MIN_BUMP_MS = 10_000;
 const DEFAULT_BLOCK_MS = 2_000;
 const ASK_SIGNER_AGAIN_MS = 10_000;
 
-/** Tends the transactions in flight, in the order of their nonces: sends them again, raises fees, fills gaps. */
+/** Tends the transactions in flight, in the order of their nonces: broadcasts them again, raises fees, fills gaps. */
 export async function tendSends(
   deps: RelayDeps,
   relayer: Relayer,
@@ -38,7 +38,7 @@ export async function tendSends(
     rebroadcastAfterMs: Math.max(MIN_REBROADCAST_MS, REBROADCAST_BLOCKS * blockMs),
     bumpAfterMs: Math.max(MIN_BUMP_MS, BUMP_BLOCKS * blockMs),
   };
-  // The price is asked for only when something might need it.
+  // The price is requested only if a send might need it.
   const isCalm =
     inFlight.length === nextNonce - minedNonce &&
     inFlight.every((send) => !send.isOutbid && send.signedAgoMs < facts.bumpAfterMs);
@@ -53,7 +53,7 @@ export async function tendSends(
   }
 }
 
-/** An empty transfer is a new transaction: it waits for the cap and the budget like any other. */
+/** An empty transfer is a new transaction, so the cap and the budget apply to it, too. */
 async function isAffordable(deps: RelayDeps, relayer: Relayer, price: Fees): Promise<boolean> {
   const cap = deps.settings.feeCap?.(relayer.id.network);
   return (cap === undefined || price.max <= cap) && !(await readBudgets(deps, relayer)).isSpent;
@@ -71,7 +71,7 @@ function inFlightOf(send: OpenSend, { memory }: Relayer, nowMs: number): InFligh
   };
 }
 
-/** Signs, stores, and only then returns the hash. Undefined when the signer refuses: the stored bytes stay in force. */
+/** Signs and stores the transaction, then returns its hash. Undefined if the signer refuses: the stored bytes stay in force. */
 async function signStep(
   deps: RelayDeps,
   relayer: Relayer,
@@ -104,7 +104,7 @@ async function signStep(
   return signed.hash;
 }
 
-/** Signs the items that are still to be paid again. With none left the nonce is used by an empty transfer. */
+/** Signs the unpaid items again. If none is left, an empty transfer uses the nonce. */
 async function resign(deps: RelayDeps, relayer: Relayer, nonce: number, fees: Fees): Promise<SignedTransaction> {
   const items = await findLiveItems(deps.db.sql, relayer.id, nonce);
   const batch = items

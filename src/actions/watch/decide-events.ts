@@ -25,8 +25,8 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 const MAX_EVENTS = 1_000;
 
 /**
- * Applies the Collector's events of final blocks. Returns true if there are more. An event counts only if its
- * commitment is one of ours: anybody can make a contract emit a similar event.
+ * Applies the Collector's events of final blocks. Returns true if there are more. An event counts only if its commitment is ours,
+ * because anybody can make a contract emit a similar event.
  */
 export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
   const { network, memory } = watcher;
@@ -56,15 +56,14 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
   decided.push(...(await decideRefused(deps, watcher, proved)));
   await settleSwept(deps, watcher, view, proved);
   if (decided.length > 0) {
-    // After a crash before this line everything is repeated. The transition rules of payments refuse a second
-    // application.
+    // After a crash before this line everything is repeated. The transition rules of payments refuse a second application.
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
     deps.world.crashPoint?.('watch.decided');
   }
   return found.length === MAX_EVENTS && decided.length > 0;
 }
 
-/** Forged events of an endpoint: their items continue as if there were no event. */
+/** Deletes events that an endpoint forged. Their items continue as if there were no event. */
 async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: readonly KnownEvent[]): Promise<void> {
   if (refuted.length === 0) return;
   const events = refuted.map(({ event }) => event);
@@ -95,7 +94,7 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   const ripe = proved.filter(({ event }) => event.type === 'paid');
   if (ripe.length === 0) return [];
   const paymentIds = ripe.flatMap(({ item }) => (item.purpose === 'payment' ? [item.subject] : []));
-  // Read before the events are applied, which must keep their order: the first one pays.
+  // Read before the events are applied. The events must keep their order, because the first one pays.
   const [nonces, payments] = await Promise.all([
     readNonces(deps, watcher, [...new Set(ripe.map(({ event }) => event.transactionHash))]),
     findPayments(deps.db.sql, [...new Set(paymentIds)]),
@@ -118,7 +117,7 @@ async function decidePaid(deps: WatchDeps, watcher: Watcher, proved: readonly Kn
   );
 }
 
-/** Those of our own transactions are known. Transactions of payers in coin and of strangers are looked up. */
+/** The nonces of our own transactions are stored. Those of payers in coin and of strangers are read from the chain. */
 async function readNonces(
   deps: WatchDeps,
   { chain }: Watcher,
@@ -131,8 +130,8 @@ async function readNonces(
 }
 
 /**
- * A refusal does not end the item: it is due again when its transaction is final, and is retried until its deadline.
- * The exception is a nonce that was used elsewhere, if the chain confirms it.
+ * A refusal does not end the item: it is due again when its transaction is final, and is retried until its deadline. The exception
+ * is a nonce that was used elsewhere, if the chain confirms it.
  */
 async function decideRefused(
   deps: WatchDeps,

@@ -11,14 +11,16 @@ import type { Search } from './watcher.ts';
 
 export const RANGE = 500;
 /**
- * A margin before the item was accepted: a payer may have used the signature before it reached us, and this node's
- * clock may be ahead of the chain's. Nobody knows a deposit address before it was handed out.
+ * The margin before the acceptance of the item: a payer may have used the signature before it reached us, and this node's clock may
+ * be ahead of the chain's. It is shorter for sweeps, because nobody knows a deposit address before we create it.
  */
 const BEFORE_MS = { paid: 24 * 60 * 60_000, swept: 10 * 60_000 };
 
-/** The most ranges of one search in a round. The next round continues: an old item must not hold up the watcher. */
+/**
+ * The maximum number of ranges of one search in a round. The next round continues, so that an old item does not delay the watcher.
+ */
 export const MOST_RANGES = 40;
-/** Searches that are remembered. */
+/** The maximum number of remembered searches. */
 const MOST_SEARCHES = 10_000;
 
 interface MissedEventInput {
@@ -26,9 +28,9 @@ interface MissedEventInput {
   readonly cursor: ChainCursor;
   readonly stored: StoredItem;
   readonly lease: Lease;
-  /** Searches by commitment and type. Blocks that were read for one are not read again in the next round. */
+  /** Searches by commitment and type. Blocks that were read in one round are not read again in the next. */
   readonly searches: Map<string, Search>;
-  /** Sweeps are events of a deposit address. */
+  /** Sweeps are the events of a deposit address. */
   readonly type?: 'paid' | 'swept';
 }
 
@@ -36,14 +38,14 @@ interface Found {
   readonly isFound: boolean;
   readonly isNew: boolean;
   readonly isAlone: boolean;
-  /** False if there are more blocks than a round reads. Then nothing is known yet. */
+  /** False if there are more blocks than a round reads. Then the result is still unknown. */
   readonly isDone: boolean;
 }
 
 /**
- * Searches for the event of an authorization that is used without a stored event. Before the item is taken for
- * cancelled or used elsewhere, all blocks since it was accepted are read once more, from two endpoints: an endpoint
- * that lags or lies may have hidden the event, and a payment that has arrived must never be reported as failed.
+ * Searches for the event of an authorization that is used without a stored event. Before the item counts as cancelled or used
+ * elsewhere, all blocks since its acceptance are read once more, from two endpoints: an endpoint that lags or lies may have hidden
+ * the event, and a payment that has arrived must never be reported as failed.
  */
 export async function findMissedEvent(
   deps: CommandDeps,
@@ -70,7 +72,7 @@ export async function findMissedEvent(
     return { isFound: true, isNew: added > 0, isAlone, isDone: true };
   }
   const isDone = last >= cursor.blockNumber;
-  // A single endpoint may have hidden the event: its blocks are read again, in case a second one answers.
+  // A single endpoint may have hidden the event. The blocks are read again, in case a second endpoint answers.
   if (isDone && isAlone) searches.delete(key);
   else remember(searches, key, { next: Math.min(last, cursor.finalNumber) + 1, isAlone });
   return { isFound: false, isNew: false, isAlone, isDone };
@@ -81,7 +83,7 @@ function remember(searches: Map<string, Search>, key: string, search: Search): v
   searches.set(key, search);
 }
 
-/** By bisection: the block time is not constant. */
+/** Uses bisection, because the block time is not constant. */
 async function firstBlockAfter(chain: Chain, atMs: number, highest: number): Promise<Search> {
   let low = 0;
   let high = highest;

@@ -17,15 +17,15 @@ import { clearFound, storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
 const MAX_SENDS = 500;
-/** The failures after which the backoff of an item no longer grows. */
+/** The number of failures after which the backoff of an item stops growing. */
 const MAX_DOUBLINGS = 8;
 
-/** A payer whose items keep failing on the chain is tried less than a dozen times an hour. */
+/** The items of a payer that keep failing on the chain are tried less than a dozen times an hour. */
 const PAYER_PAUSE = { firstMs: 5_000, maxMs: 3_600_000 };
 
 /**
- * Closes the sends that are mined at final depth. It runs after the events of those blocks were applied. An item of
- * such a send that is still open then was not paid by it, and is due again.
+ * Closes the sends that are mined at final depth. Runs after the events of those blocks were applied: an item of such a send that
+ * is still open was not paid by it, and is due again.
  */
 export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const { chain, network, lease } = watcher;
@@ -36,7 +36,7 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const heard = new Map(
     await Promise.all(signers.map(async (signer) => [signer, await hearNonce(chain, signer)] as const)),
   );
-  // One endpoint is enough for a look at the receipts, and two of them must show those.
+  // The nonce of one endpoint suffices to read the receipts, because two endpoints must then show the same receipt.
   const passed = open.filter(({ signer, nonce }) => nonce < (heard.get(signer)?.highest ?? 0));
   const finished = await Promise.all(
     passed.map((send) => finishedVersion(watcher, send, { view, heard: heard.get(send.signer) })),
@@ -51,7 +51,7 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const released = await commandOfLeader(deps, lease, async (tx, now) => {
     await recordGas(tx, network, sends, now);
     const items = await finishSends(tx, network, sends, { at: now, delaysMs });
-    // The payer of our own transfers is an account of ours.
+    // The payer of our own transfers is an account of ours, which is not punished for failures.
     const payers = items.flatMap(({ payer, purpose, isFailure }) =>
       purpose === 'payment' && isFailure ? [payer] : [],
     );
@@ -63,8 +63,8 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
 }
 
 /**
- * Leaves out sends whose receipt has events that the list of logs did not have, because an endpoint omitted them. Those
- * events are stored here, and the send is closed after they have been applied.
+ * Removes sends whose receipt has events that were missing in the list of logs, because an endpoint omitted them. Those events are
+ * stored here, and the send is closed after they have been applied.
  */
 async function withoutUnread<T extends FinishedSend>(
   deps: WatchDeps,
@@ -101,7 +101,7 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
 
 /**
  * The version that was mined, or none if another transaction used the nonce. Undefined while it is not final, or while the
- * endpoints do not agree: the cost of a transaction is booked, and items that it did not pay are sent again.
+ * endpoints do not agree, because the cost of the transaction is booked and its unpaid items are sent again.
  */
 async function finishedVersion(
   { chain, memory }: Watcher,
@@ -131,7 +131,7 @@ async function finishedVersion(
     if (dispute !== undefined) memory.disputes.set('sends', disputeText(nonce, dispute));
     return undefined;
   }
-  // An endpoint may lag behind, so this counts only when all blocks read so far are final.
+  // An endpoint may lag behind, so this counts only after all blocks read so far are final.
   const seenAt = memory.foreign.get(key) ?? view.readNumber + 1;
   memory.foreign.set(key, seenAt);
   if (view.finalNumber < seenAt) return undefined;
@@ -146,7 +146,7 @@ function receiptKey(said: Said): string {
   return said === NONE ? NONE : [said.block.hash, said.isReverted, said.gasSpent, said.coinSpent].join(' ');
 }
 
-/** Near the head an endpoint that is a block behind is no liar. */
+/** Near the head a contradiction proves nothing: an endpoint may be one block behind. */
 function isDisputed({ finding, statements }: Heard<Said>, { finalNumber }: View): boolean {
   if (finding.is !== 'disputed') return false;
   return statements.some(({ says }) => says !== undefined && says !== NONE && says.block.number <= finalNumber);

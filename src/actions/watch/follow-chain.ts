@@ -16,20 +16,18 @@ import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** Blocks per round. After days offline the rest follows in the next rounds. */
+/** The maximum number of blocks per round. After days offline the next rounds read the rest. */
 const MAX_RANGE = 500;
-/** The distance below the head at which the first reading of a chain begins. */
+/** The first reading of a chain begins this far below the head. */
 const LOOK_BACK = 32;
-/** Final blocks whose events are read once more: a lagging replica may have omitted events the first time. */
+/** Final blocks whose events are read once more, because a lagging replica may have omitted events the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
 /** The pause before an endpoint that is behind is asked for its height again. */
 const HEAR_EVERY_MS = 250;
 const MIN_HISTORY = 64;
 
-/**
- * Reads the next range of blocks and stores it with the cursor, or rolls back to the last common block after a reorg.
- */
+/** Reads the next range of blocks and stores it with the cursor. After a reorg it rolls back to the last common block. */
 export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<View> {
   const { chain, network, depth, memory } = watcher;
   const cursors = await findCursors(deps.db.sql);
@@ -57,7 +55,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const last = blocks.at(-1) ?? current;
   const final = await finalBlock(watcher, cursor, { to, seen });
   if (final === undefined || last.number !== to || !fits(cursor, blocks, seen, events)) {
-    // The chain changed while it was read, or two endpoints are on different branches: discard this reading.
+    // The chain changed while it was read, or two endpoints are on different branches. This reading is discarded.
     throw new ChainUnavailableError(network, 'its blocks and events do not belong together');
   }
   const next: ChainCursor = { network, blockNumber: to, blockHash: last.hash, ...final };
@@ -79,7 +77,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
 /** Asks the endpoints for the height of the chain. A height confirmed by two endpoints stays valid until a rollback. */
 async function hear(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
   memory.heardAtMs = deps.world.clock.nowMs();
-  // The only endpoint was asked a moment ago.
+  // The only endpoint has just reported its head.
   const isOnly = chain.witnesses().length === 1;
   const { agreed, alone } = await hearHeights(chain, isOnly ? async () => head : undefined);
   const known = Math.max(agreed ?? -1, memory.heights.agreed ?? -1);
@@ -102,7 +100,7 @@ async function finalBlock(
 
 const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 
-/** The first reading of a chain: no payment of ours can be in its past, but reading a few older blocks is cheap. */
+/** The first reading of a chain. No payment of ours can be in its past, but a few older blocks are cheap to read. */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const head = await chain.head();
   const wanted = deps.settings.startAt?.(network) ?? head.number - LOOK_BACK;
@@ -125,7 +123,7 @@ async function followReorg(
   { head, current }: { head: Block; current: Block | undefined },
 ): Promise<View> {
   if (current === undefined) {
-    // The chain is shorter than the cursor. On the same branch the reason is a lagging replica.
+    // The chain is shorter than the cursor. On the same branch the cause is a lagging replica.
     const seen = await listSeenBlocks(deps.db.sql, watcher.network);
     const known = seen.find(({ number }) => number === head.number);
     if (known === undefined || known.hash === head.hash) return viewOf(watcher, cursor, { head, hasNews: false });
@@ -134,9 +132,7 @@ async function followReorg(
   return { ...viewOf(watcher, next, { head, hasNews: true }), isBehind: true };
 }
 
-/**
- * The headers after the cursor: all of them near the head, where a reorg is possible; only the last one far below it.
- */
+/** The headers after the cursor: all of them near the head, where a reorg is possible, but only the last one far below it. */
 async function readHeaders(
   chain: Chain,
   { blockNumber }: ChainCursor,

@@ -18,9 +18,9 @@ import { findMissedEvent } from './find-missed-event.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * Finds payments without a valid attempt left, as proven by their chains. They lapse back if there is time to pay
- * again, and expire otherwise. Every item of the payment is checked, on its own network and at that network's last
- * final block. An unknown answer leaves the payment unchanged.
+ * Finds payments whose chains prove that no valid attempt is left. They lapse if there is time to pay again, and expire otherwise.
+ * Every item of the payment is checked, on its own network and at that network's last final block. An unknown answer leaves the
+ * payment unchanged.
  */
 export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects: readonly string[]): Promise<void> {
   if (subjects.length === 0) return;
@@ -57,8 +57,8 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
 }
 
 /**
- * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or
- * when we have read another branch.
+ * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or if we have
+ * read another branch.
  */
 async function hearFinal(deps: WatchDeps, chain: Chain, cursor: ChainCursor): Promise<HeardBlock | undefined> {
   const { finalNumber, network } = cursor;
@@ -97,11 +97,11 @@ async function judge(
   if (alone.length > 0) await commandOfLeader(deps, watcher.lease, (tx, now) => closeItems(tx, alone, now));
   if (!isFinal(paymentStatus) && (await isSweptUnseen(deps, watcher, items, { fates, views }))) return;
   if (!isMoving) return lapseBesideAddresses(deps, watcher, items, { fates, views });
-  // A payment that was paid since the backup may have items here that were not.
+  // A payment that was paid since the backup may have unpaid items here.
   if (!isInTime && (await isRestoring(deps.db.sql))) return;
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
-  // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is
-  // checked again later.
+  // A refused transition is harmless: another attempt was accepted, or the time ran out meanwhile. The payment is checked again
+  // later.
   await deps.movePayment({
     paymentId,
     event: { type: isInTime ? 'lapsed' : 'expired', proof: { finalBlockAtMs } },
@@ -113,9 +113,9 @@ async function judge(
 }
 
 /**
- * Items that end without a move of their payment. An item of a payment that has ended waits for no other one. A coin action
- * ends alone while an item with a later deadline is open, so that nobody can pile them up: the payment is judged by the last
- * one. While the payment is `processing`, that must be an attempt that can still be carried out.
+ * Items that end without a move of their payment. An item of an ended payment need not wait for other items. A coin action ends
+ * alone while an item with a later deadline is open, so that nobody can pile them up: the last item decides about the payment.
+ * While the payment is `processing`, that last item must be an attempt that can still be carried out.
  */
 function endingAlone(items: readonly OpenItem[], fates: readonly ItemFate[]): readonly ItemEnd[] {
   return items.flatMap((item, index) => {
@@ -136,9 +136,9 @@ function isLater(one: OpenItem, other: OpenItem): boolean {
 }
 
 /**
- * True if an authorization is used, and its money may have been swept from its deposit address without an event that we know.
- * The state of the address is the same then as if nothing had come. So all blocks are read once more, and a new event is
- * decided in the next round. A single endpoint that has hidden the event may hide it again: it ends nothing in time.
+ * True if an authorization is used, and its money may have been swept from its deposit address by an event that we do not know. The
+ * address then looks as if nothing had arrived. So all blocks are read once more, and a new event is decided in the next round. A
+ * single endpoint that has hidden the event may hide it again, so it ends nothing before the payment's expiry.
  */
 async function isSweptUnseen(
   deps: WatchDeps,
@@ -164,15 +164,16 @@ function isOverBy(fate: ItemFate | undefined, reason: string): boolean {
   return fate?.is === 'over' && fate.reason === reason;
 }
 
-/** The fates of a payment's items, in their order, and the views by which they were judged. */
+/** The fates of a payment's items, in the same order, and the views that they were judged by. */
 interface Judged {
   readonly fates: readonly ItemFate[];
   readonly views: ReadonlyMap<string, FinalView>;
 }
 
 /**
- * Brings a payment back whose attempts can never be carried out, while its deposit addresses are open. They were open before
- * the attempts, and anybody can open them, so they keep no attempt alive. Only enough money at one of them does: it pays.
+ * Lapses a payment whose attempts can never be carried out while its deposit addresses are open. The addresses were open before the
+ * attempts, and anybody can open them, so an address alone must not keep the payment `processing`. Only enough money at one of them
+ * does, because that money pays.
  */
 async function lapseBesideAddresses(
   deps: WatchDeps,
@@ -220,7 +221,7 @@ export async function fateOfItem(
   let { isAlone } = used;
   let isReportedPaid = paid.has(commitment);
   if (isReportedPaid) {
-    // The event came before the item was stored, so it was taken for a forgery.
+    // The event came before the item was stored, so it was taken for a stranger's.
     await commandOfLeader(deps, watcher.lease, (tx) => reconsiderEvents(tx, network, [commitment]));
   } else if (used.isUsed && !isAuthorized(item.method)) {
     const { lease, memory } = watcher;
@@ -240,7 +241,7 @@ export async function fateOfItem(
   });
 }
 
-/** True if the authorization is used at the final block; undefined while the endpoints do not agree. */
+/** True if the authorization is used at the final block. Undefined while the endpoints do not agree. */
 async function hearUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
   const { chain, block, isAlone } = view;
   const { commitment, subject } = stored;

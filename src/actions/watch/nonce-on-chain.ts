@@ -1,8 +1,8 @@
 import { type Chain, ChainUnavailableError } from '../../chains/chain.ts';
 
 /**
- * The nonce of a mined transaction that we did not send, such as a payer's in coin. It is only shown, so a payment does not
- * wait for it: null if no endpoint answers.
+ * The nonce of a mined transaction that we did not send, such as a payer's in coin. Null if no endpoint answers: the nonce is only
+ * for display, so a payment does not wait for it.
  */
 export async function nonceOnChain(chain: Chain, hash: string): Promise<number | null> {
   const sent = await chain.sentTransaction(hash).catch((error: unknown) => {

@@ -13,23 +13,26 @@ import { putFreeze } from '../parties/freeze.ts';
 import { orUnknown, SHOWN, showings } from './prove-events.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
-/** The events that are proved in a round. The others wait for the next one: strangers can make any number of them. */
+/**
+ * The maximum number of events that are proved in a round. The others wait for the next one, because strangers can cause any number
+ * of them.
+ */
 const MAX_PROVED = 50;
 
-/** The fates of events without a stored item. All others are decided, and prove nothing. */
+/** The fates of events without a stored item. Events in neither set are decided, and prove nothing. */
 export interface StrangeEvents {
-  /** The endpoints could not confirm or refute them yet. */
+  /** Events that the endpoints could not confirm or refute yet. */
   readonly open: ReadonlySet<StoredEvent>;
-  /** The tokens do not show the transfers that they claim. */
+  /** Events whose tokens do not show the claimed transfers. */
   readonly unproved: ReadonlySet<StoredEvent>;
 }
 
 /**
- * Looks for proofs among final events without a stored item that the database was restored from an older backup: transfers out
- * of our own accounts, refunds that our relayers sent for a merchant's account, and items with our seal that were stored before
- * anybody could carry them out. Only the holder of our keys can cause them. So the network is frozen as restored: nothing is
- * paid out, nothing ends by the clock, and no money is taken for unexpected money. Two endpoints must show the event, and the
- * token itself must show that the money has moved. An event that two endpoints deny was made up by the third.
+ * Searches final events without a stored item for a proof that the database was restored from an older backup: transfers out of our
+ * own accounts, refunds that our relayers sent for a merchant's account, and items with our seal that are always stored before
+ * anybody can carry them out. Only the holder of our keys can cause them. A proof freezes the network as restored: nothing is paid
+ * out, nothing expires by the clock, and no money counts as unexpected. Two endpoints must show the event, and the token itself
+ * must show that the money has moved. An event that two endpoints deny was invented by the third.
  */
 export async function noticeRestore(
   deps: WatchDeps,
@@ -72,7 +75,7 @@ export async function noticeRestore(
     if (origin === undefined) open.add(event);
     else if (!sealed.has(event) && !isMoved(takenBy(event), origin.transfers)) unproved.add(event);
     else if (!isFrozen && provesRestore(event, origin)) {
-      // One freeze is enough for all of them.
+      // One freeze suffices for all of them.
       await freezeRestored(deps, watcher, event);
       isFrozen = true;
     }
@@ -81,7 +84,7 @@ export async function noticeRestore(
   return { open, unproved };
 }
 
-/** Events that may prove a restore, each in one of the sets. */
+/** Events that may prove a restore. Each is in one of the sets. */
 interface Claims {
   readonly left: ReadonlySet<StoredEvent>;
   readonly refunds: ReadonlySet<StoredEvent>;
@@ -105,20 +108,20 @@ async function claimsAmong(
     ),
   );
   const rest = served.filter((event) => !left.has(event) && !refunds.has(event) && hasPossibleId(deps, event));
-  // A network that is frozen needs no further proof.
+  // A frozen network needs no further proof.
   if (rest.length === 0 || (await isRestoring(deps.db.sql, network))) return { left, refunds, sealed: new Set() };
-  // Anybody can sweep an address again. An operator who has lifted the freeze has decided about it.
+  // Anybody can sweep an address again. An operator who has lifted the freeze has decided about its earlier sweeps.
   const commitments = [...new Set(rest.map(({ commitment }) => commitment))];
   const decided = await findDecidedCommitments(deps.db.sql, { network, commitments });
   return { left, refunds, sealed: new Set(rest.filter(({ commitment }) => !decided.has(commitment))) };
 }
 
-/** Payments and their refunds are not older than this when they are carried out, as far as a proof needs them. */
+/** The maximum age of ids that can prove a restore. */
 const MAX_AGE_MS = 2 * 365 * 86_400_000;
 
 /**
- * True if the first half of the seal may be an id of ours: an id contains its time. Of the items of other gateways, which use
- * the same contracts, one in some hundreds passes, so that the others cost no question to the chain.
+ * True if the first half of the seal may be an id of ours, because an id contains its time. Of the items of other gateways with the
+ * same contracts only one in some hundreds passes, so that the others cost no request to the chain.
  */
 function hasPossibleId(deps: WatchDeps, { fields: { subject = '', amount = '0' } }: StoredEvent): boolean {
   const nowMs = deps.world.clock.nowMs();
@@ -130,7 +133,7 @@ function takenBy({ fields: { payer = '', asset = '', amount = '0' } }: StoredEve
   return { payer, asset, amount: BigInt(amount) };
 }
 
-/** Events with the id of a refund of a known payment. A merchant can make such an event, but not with our key. */
+/** Events with the id of a refund of a known payment. A merchant can cause such an event, but not with our key. */
 async function refundsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<StoredEvent[]> {
   const named = events.flatMap((event) => {
     const ids = hintedIds(deps, event.fields.subject ?? '').filter((id) => id.startsWith('rfnd_'));
@@ -142,12 +145,11 @@ async function refundsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promi
   return [...new Set(named.flatMap(({ event, paymentId }) => (known.has(paymentId) ? [event] : [])))];
 }
 
-/** A transaction, by the word of two endpoints. */
+/** A transaction, as two endpoints report it. */
 interface Origin {
-  /** The sender. */
   readonly from: string;
   readonly transfers: readonly Incoming[];
-  /** Its events with a seal of ours. */
+  /** The events with a seal of ours. */
   readonly sealed: readonly SubjectEvent[];
 }
 
@@ -180,9 +182,9 @@ function isSubjectEvent(event: ChainEvent): event is SubjectEvent {
 }
 
 /**
- * True if the event has a seal of ours, and its item cannot be missing for another reason than a restore. A payer gets sealed
- * items to sign that are stored at `confirm` alone, and may carry them out without it. So a signed item proves a restore only
- * if one of our relayers sent it. Addresses and coin actions are stored before anybody gets them.
+ * True if the event has a seal of ours, and only a restore explains that its item is missing. A payer gets sealed items to sign
+ * that are stored only at `confirm`, and may have them carried out without it. So a signed item proves a restore only if one of our
+ * relayers sent it. Addresses and coin actions are stored before anybody gets them.
  */
 function isForgotten(
   { chain, network }: Watcher,
@@ -192,7 +194,7 @@ function isForgotten(
   const event = origin.sealed.find((each) => each.logIndex === logIndex);
   const terms = event && termsOfEvent(network, event);
   if (event === undefined || terms === undefined) return false;
-  // Coin has no log of its own: the Collector reports what it was sent.
+  // Coin emits no log of its own: the Collector reports the amount that it received.
   if (event.type === 'paid') {
     return terms.method === 'native' || (isAmong(own, origin.from) && isMoved(event, origin.transfers));
   }
@@ -203,7 +205,7 @@ function isForgotten(
 
 const isAmong = (own: readonly string[], account: string) => own.some((each) => isSameAddress(each, account));
 
-/** They are not kept: a stored event would count as a transfer that the database has forgotten. */
+/** Deletes forged events: a stored event would count as a transfer that the database has forgotten. */
 async function forgetForged(
   deps: WatchDeps,
   { network, lease }: Watcher,

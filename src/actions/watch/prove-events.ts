@@ -8,7 +8,6 @@ import { hear, hearHeights, sayings } from '../evidence.ts';
 import { storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-/** An event with its stored item. */
 export interface KnownEvent {
   readonly event: StoredEvent;
   readonly item: StoredItem;
@@ -21,12 +20,12 @@ export interface ProvedEvents {
   readonly refuted: readonly KnownEvent[];
 }
 
-/** The pause between two questions about a contradiction, which does not go away in a moment. */
+/** The pause between two requests about a contradiction, which does not disappear in a moment. */
 const ASK_AGAIN_MS = 2_000;
 
 /**
- * Compares events with the receipts of their transactions, from each endpoint. The list of logs came from one endpoint,
- * which may have forged them.
+ * Compares events with the receipts of their transactions, from each endpoint. The list of logs came from one endpoint, which may
+ * have forged them.
  */
 export async function proveEvents(
   deps: WatchDeps,
@@ -71,7 +70,7 @@ export async function proveEvents(
   return { proved, refuted };
 }
 
-/** True if an event is deep enough according to two endpoints, or to a single one. */
+/** Checks whether an event is deep enough according to two endpoints, or to a single one. */
 function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
@@ -96,15 +95,15 @@ function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
   };
 }
 
-/** The possible testimonies of an endpoint about an event. */
+/** The possible answers of an endpoint about an event. */
 export const SHOWN = 'its receipt shows the payment';
 const HIDDEN = 'it has the block, and the payment is not in it';
 const ELSEWHERE = 'it has another block';
 
-/** Each endpoint is asked for all events at once, so that its calls share a request. */
+/** Asks each endpoint for all events at once, so that its calls share a request. */
 export function showings(chain: Chain, events: readonly StoredEvent[]) {
   const asked = new Map<string, Promise<Seen>>();
-  // If one endpoint is enough, it has reported the event itself. Only its block has to be checked.
+  // If a single endpoint suffices, it has reported the event itself. Only its block has to be checked.
   const needsReceipts = !(chain.network.isTrustedAlone && chain.witnesses().length === 1);
   return async (witness: Witness, event: StoredEvent): Promise<string | undefined> => {
     const seeing = asked.get(witness.name) ?? see(witness, events, needsReceipts);

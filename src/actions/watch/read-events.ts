@@ -5,9 +5,9 @@ import { isItsOwnFault } from '../each-apart.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
- * The events of these blocks. An unreadable log is set aside with an alert. A block that makes reading fail is found by
- * bisection and set aside too, so that the rest continues. A payment in it is not lost: its event is also in the
- * receipt of our own transaction, and no item ends as unpaid while the chain reports its authorization as used.
+ * The events of these blocks. An unreadable log is set aside with an alert. A block that makes reading fail is found by bisection
+ * and set aside, too, so that the rest continues. A payment in it is not lost: its event is also in the receipt of our own
+ * transaction, and no item ends as unpaid while the chain reports its authorization as used.
  */
 export async function readEvents(
   deps: WatchDeps,
@@ -36,7 +36,7 @@ export async function readEvents(
   }
 }
 
-/** Reports each log once while this node watches. Of a flood only the first ones are reported. */
+/** Reports each log once while this node watches. Of a flood only the first logs are reported. */
 async function tellUnreadable(
   deps: WatchDeps,
   { network, memory }: Watcher,
@@ -55,7 +55,7 @@ async function tellUnreadable(
   }
 }
 
-/** Clears the alert of a log that is readable after all: the endpoint had garbled it. */
+/** Clears the alert of a log that is readable now, because an endpoint had garbled it. */
 async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: readonly ChainEvent[]): Promise<void> {
   if (memory.unread.size === 0) return;
   for (const { transactionHash, logIndex } of events) {
@@ -65,8 +65,8 @@ async function clearRead(deps: WatchDeps, { network, memory }: Watcher, events: 
 }
 
 /**
- * Clears the alerts of events that were found in a receipt. The logs stay in memory: the endpoint may list them garbled
- * once more, and they must not be named again.
+ * Clears the alerts of events that were found in a receipt. The logs stay in memory: the endpoint may list them garbled again, and
+ * they must not be reported again.
  */
 export async function clearFound(deps: WatchDeps, network: string, events: readonly ChainEvent[]): Promise<void> {
   for (const { transactionHash, logIndex } of events) {
@@ -89,7 +89,7 @@ export function storedEvent(event: ChainEvent): StoredEvent {
     event.type === 'refused'
       ? { reason: event.reason }
       : {
-          // Events are searched by the first half of a seal: the second half depends on all terms.
+          // Events are searched by the first half of a seal, because the second half depends on all terms.
           subject: event.subject.slice(0, SUBJECT_DIGITS),
           ...(event.type === 'paid' && { payer: event.payer }),
           asset: event.asset,

@@ -22,9 +22,9 @@ import type { WatchDeps, Watcher } from './watcher.ts';
 const COMPARED_AT_ONCE = 16;
 
 /**
- * Deletes the stored blocks and events above the last block that is still in the chain. Events below final depth had no
- * effect yet. Final events keep their effect: the payment stays succeeded, its log and an alert record the reorg, and
- * the same authorization is due again, so that the money arrives after all.
+ * Deletes the stored blocks and events above the last block that is still in the chain. Events below final depth had no effect yet.
+ * Final events keep their effect: the payment stays succeeded, its log and an alert record the reorg, and the same authorization is
+ * due again, so that the money arrives after all.
  */
 export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainCursor): Promise<ChainCursor> {
   const { chain, network, lease } = watcher;
@@ -68,7 +68,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
   return next;
 }
 
-/** Proved movements and decided sweeps have left the chain: the money of their payments is computed again. */
+/** Proved movements and decided sweeps have left the chain, so the money of their payments is computed again. */
 async function computeAgain(
   tx: Tx,
   deps: WatchDeps,
@@ -99,8 +99,8 @@ async function tellLost(tx: Tx, payments: readonly string[], at: Date): Promise<
 }
 
 /**
- * Final items are reopened only if enough endpoints show another block at that height: a lying endpoint must not raise
- * false alarms, nor cause authorizations to be sent again.
+ * Final items are reopened only if enough endpoints show another block at that height: a lying endpoint must neither raise false
+ * alarms nor cause authorizations to be sent again.
  */
 async function refuseFalseReorg(
   { chain, network, memory }: Watcher,

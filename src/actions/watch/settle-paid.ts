@@ -22,13 +22,13 @@ export interface PaidInput {
   readonly lease: Lease;
   readonly event: StoredEvent;
   readonly item: StoredItem;
-  /** The nonce of the transaction that carried it; null if it could not be read. */
+  /** The nonce of the mined transaction; null if it could not be read. */
   readonly nonce: number | null;
-  /** The status of its payment at the last read. */
+  /** The status of the payment at the last read. */
   readonly status: PaymentStatus | undefined;
 }
 
-/** Applies a payment that has arrived at final depth. Returns the problem if the event is not credible. */
+/** Applies a payment that has arrived at final depth. Returns a problem if the event is not credible. */
 export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ problem: string | null }> {
   const { network, lease, event, item, nonce, status } = input;
   const differing = differences(event.fields, item);
@@ -52,8 +52,8 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   const buyer = { account: item.account, name: item.buyerName, icon: item.buyerIcon };
   const token = { asset: item.asset, value: BigInt(item.amount) };
   if (status === 'requires_action') {
-    // The payer sent native coin and closed the page, so the payer is known only now. After a crash behind this
-    // transition the event is still undecided, and the next round continues with the transition below.
+    // The payer sent native coin and closed the page, so the payer is known only now. After a crash behind this transition the
+    // event is still undecided, and the next round continues with the transition below.
     await deps.movePayment({ ...move, event: confirmedByCoin(item) });
   }
   const outcome = await deps.movePayment({
@@ -68,8 +68,8 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
 }
 
 /**
- * The item was carried out before. If another event of it is known, one commitment was collected by two kinds of authorization:
- * the second is unexpected money. Its position is computed from both events once this one is decided.
+ * The item was carried out before. If another event of it is known, one commitment was collected by two kinds of authorization, and
+ * the second amount is unexpected money. The position is computed from both events once this one is decided.
  */
 async function noteSecond(deps: WatchDeps, { network, lease, event, item }: PaidInput): Promise<void> {
   const first = await findPaidEvent(deps.db.sql, { network, commitment: item.commitment, before: event });
@@ -85,14 +85,14 @@ function proofOf({ transactionHash, blockNumber }: StoredEvent) {
   return { transaction: transactionHash, block: blockNumber };
 }
 
-/** Money for the merchant's own account has arrived there by this transaction. */
+/** This transaction brought the money to the merchant's own account. */
 function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transactionHash }: StoredEvent) {
   return { asset, amount: (BigInt(amount) - BigInt(fee)).toString(), recipient, transactionHash };
 }
 
 /**
- * The payment had ended before. Either this item had paid it and was reopened by a deep reorg, or the money is a
- * surplus, which has to be returned.
+ * The payment had ended before. Either this item had paid it and was reopened by a deep reorg, or the money is a surplus, which has
+ * to be returned.
  */
 async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
   const { item, event, lease } = input;
@@ -112,7 +112,7 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
   return clearAlert(deps, { name: 'deep_reorg', subject });
 }
 
-/** The payment now shows the transaction that finally paid it: the previous one left the chain. */
+/** The payment now shows the transaction that finally paid it, because the previous one left the chain. */
 async function noteCarrier(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
   const { transactionHash, blockNumber, blockHash, logIndex } = event;
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };

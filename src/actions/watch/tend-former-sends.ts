@@ -8,13 +8,13 @@ import { findFormerRelayers } from '../relay/former-relayers.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const TEND_EVERY_MS = 20_000;
-/** A transaction that pays the price is mined long before. After it, its items are sent by other relayers as well. */
+/** A transaction at the market price is mined long before this. Afterwards other relayers send its items as well. */
 const STRANDED_AFTER_MS = 3 * 60_000;
 const MAX_BROADCASTS = 64;
 
 /**
- * Tends transactions of relayers whose keys are gone. Their stored bytes need no key to be broadcast again. If they are not mined
- * all the same, because nobody can raise their fee or the account is empty, other relayers send their items.
+ * Tends transactions of relayers whose keys are gone. Their stored bytes can be broadcast again without the key. If they are still
+ * not mined, because nobody can raise their fee or the account is empty, other relayers send their items.
  */
 export async function tendFormerSends(deps: WatchDeps, { chain, network, lease, memory }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();

@@ -14,22 +14,22 @@ import { noticeCoin } from './notice-coin.ts';
 import { tendFormerSends } from './tend-former-sends.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
-/** Items that depend on time alone are checked this often while the chain stands still. */
+/** The interval of checks that depend on time alone while the chain stands still. */
 const JUDGE_EVERY_MS = 2_000;
 const CHECK_EVERY_MS = 30_000;
-/** An item without an outcome this long after it should have one raises an alert. */
+/** An item without an outcome this long after its deadline raises an alert. */
 const UNDETERMINED_AFTER_MS = 10 * 60_000;
 
 /**
- * One round of watching a network. Returns true if there is more to read. Each step leaves the database in a state from
- * which the next round, on this node or another, can continue: events are stored with the cursor, and stay undecided
- * until they have been applied. The payment's transition rules refuse a second application.
+ * One round of watching a network. Returns true if there is more to read. Each step leaves the database in a state from which the
+ * next round, on this node or another, can continue: events are stored with the cursor, and stay undecided until they have been
+ * applied. The payment's transition rules refuse a second application.
  */
 export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
   try {
     return await watch(deps, watcher);
   } finally {
-    // A round that fails because endpoints contradict each other raises the alert too.
+    // A round that fails because endpoints contradict each other raises the alert, too.
     await tellStanding(watcher);
   }
 }
@@ -64,7 +64,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
   const ask = { finalAt: new Date(view.finalAtMs), limit: mostPerRound(deps) };
   const now = new Date(deps.world.clock.nowMs());
   const payments = await findPaymentsToJudge(deps.db.sql, { ...ask, network: watcher.network, now, judged });
-  // Everybody had a turn if the round was not full.
+  // A round that was not full means that every payment had its turn.
   if (payments.length < ask.limit) judged.clear();
   else for (const { id, merchantId } of payments) judged.set(merchantId, id);
   await judgePayments(

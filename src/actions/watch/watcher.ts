@@ -21,11 +21,11 @@ export interface WatchDeps extends LeaseDeps, RowKeyDeps, SubjectKeyDeps {
 export interface WatchSettings {
   /** The first block to read of a new chain; a little below its head if undefined. */
   startAt?(network: string): number | undefined;
-  /** The least amount at a deposit address that is swept, in whole tokens. */
+  /** The smallest amount at a deposit address that is swept, in whole tokens. */
   sweepFrom?(network: string): bigint | undefined;
-  /** How much less than asked still pays after the deadline, in hundredths of a percent. */
+  /** The part of the requested amount that may be missing after the deadline, in hundredths of a percent. */
   toleranceBasisPoints?(): number;
-  /** How many payments, outgoing items and deposit addresses a round takes; 500 if undefined. */
+  /** The maximum number of payments, outgoing items and deposit addresses in a round; 500 if undefined. */
   readonly mostPerRound?: number;
 }
 
@@ -33,22 +33,21 @@ export function mostPerRound({ settings }: WatchDeps): number {
   return settings.mostPerRound ?? 500;
 }
 
-/** Metrics of watching. */
 export interface WatchMeters {
   blocks(network: string, at: { head: number; read: number; final: number }): void;
   event(network: string, outcome: 'paid' | 'refused' | 'unknown' | 'set_aside'): void;
   reorg(network: string, depth: number): void;
 }
 
-/** One network, for as long as this node leads it. */
+/** One network, while this node holds its lease. */
 export interface Watcher {
   readonly chain: Chain;
   readonly network: string;
-  /** The depth of a final payment in blocks, its own included. */
+  /** The depth of a final payment in blocks, including its own block. */
   readonly depth: number;
   readonly lease: Lease;
   readonly undetermined: Alarms;
-  /** Raised while endpoints contradict each other, and while a single endpoint is trusted. */
+  /** The alerts for endpoints that contradict each other, and for a single trusted endpoint. */
   readonly disputed: Alarms;
   readonly alone: Alarms;
   readonly memory: WatchMemory;
@@ -61,29 +60,29 @@ export interface WatchMemory {
   judgedAtMs: number;
   checkedAtMs: number;
   formerTendedAtMs: number;
-  /** Nonces that were used by none of our transactions, with the height that had been read then. */
+  /** Nonces that none of our transactions used, each with the height that had been read at that time. */
   readonly foreign: Map<string, number>;
-  /** The height of the chain at the last question to the endpoints, and its time. */
+  /** The height of the chain as the endpoints last reported it, and the time of that request. */
   heights: Heights;
   heardAtMs: number;
-  /** The contradictions of endpoints, in sentences, by the question that showed them. */
+  /** The contradictions of endpoints, one sentence for each question. */
   readonly disputes: Map<Question, string>;
-  /** The time of the next question about disputed events. */
+  /** The time of the next request about a disputed event. */
   readonly askAgainAtMs: Map<string, number>;
-  /** Searches for events that no list of logs contained. */
+  /** Searches for events that were missing in every list of logs. */
   readonly searches: Map<string, Search>;
   /** Unreadable logs by the subject of their alert. */
   readonly unread: Set<string>;
-  /** The deposit addresses that are watched. Every row up to the settled number is committed and loaded. */
+  /** The watched deposit addresses. Every row up to `settledNumber` is committed and loaded. */
   readonly places: {
     readonly byAddress: Map<string, WatchedPlace>;
     settledNumber: number;
   };
-  /** The rows that had their turn last. Rows that have to wait are asked again after all others. */
+  /** The rows of the last turn. Rows that cannot progress are tried again after all others. */
   readonly turns: {
-    /** Payments, by merchant. */
+    /** The last payment by merchant. */
     readonly payments: Map<string, string>;
-    /** The commitment of an item of a payout, refund or return. */
+    /** The commitment of the last item of a payout, refund or return. */
     outgoing: string;
   };
 }
@@ -91,7 +90,7 @@ export interface WatchMemory {
 /** The progress of a search for an event: all blocks below `next` were read, and are final. */
 export interface Search {
   readonly next: number;
-  /** True if a single endpoint showed some of them. */
+  /** True if only a single endpoint answered for some of them. */
   readonly isAlone: boolean;
 }
 
@@ -119,7 +118,6 @@ export function watchLeaseName(network: string): string {
   return `watch ${network}`;
 }
 
-/** The reading position of the watcher. */
 export interface View {
   readonly readNumber: number;
   readonly finalNumber: number;

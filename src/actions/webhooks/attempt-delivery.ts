@@ -13,20 +13,18 @@ export interface AttemptDeps {
   readonly world: World;
   readonly log: Log;
   readonly openSecrets: SecretOpener;
-  /** The way to receivers of a mode. */
   readonly exchangeFor: (mode: Mode) => Exchange;
 }
 
-/** A claimed delivery with everything that an attempt needs. */
 export interface Claimed extends ClaimedDelivery {
   readonly untilMs: number;
-  /** Undefined if the event cannot be shown. */
+  /** Undefined if the event cannot be rendered. */
   readonly body: Uint8Array | undefined;
 }
 
 export type JudgedOutcome = Outcome & { readonly isReceivers: boolean };
 
-/** Signs and sends the delivery once. Failures of our own are results as well. */
+/** Signs and sends the delivery once. Our own errors are outcomes as well. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   endpoint: Endpoint,
@@ -56,7 +54,7 @@ export async function attemptDelivery(
   return { ...(await attempt({ exchange, clock }, { url: endpoint.url, eventId, body, secrets })), isReceivers: true };
 }
 
-/** The row of an attempt, with the next one if there is to be one. */
+/** The result of an attempt, with the time of the next one if there is one. */
 export function resultOf(
   world: World,
   { url }: Endpoint,

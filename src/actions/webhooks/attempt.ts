@@ -5,7 +5,6 @@ import { type Answer, type Exchange, ExchangeError } from '../../guarded-http/ex
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import type { Clock } from '../../runtime/world.ts';
 
-/** The outcome of one attempt. */
 export interface Outcome {
   /** `gone`: the receiver answered 410, and wants no more deliveries. */
   readonly verdict: 'succeeded' | 'failed' | 'gone';
@@ -25,18 +24,18 @@ export interface Message {
   readonly secrets: readonly KeyObject[];
 }
 
-/** The time and the size of an answer. */
+/** The limits of an answer in time and size. */
 export const ATTEMPT_LIMITS = { timeoutMs: 10_000, maxBytes: 64 * 1024, keptConnections: 32 };
 const STORED_BYTES = 4 * 1024;
 const GONE = 410;
 
-/** Sends a signed message once. It never throws: every outcome is a result. */
+/** Sends a signed message once. Never throws: every failure is an outcome. */
 export async function attempt(
   { exchange, clock }: { readonly exchange: Exchange; readonly clock: Clock },
   { url, eventId, body, secrets }: Message,
 ): Promise<Outcome> {
   const startedAtMs = clock.nowMs();
-  // Receivers compare it with their own clocks, which a sandbox cannot move.
+  // Receivers compare the timestamp with their own clocks, which a sandbox cannot move.
   const timestampS = Math.floor(unshifted(clock).nowMs() / 1000);
   const headers = {
     'content-type': 'application/json',
@@ -68,7 +67,7 @@ function judge({ status, headers, bytes }: Answer, startedAtMs: number, nowMs: n
   };
 }
 
-/** Bytes that are no text are replaced. PostgreSQL refuses NUL in text. */
+/** Bytes that are not UTF-8 are replaced, and NUL, because PostgreSQL refuses it in text. */
 function textOf(bytes: Buffer): string {
   return bytes.subarray(0, STORED_BYTES).toString('utf8').replaceAll('\0', '\u{fffd}');
 }

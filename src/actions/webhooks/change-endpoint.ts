@@ -11,7 +11,6 @@ import { type CommandDeps, command } from '../command.ts';
 import { type EndpointDeps, refuseForeignMerchants, refuseTooMany } from './create-endpoint.ts';
 import { inForce, newSecret } from './endpoint-secrets.ts';
 
-/** A request about an endpoint of the caller. */
 export interface EndpointRequest {
   readonly endpointId: string;
   readonly actor: string;
@@ -29,7 +28,7 @@ export interface EndpointChanges {
 }
 
 export const DISABLED_ALERT = 'webhook_endpoint_disabled';
-/** Secrets that sign at once. Each adds a signature to every request. */
+/** The maximum number of active secrets. Each adds a signature to every request. */
 const MAX_SECRETS = 5;
 
 export function changeEndpoint(
@@ -45,7 +44,7 @@ export function changeEndpoint(
     }
     const isSwitched = changes.status !== undefined && changes.status !== endpoint.status;
     const isEnabled = isSwitched && changes.status === 'active';
-    // A person who switches an endpoint on or off knows of its failures.
+    // A person who enables or disables an endpoint knows of its failures.
     const changed: Endpoint = { ...endpoint, ...changes, updatedAt: now, ...(isSwitched && { failingSince: null }) };
     await updateEndpoint(tx, changed);
     if (changes.events !== undefined || changes.merchantIds !== undefined) await noteNarrowed(tx, endpoint.id, now);
@@ -65,7 +64,7 @@ export function changeEndpoint(
   });
 }
 
-/** Stops its deliveries for good, and forgets its secrets. Deleting it again changes nothing. */
+/** Stops the deliveries for good, and deletes the secrets. Repeated deletion changes nothing. */
 export function deleteEndpoint(deps: CommandDeps, request: EndpointRequest): Promise<void> {
   return command(deps, async (tx, now) => {
     const endpoint = await lockEndpoint(tx, request.endpointId);
@@ -83,7 +82,7 @@ export function deleteEndpoint(deps: CommandDeps, request: EndpointRequest): Pro
   });
 }
 
-/** Gives the endpoint a new secret, and returns it. Older ones sign as well, until the overlap is over. */
+/** Creates a new secret for the endpoint, and returns it. Older secrets sign as well until the overlap is over. */
 export function rotateEndpointSecret(
   deps: EndpointDeps,
   { overlapMs, ...request }: EndpointRequest & { readonly overlapMs: number },
@@ -116,7 +115,7 @@ export function rotateEndpointSecret(
   });
 }
 
-/** Locks an endpoint that is the caller's and not deleted. */
+/** Locks an endpoint of the caller that is not deleted. */
 export async function lockOwnEndpoint(tx: Tx, { endpointId, isOwn }: EndpointRequest): Promise<Endpoint> {
   const endpoint = await lockEndpoint(tx, endpointId);
   if (endpoint === undefined || endpoint.status === 'deleted' || !isOwn(endpoint)) throw endpointNotFound();

@@ -49,33 +49,36 @@ export interface CourierMeters {
 
 /** Attempts deliveries, on every node. Nodes share the work by claims. */
 export interface Courier {
-  /** Claims due deliveries, up to a number, and begins their attempts. Returns their number. */
+  /** Claims due deliveries, up to `most`, and begins their attempts. Returns the number of claims. */
   takeDue(most?: number): Promise<number>;
   /** Resolves when no attempt is in flight. */
   idle(): Promise<void>;
-  /** Hands claims that were not used to other nodes, and waits for attempts in flight. */
+  /** Releases unused claims for other nodes, and waits for attempts in flight. */
   stop(): Promise<void>;
 }
 
 /**
- * Deliveries that this node has claimed, and among them those of one partner. A claim is attempted even if payments came
- * meanwhile, so there are only as many as keep the attempts in flight going between two rounds.
+ * The maximum number of deliveries that this node has claimed, in total and for one partner. A claimed delivery is attempted even
+ * if payments came meanwhile, so a node claims only enough to keep its attempts going between two rounds.
  */
 const PLACES = 4_096;
 const CLAIMS: PlaceLimits = { ofPartner: 256, reserved: 8, withReserved: 512 };
-/** Attempts of one partner in flight. Each endpoint has its own window as well. */
+/** The maximum number of attempts of one partner in flight. Each endpoint has a window as well. */
 const IN_FLIGHT: PlaceLimits = { ofPartner: 128, reserved: 4, withReserved: 256 };
-/** Longer than an attempt, its wait for the window and the storing of its result. */
+/** Longer than the wait for the window, an attempt and the storage of its result. */
 const CLAIM_MS = 30_000;
-/** A claim waits this long for a place at most. So a changed or deleted endpoint is heeded within seconds. */
+/** The longest wait of a claim for a place, so that a change or deletion of the endpoint takes effect within seconds. */
 const MAX_WAIT_MS = 3_000;
 const RESULTS_PER_STATEMENT = 500;
-/** Turns of the event loop for which results gather. */
+/** The number of turns of the event loop in which results are gathered. */
 const GATHERED_TURNS = 8;
-/** Endpoints whose pace is remembered. The others begin anew. */
+/** The maximum number of endpoints whose pace is remembered. Others begin with a new one. */
 const MAX_LANES = 20_000;
 
-/** The partner and the merchant that a claim counts for. An endpoint may be given to other merchants meanwhile. */
+/**
+ * The partner and the merchant that a claim counts for, stored with the claim because the endpoint may get other merchants
+ * meanwhile.
+ */
 interface Holder {
   readonly partnerId: string;
   readonly holder: string;
@@ -101,7 +104,7 @@ export function createCourier(deps: CourierDeps): Courier {
   const underWay = new Set<Promise<void>>();
   /** Lanes with claims that wait for a place. */
   const queued = new Set<Lane>();
-  /** Claims that waited for too long. The next round gives them back. */
+  /** Claims that waited for too long. The next round releases them. */
   const stale: Claimed[] = [];
   const attemptDeps = { ...deps, openSecrets: createSecretOpener(deps) };
   const store = createBatcher<AttemptResult, undefined>(timers, {
@@ -149,7 +152,7 @@ export function createCourier(deps: CourierDeps): Courier {
     return freePlaces(IN_FLIGHT, inFlight.usedBy(holder)) === 0;
   }
 
-  /** Gives claims up that waited for too long: the endpoint may have been changed or deleted. Older claims come first. */
+  /** Drops claims that waited for too long, because the endpoint may have been changed or deleted. The oldest claims are first. */
   function dropStale({ queue }: Lane): void {
     const staleMs = clock.nowMs() + CLAIM_MS - MAX_WAIT_MS;
     for (let first = queue[0]; first !== undefined && first.untilMs < staleMs; first = queue[0]) {
@@ -167,7 +170,7 @@ export function createCourier(deps: CourierDeps): Courier {
     const { endpoint } = lane;
     const work = deliver(lane, claimed)
       .catch((error: unknown) => {
-        // The claim runs out, and the delivery is attempted again.
+        // The claim expires, and the delivery is attempted again.
         deps.log.warn({ endpoint: endpoint.id, event: claimed.eventId, err: error }, 'a delivery has no result');
       })
       .finally(() => {
@@ -261,12 +264,11 @@ export function createCourier(deps: CourierDeps): Courier {
   };
 }
 
-/** The merchant that an endpoint is for; its partner if there are several or all. */
+/** The only merchant of an endpoint; its partner if the endpoint is for several merchants or all. */
 function holderOf({ partnerId, merchantIds }: Endpoint): Holder {
   return { partnerId, holder: quotaHolder(merchantIds) ?? partnerId };
 }
 
-/** Counts by partner, and by merchant. */
 function newCounts() {
   const byPartner = new Map<string, number>();
   const byHolder = new Map<string, number>();

@@ -26,7 +26,7 @@ export interface NewEndpoint {
   readonly apiVersion: PinnableVersion;
 }
 
-/** Creates an endpoint. Its secret is returned here, and nowhere later. */
+/** Creates an endpoint. Only this answer contains its secret. */
 export function createEndpoint(
   deps: EndpointDeps,
   { owner, actor, ...terms }: NewEndpoint,
@@ -52,7 +52,10 @@ export function createEndpoint(
   });
 }
 
-/** Refuses an endpoint for these merchants beyond the limit. Two requests at once would exceed it together. */
+/**
+ * Refuses an endpoint beyond the limit of these merchants. The lock is needed because two concurrent requests could exceed the
+ * limit together.
+ */
 export async function refuseTooMany(tx: Tx, owner: Owner, merchantIds: readonly string[] | null): Promise<void> {
   await lockName(tx, `webhook endpoints ${owner.partnerId}/${owner.mode}`);
   const present = (await listEndpoints(tx, owner)).map((endpoint) => endpoint.merchantIds);
@@ -63,7 +66,7 @@ export async function refuseTooMany(tx: Tx, owner: Owner, merchantIds: readonly 
   throw new ApiError('invalid_state', message, { status: 409 });
 }
 
-/** Merchants must be the partner's own, of the same mode. */
+/** The merchants must belong to the partner and have the same mode. */
 export async function refuseForeignMerchants(tx: Tx, owner: Owner, ids: readonly string[] | null): Promise<void> {
   if (ids === null) return;
   const own = new Set(await listOwnMerchants(tx, owner, ids));

@@ -7,10 +7,10 @@ import { type CommandDeps, command } from '../command.ts';
 import { DISABLED_ALERT } from './change-endpoint.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 
-/** `gone`: it answered 410. `failing`: it only failed for three days. */
+/** `gone`: the receiver answered 410. `failing`: all deliveries failed for three days. */
 export type DisableReason = 'gone' | 'failing';
 
-/** Disables an endpoint, with an event. An endpoint that failed also raises an alert: 410 is a wish of the receiver. */
+/** Disables an endpoint, with an event. Only a failing endpoint raises an alert, because 410 is the wish of the receiver. */
 export async function disableEndpoint(
   deps: CommandDeps & { readonly log: Log },
   { endpointId, reason }: { readonly endpointId: string; readonly reason: DisableReason },

@@ -9,21 +9,24 @@ interface SecretDeps {
   readonly secrets: Secrets;
 }
 
-/** A secret belongs to one endpoint: a row that somebody copied to another endpoint does not open. */
+/** Binds a secret to one endpoint: it cannot be decrypted in a row that somebody copied to another endpoint. */
 function purposeOf(endpointId: string): string {
   return `webhook secret ${endpointId}`;
 }
 
-/** A new secret: for the partner, who sees it once, and for the database. */
+/** A new secret: as text for the partner, who sees it once, and wrapped for the database. */
 export function newSecret({ world, secrets }: SecretDeps, endpointId: string): { text: string; stored: StoredSecret } {
   const bytes = world.random.bytes(SECRET_BYTES);
   return { text: secretText(bytes), stored: { wrapped: secrets.wrap(purposeOf(endpointId), bytes), until: null } };
 }
 
-/** The secrets that sign now, the newest first. Fails with a `WrongSecretError`. */
+/** The secrets that sign now, the newest first. Throws a `WrongSecretError`. */
 export type SecretOpener = (endpoint: Pick<Endpoint, 'id' | 'secrets'>, now: Date) => KeyObject[];
 
-/** Opened secrets that are kept. To open one, or to make a key of its bytes, takes several times as long as to sign. */
+/**
+ * The maximum number of unwrapped secrets in memory. Unwrapping a secret and creating its key takes several times as long as
+ * signing.
+ */
 const MAX_OPENED = 10_000;
 
 export function createSecretOpener({ secrets }: Pick<SecretDeps, 'secrets'>): SecretOpener {
@@ -39,7 +42,7 @@ export function createSecretOpener({ secrets }: Pick<SecretDeps, 'secrets'>): Se
     });
 }
 
-/** The same secrets, wrapped with the newest master secret. Fails with a `WrongSecretError`. */
+/** The same secrets, wrapped with the newest master secret. Throws a `WrongSecretError`. */
 export function rewrap(
   { secrets }: Pick<SecretDeps, 'secrets'>,
   endpoint: Pick<Endpoint, 'id' | 'secrets'>,

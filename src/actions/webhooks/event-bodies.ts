@@ -13,7 +13,7 @@ export interface BodyWish {
   readonly version: Version | undefined;
 }
 
-/** The bodies in the order of the wishes. Undefined for an event that cannot be shown. */
+/** The bodies in the order of the wishes. Undefined for an event that cannot be rendered. */
 export type BodyReader = (wishes: readonly BodyWish[]) => Promise<(Uint8Array | undefined)[]>;
 
 export interface BodyReaderDeps {
@@ -22,10 +22,10 @@ export interface BodyReaderDeps {
   readonly renderEvents: RenderEvents;
 }
 
-/** Bodies of the last events. An event goes to several endpoints, and never changes. */
+/** The size of the cache. An event goes to several endpoints, and never changes. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Makes the body of an event once for each version, and keeps it for a while. */
+/** Renders the body of an event once for each version, and caches it. */
 export function createBodyReader(deps: BodyReaderDeps): BodyReader {
   const kept = createKeptBytes(MAX_KEPT_BYTES);
 
@@ -65,7 +65,7 @@ async function render(
   try {
     return await renderSome(events);
   } catch {
-    // One event that cannot be shown must not stop the others.
+    // One event that cannot be rendered must not stop the others.
     const rendered: [string, Uint8Array][] = [];
     for (const event of events) {
       try {

@@ -6,14 +6,14 @@ import { commandOfLeader } from '../lease.ts';
 export const FAN_OUT_LEASE = 'webhooks';
 export const REPLAY_LEASE = 'webhook redeliveries';
 
-/** Creates deliveries of the next events, of about so many. Returns their number; there may be more unless it is 0. */
+/** Creates the deliveries of the next events, of about `most`. Returns the number of events; there may be more unless it is 0. */
 export async function fanOutOnce(deps: CommandDeps, lease: Lease, most?: number): Promise<number> {
   const events = await commandOfOne(deps, (now) => fanOutEvents(lease, { now, most }));
   if (events > 0) deps.world.crashPoint?.('hooks.fanned');
   return events;
 }
 
-/** Creates some deliveries of a request to redeliver. Returns true if there are more. */
+/** Creates some deliveries of a redelivery request. Returns true if there are more. */
 export function replayOnce(deps: CommandDeps, lease: Lease): Promise<boolean> {
   return commandOfLeader(deps, lease, async (tx, now) => {
     const replay = await takeReplay(tx, now);

@@ -4,7 +4,10 @@ import { type CommandDeps, command } from '../command.ts';
 const DAY_MS = 24 * 3_600_000;
 const BATCH = 1_000;
 
-/** Removes old deliveries, those of deleted endpoints, and those that narrowed endpoints are not subscribed to any more. Returns true if there may be more. */
+/**
+ * Deletes old deliveries, deliveries of deleted endpoints, and deliveries to which narrowed endpoints are no longer subscribed.
+ * Returns true if there may be more.
+ */
 export async function pruneDeliveries(
   deps: CommandDeps,
   { keptDays }: { readonly keptDays: number },

@@ -10,7 +10,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { type EndpointRequest, lockOwnEndpoint } from './change-endpoint.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 
-/** Attempts a delivery again, and starts its schedule anew. Undefined if there is none. */
+/** Attempts a delivery again, with a new schedule. Undefined if there is no such delivery. */
 export function redeliverOne(
   deps: CommandDeps,
   { eventId, ...request }: EndpointRequest & { readonly eventId: string },
@@ -22,7 +22,7 @@ export function redeliverOne(
   });
 }
 
-/** Orders that all events since a time are delivered again. The deliveries are created in the background. */
+/** Orders the redelivery of all events since a time. The deliveries are created in the background. */
 export async function redeliverSince(
   deps: CommandDeps,
   { since, ...request }: EndpointRequest & { readonly since: Date },

@@ -7,8 +7,8 @@ import { rewrap } from './endpoint-secrets.ts';
 import { recordEndpoint } from './record-endpoint.ts';
 
 /**
- * Wraps the secrets of all endpoints with the newest master secret, and returns the number of endpoints. If the older
- * master secret is lost, endpoints whose secrets cannot be opened are disabled until their partners rotate them.
+ * Wraps the secrets of all endpoints with the newest master secret, and returns the number of endpoints. If the older master secret
+ * is lost, endpoints whose secrets cannot be opened are disabled until their partners rotate them.
  */
 export function rewrapEndpointSecrets(
   pages: Pages,
@@ -42,7 +42,7 @@ function openable(
   }
 }
 
-/** Forgets secrets that nobody can open. */
+/** Deletes secrets that nobody can open. */
 async function disable(tx: Tx, endpoint: Endpoint, now: Date): Promise<void> {
   const disabled = { ...endpoint, status: 'disabled', secrets: [], updatedAt: now } as const;
   await updateEndpoint(tx, disabled);

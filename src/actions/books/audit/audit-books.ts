@@ -8,7 +8,7 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { reconcile } from './reconcile.ts';
 import { recordCoin } from './record-coin.ts';
 
-/** Blocks are compared once more, in case an endpoint omitted something the first time. */
+/** Blocks that are compared again, in case an endpoint omitted an event the first time. */
 const OVERLAP_BLOCKS = 50;
 const MAX_BLOCKS = 5_000;
 
@@ -16,15 +16,15 @@ export interface Audited {
   readonly connected: ConnectedChain;
   readonly lease: Lease;
   readonly alarms: Alarms;
-  /** Raised while something cannot be compared. */
+  /** The alert for parts of the chain that cannot be compared. */
   readonly unread: Alarms;
-  /** Accounts whose balance differed the last time. */
+  /** Accounts whose balance differed in the last run. */
   readonly doubted: Set<string>;
 }
 
 /**
- * Compares the blocks since the last run with the books. Returns true if more are left. A difference stops the cursor:
- * the same blocks are compared at every run, and the alert stands until they agree.
+ * Compares the blocks since the last run with the books. Returns true if more are left. A difference stops the cursor: the same
+ * blocks are compared at every run, and the alert stays until they agree.
  */
 export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps & RowKeyDeps, audited: Audited): Promise<boolean> {
   const { connected, lease, alarms, unread, doubted } = audited;
@@ -34,7 +34,7 @@ export async function auditBooks(deps: LeaseDeps & SubjectKeyDeps & RowKeyDeps, 
   const from = last === undefined ? undefined : Math.max(0, last + 1 - OVERLAP_BLOCKS);
   const report = await reconcile(deps, connected, { from, maxBlocks: MAX_BLOCKS });
   if (report === undefined) return false;
-  // Money that has just arrived may not be booked yet: a balance counts when it differs twice.
+  // Money that has just arrived may not be booked yet, so a balance must differ in two successive runs.
   const sure = report.differences.filter(({ transaction, subject }) => transaction !== null || doubted.has(subject));
   doubted.clear();
   for (const { subject } of report.differences) doubted.add(subject);

@@ -9,7 +9,7 @@ import type { Difference } from './compare-events.ts';
 
 export interface BalancesCompared {
   readonly differences: readonly Difference[];
-  /** Tokens whose balance cannot be read, in sentences. */
+  /** One sentence for each token whose balance cannot be read. */
   readonly unreadable: readonly string[];
 }
 
@@ -29,13 +29,13 @@ export async function compareIntermediate(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
       const held = await chain.holding(intermediateAccount, asset, block).catch((error: unknown) => {
-        // A token in which we hold nothing need not exist on the chain.
+        // A token of which the books have nothing need not exist on the chain.
         if (!booked.has(asset)) return 0n;
         if (!(error instanceof UnreadableAnswerError || error instanceof ContractFaultError)) throw error;
         unreadable.push(`The balance of the intermediate account in ${asset} cannot be read: ${error.message}.`);
         return units;
       });
-      // The operator may withdraw fees, so a lack of up to the fees is no difference.
+      // The operator may withdraw fees, so a lack of at most the fees is no difference.
       if (held <= units && held >= units - fees) return [];
       const message = `The intermediate account holds ${amountText(asset, held)}; by the books it should be ${tokenText(asset, units)}.`;
       return [{ subject: intermediateAccount, block, transaction: null, message }];

@@ -8,8 +8,8 @@ import type { Difference } from './compare-events.ts';
 type SweptEvent = Extract<ChainEvent, { type: 'swept' }>;
 
 /**
- * Compares the sweeps of some blocks with those that positions are computed from, both ways. Sweeps of unknown addresses are not
- * ours. One that is not decided yet is left to the watcher.
+ * Compares the sweeps of some blocks with the sweeps that positions are computed from, both ways. Sweeps of unknown addresses are
+ * not ours. The watcher handles sweeps that are not decided yet.
  */
 export async function compareSweeps(
   db: Reader,
@@ -46,7 +46,7 @@ export async function compareSweeps(
   return [...unread, ...unshown];
 }
 
-/** Compares the money at deposit addresses with the lots, at a final block. Addresses whose money is moving are left out. */
+/** Compares the money at deposit addresses with the lots, at a final block. Skips addresses whose money is moving. */
 export async function compareDeposits(db: Reader, chain: Chain, block: number): Promise<Difference[]> {
   const rows = await listWaitingAt(db, { network: chain.network.chainId, limit: MAX_COMPARED });
   const found = await Promise.all(

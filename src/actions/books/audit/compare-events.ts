@@ -19,7 +19,6 @@ import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { compareOutgoing, misbookedText } from './compare-outgoing.ts';
 import { hasOwnSeal, nameEvents, type PaidEvent, type SweptEvent } from './paid-event.ts';
 
-/** A difference between the books and the chain. */
 export interface Difference {
   /** The payment or account concerned. */
   readonly subject: string;
@@ -30,19 +29,19 @@ export interface Difference {
 
 export interface EventsCompared {
   readonly events: number;
-  /** Events that are no payments of ours. */
+  /** Events that belong to no payment of ours. */
   readonly foreign: number;
   /** Events that the watcher has not decided on yet. */
   readonly waiting: number;
   readonly differences: readonly Difference[];
-  /** Logs that cannot be read, in sentences. */
+  /** One sentence for each log that cannot be read. */
   readonly unreadable: readonly string[];
 }
 
 interface Ask {
   readonly chain: Chain;
   readonly intermediateAccount: string;
-  /** That account and the relayers. */
+  /** The intermediate account, the relayers, and all earlier ones. */
   readonly own: readonly string[];
   readonly from: number;
   readonly to: number;
@@ -61,7 +60,7 @@ export async function compareEvents(
   });
   const paid = events.filter((event) => event.type === 'paid');
   const told: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
-  // Read the decisions before the facts they rest on. In the other order a decision could fall in between.
+  // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
   const states = await findEventStates(db, { network, from, to });
   const facts = await readFacts(db, { network, intermediateAccount, own, told });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
@@ -138,9 +137,9 @@ async function readFacts(
 type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'recipient' | 'transactionHash'>;
 
 /**
- * Anybody may pay anybody through the Collector. An event without a known item is ours if it has a seal of ours. The first
- * releases have no seals, and any id: there it is ours if we sent its transaction, if a payment names the transaction, or
- * if the money went to an account that we pay to.
+ * Anybody may pay anybody through the Collector. An event without a known item is ours if it has a seal of ours. Contracts of the
+ * first releases emit no seals, and any id: there the event is ours if we sent its transaction, if a payment names the transaction,
+ * or if the money went to an account that we pay to.
  */
 export async function ownershipOf(
   db: Reader,
@@ -188,7 +187,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
 }
 
 function comparePayment(event: PaidEvent, { payment, isExtra }: ComparedItem, wasReverted: boolean): string[] {
-  // A payment that had ended before belongs to the item that ended it.
+  // The payment had already ended; its row describes the item that ended it.
   if (isExtra) return [];
   if (payment.status !== 'succeeded') return [`was paid on chain, and is ${payment.status}.`];
   const isBuyer = payment.buyerAccount?.toLowerCase().endsWith(`:${event.payer.toLowerCase()}`) ?? false;

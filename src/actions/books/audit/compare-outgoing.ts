@@ -7,13 +7,13 @@ import type { Reader } from '../../../store/plumbing/database.ts';
 import { outgoingPosition } from './outgoing-position.ts';
 import type { PaidEvent } from './paid-event.ts';
 
-/** Compares events of transfers out of our accounts with the stored rows. Returns the problems of each. */
+/** Compares events of transfers out of our accounts with the stored rows. The returned function lists the problems of an event. */
 export async function compareOutgoing(
   db: Reader,
   events: readonly PaidEvent[],
 ): Promise<(event: PaidEvent) => readonly string[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
-  // Read the rows before the entries. In the other order a transfer could be concluded in between.
+  // Rows are read before entries. In the other order a transfer could be completed between the two reads.
   const rows = ids.length === 0 ? [] : await findComparedOutgoing(db, ids);
   const positions = ids.length === 0 ? new Map<string, Line[]>() : await positionsOf(db, ids);
   const outgoing = new Map(rows.map((row) => [row.id, row]));
@@ -30,7 +30,6 @@ export async function compareOutgoing(
   };
 }
 
-/** The fields in which an event differs from the stored transfer. */
 export function differingTerms(
   event: PaidEvent,
   { asset, amount, recipient }: Pick<ComparedOutgoing, 'asset' | 'amount' | 'recipient'>,
@@ -42,7 +41,7 @@ export function differingTerms(
   ];
 }
 
-/** How the books differ on one account, as the end of a sentence. */
+/** Describes a difference on one account, as the end of a sentence. */
 export function misbookedText(
   asset: string,
   {

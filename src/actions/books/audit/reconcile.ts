@@ -18,16 +18,16 @@ export interface ReconcileReport {
   readonly foreign: number;
   readonly waiting: number;
   readonly differences: readonly Difference[];
-  /** Parts that were not compared because the chain's answers are unreadable, in sentences. All others were compared. */
+  /** One sentence for each part that was not compared because the chain's answer is unreadable. All other parts were compared. */
   readonly unreadable: readonly string[];
 }
 
-/** The range of one request. Providers refuse larger ones, and a failed request is cheap to repeat. */
+/** Blocks of one request. Providers refuse larger ranges, and a failed request is cheap to repeat. */
 const RANGE = 500;
 
 /**
- * Compares the books with a chain, up to the last final block: every event of our contracts from the given block on, the
- * money at deposit addresses, and the balances of the intermediate account and the relayers. Undefined when the chain was never read.
+ * Compares the books with a chain, up to the last final block: every event of our contracts from the given block on, the money at
+ * deposit addresses, and the balances of the intermediate account and the relayers. Undefined if the chain was never read.
  */
 export async function reconcile(
   { db, subjectKeys, rowKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps & RowKeyDeps,

@@ -24,10 +24,11 @@ export interface CoinInput {
 }
 
 /**
- * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as strays: most of it
- * is the operator's own, for gas. Such coin leaves no log, so the balance of each account is compared with the books.
- * Only a surplus is examined further. The balance of an account at the first look is its opening balance, not a stray. After a
- * restore it waits for the rebuild: coin of forgotten payments and forgotten gas are no part of an opening balance.
+ * Finds coin that reached accounts of ours outside of payments, in final blocks, and records it as unexpected money. Most of it is
+ * the operator's own coin for gas. A coin transfer leaves no log, so the balance of each account is compared with the books, and
+ * only a surplus is examined further. The balance of an account at its first check is its opening balance, not unexpected money.
+ * After a restore this waits for the rebuild, because coin of forgotten payments and forgotten gas are no part of an opening
+ * balance.
  */
 export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, lease }: CoinInput): Promise<void> {
   const network = connected.chain.network.chainId;
@@ -56,12 +57,12 @@ export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, leas
 
 interface Search {
   readonly found: Surplus;
-  /** A range of blocks: the balance is explained at its start and not at its end. */
+  /** The range of blocks: the balance is explained at its start, but not at its end. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The arrivals found. Undefined when the search must be repeated. */
+/** The arrivals found. Undefined if the search must be repeated. */
 async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Search): Promise<NewStray[] | undefined> {
   if (search.found.surplus <= 0n || search.from >= search.to) return [];
   try {
@@ -78,7 +79,6 @@ async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Se
   }
 }
 
-/** Coin that an account received in a block. */
 interface Arrival {
   readonly account: string;
   readonly block: number;
@@ -87,10 +87,10 @@ interface Arrival {
 
 /** Enough for a dozen arrivals in a day of blocks. Arrivals that are not separated by then are recorded as one. */
 const MAX_QUESTIONS = 200;
-/** Many endpoints know balances of the last hundred blocks only. */
+/** Many endpoints keep balances of about the last hundred blocks only. */
 const KEPT_BLOCKS = 64;
 
-/** Bisects the range to find the block in which the surplus appeared. */
+/** Finds by bisection the blocks in which the surplus appeared. */
 async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, from, to }: Search): Promise<Arrival[]> {
   const { account } = found;
   let questions = 0;
@@ -119,8 +119,8 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, f
 }
 
 /**
- * The transactions that brought the coin. A remainder came from a contract call, whose sender is unknown. Undefined
- * when the Collector sent some of it and the books have no entry: that is a payment whose rows are lost.
+ * The transactions that brought the coin. A remainder came from a contract call, whose sender is unknown. Undefined if the
+ * Collector sent some of the coin and the books have no entry for it: the rows of that payment are lost.
  */
 async function attribute(
   { db }: CommandDeps,
@@ -146,8 +146,7 @@ async function attribute(
       )
     ).map(({ id }) => id),
   );
-  // A transfer counts in full even if the surplus is smaller: the difference left for a reason the books do not know
-  // yet.
+  // A transfer counts in full even if the surplus is smaller: the difference left for a reason that is not in the books yet.
   const strays = told.filter(({ id }) => !known.has(id));
   const left = strays.reduce((rest, { amount }) => rest - BigInt(amount), units);
   return left <= 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];

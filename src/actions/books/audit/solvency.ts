@@ -15,16 +15,16 @@ import { liftFreeze, putFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { unbookedGas } from '../account-surplus.ts';
 
-/** Freezes of this actor lift themselves. */
+/** Freezes of this actor are lifted automatically. */
 const SOLVENCY = 'solvency';
 const TABLE = 'solvency_readings';
 
 type SolvencyDeps = CommandDeps & RowKeyDeps;
 
 /**
- * Compares what our accounts hold of each asset with what the books owe, at the last block that the watcher has booked. A
- * shortfall at two successive readings freezes everything that leaves in the asset; cover lifts that freeze. While too few
- * endpoints agree on the balance, nothing is decided.
+ * Compares the balance of our accounts in each asset with the amount that the books owe, at the last block that the watcher has
+ * booked. A shortfall at two successive readings freezes all outgoing transfers of the asset; the freeze is lifted when the balance
+ * covers the debt again. Nothing is decided while too few endpoints agree on the balance.
  */
 export async function checkSolvency(deps: SolvencyDeps, connected: ConnectedChain): Promise<void> {
   const network = connected.chain.network.chainId;
@@ -51,7 +51,7 @@ export async function checkSolvency(deps: SolvencyDeps, connected: ConnectedChai
   }
 }
 
-/** The balance of the accounts at the block, with gas that is mined and not booked. Undefined while that is not certain. */
+/** The balance of the accounts at the block, plus gas that is mined and not booked. Undefined while that is uncertain. */
 async function heldAt(
   { db }: SolvencyDeps,
   { chain }: ConnectedChain,
@@ -63,7 +63,7 @@ async function heldAt(
     (witness) => testify(witness, ask),
     ({ key }) => key,
   );
-  // One endpoint alone stops nobody's money, and vouches for none.
+  // A single endpoint can neither freeze an asset nor lift a freeze.
   if (finding.is !== 'agreed' || finding.value.hash !== hash) return undefined;
   const gas = asset === coinOf(chain.network.chainId) ? await gasOf(db.sql, chain, { accounts, block }) : 0n;
   return finding.value.held + gas;
@@ -87,7 +87,7 @@ async function testify(
   }: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number },
 ) {
   const balances = await Promise.all(accounts.map((account) => witness.holding(account, asset, number)));
-  // After the balances: a chain that changed meanwhile shows another hash.
+  // The block is read after the balances, so that a reorg in between shows as another hash.
   const block = await witness.block(number);
   if (block === undefined) return undefined;
   const held = balances.reduce((total, each) => total + each, 0n);
@@ -98,7 +98,7 @@ interface Conclusion {
   readonly reading: Omit<SolvencyReading, 'at' | 'mac'>;
   readonly before: SolvencyReading | undefined;
   readonly isFrozen: boolean;
-  /** True if the books say that money was spent whose arrival has left the chain. Then one reading is enough. */
+  /** True if money was spent whose arrival has left the chain, according to the books. One reading then suffices for a freeze. */
   readonly isMissing: boolean;
 }
 
@@ -107,7 +107,7 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
   const freezes = isLacking && !isFrozen && (isMissing || (before !== undefined && isShort(before)));
   const lifts = isFrozen && !isLacking;
   await command(deps, async (tx, at) => {
-    // First, so that nobody waits for the other locks of this transaction.
+    // The freezes are locked first: while this transaction waits for them it must hold no other lock.
     if (freezes || lifts) await lockFreezes(tx);
     const row = { ...reading, at };
     const mac = macOfRow(deps.rowKeys, TABLE, fieldsOf(row));

@@ -29,9 +29,9 @@ import { isNamedRefund, isSignedRefund } from './signed-refund.ts';
 export interface RebuildInput {
   readonly from: number;
   readonly to?: number | undefined;
-  /** The merchant of payments whose merchant the chain cannot show. */
+  /** The merchant of payments whose merchant cannot be found from the chain. */
   readonly merchantId?: string | undefined;
-  /** The owner of a returned float where no row shows it: a merchant's id, or the operator. */
+  /** The owner of a returned float if no row shows it: a merchant's id, or the operator. */
   readonly floatOwner?: string | undefined;
 }
 
@@ -39,21 +39,21 @@ export interface RebuildReport {
   readonly network: string;
   readonly from: number;
   readonly to: number;
-  /** Payments, payouts, refunds, returns and strays that were restored, in whole or in part. */
+  /** Restored payments, payouts, refunds, returns and unexpected money, in whole or in part. */
   readonly rebuilt: readonly string[];
-  /** Events that could not be restored, with the reason. The reason completes a sentence about the event. */
+  /** Events that could not be restored. The problem completes a sentence about the event. */
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
-  /** Transactions of accounts of ours whose gas was booked again. */
+  /** Transactions of our accounts whose gas was booked again. */
   readonly gas: readonly string[];
-  /** True if the freeze of a restored database was lifted: nothing that left our accounts is unknown any more. */
+  /** True if the freeze of a restored database was lifted, because every transfer out of our accounts is explained. */
   readonly isLifted: boolean;
 }
 
 const RANGE = 500;
 
 /**
- * Restores rows that were lost, as far as the chain can show them: payments, transfers out of our accounts, strays, and
- * the book entries of all these and of gas. Existing rows stay unchanged. Undefined when the chain was never read.
+ * Restores lost rows as far as the chain shows them: payments, transfers out of our accounts, unexpected money, and the book
+ * entries of all these and of gas. Existing rows stay unchanged. Undefined if the chain was never read.
  */
 export async function rebuild(
   deps: CommandDeps & RowKeyDeps & SubjectKeyDeps,
@@ -110,7 +110,7 @@ export async function rebuild(
     const [first] = events;
     if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
   }
-  // Deposit addresses are known now, so that the money of their sweeps has its owner.
+  // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
     rebuilt.push(...(await restoreStrays(deps, connected, start, Math.min(start + RANGE - 1, to))));
   }
@@ -125,13 +125,13 @@ export async function rebuild(
     left.push(event);
     carriers.set(event.transactionHash, event.block.number);
   }
-  // Transfers out come after payments, and refunds last: an amount that was paid out cannot have covered them.
+  // Outgoing transfers come after payments, and refunds last: money that was paid out cannot have covered a refund.
   for (const event of left.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     await attempt(event, () => restoreOutgoing(deps, connected, event, input.floatOwner));
   }
   const restored = await restoreGas(deps, connected, { from: input.from, to, carriers });
   unplaced.push(...restored.unplaced);
-  // A lost row may have been part of a sealed balance.
+  // A lost row may have been part of a stored balance.
   await command(deps, async (tx) => {
     await refoldBalances(tx, network);
     await rewindCoinCursors(tx, network, Math.max(0, input.from - 1));
@@ -150,12 +150,11 @@ export async function rebuild(
   return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
 }
 
-/** Anybody can make such an event, and nothing has left our accounts by it. It must not keep payouts and refunds frozen. */
+/** Anybody can cause such an event, and it takes nothing from our accounts. It must not keep payouts and refunds frozen. */
 function isStrangers({ problem }: RebuildReport['unplaced'][number]): boolean {
   return problem === NOT_OURS;
 }
 
-/** Lets payouts and refunds go on after a restore. */
 function liftRestored(deps: CommandDeps & RowKeyDeps, network: string): Promise<boolean> {
   const lift = { scope: 'restored', subject: network, actor: 'operator', reason: 'rebuild has caught up' } as const;
   return command(deps, async (tx, now) => (await liftFreeze(tx, deps, lift, now)) !== undefined);
@@ -166,15 +165,15 @@ function rankOf({ id }: PaidEvent): number {
 }
 
 /**
- * Events whose item is missing, and events of paid items, whose consequences may be missing. Those with the id of a refund may
- * be transfers of the merchant's own account.
+ * Events whose item is missing, and events of paid items, whose consequences may be missing. An event with the id of a refund may
+ * be a transfer from the merchant's own account.
  */
 async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { db } = deps;
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
   const known = new Map(items.map((item) => [item.commitment, item]));
-  // An item that is not paid yet is decided by the watcher.
+  // The watcher decides items that are not paid yet.
   const ripe = events.filter(({ commitment }) => (known.get(commitment)?.state ?? 'paid') === 'paid');
   const own = await ownAccounts(deps, connected);
   const isOutgoing = (event: PaidEvent) => {
@@ -194,7 +193,7 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
   };
 }
 
-/** Sweeps of addresses that are unknown and ours, by address. */
+/** Sweeps of ours whose address is unknown, grouped by address. */
 async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
   const { chain, intermediateAccount } = connected;
   const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
@@ -204,7 +203,7 @@ async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events
   return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
 }
 
-/** Strays since the books began. Of earlier ones, only those that the books mention. */
+/** Unexpected money since the books began. Earlier money is restored only if the books mention it. */
 async function restoreStrays(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,

@@ -6,7 +6,7 @@ import type { CommandDeps } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 
-/** The terms of an item besides those that every release shows in its event. */
+/** The terms of an item that events of the first release do not show. */
 export interface RecoveredTerms {
   readonly method: NonNullable<NonNullable<ReturnType<typeof findAsset>>['pay']>['method'];
   readonly feeAccount: string;
@@ -15,15 +15,15 @@ export interface RecoveredTerms {
 }
 
 /**
- * Longer than the life of any signature: 12 minutes for a payment (`domain/option.ts`), one hour for an outgoing
- * transfer (`begin-outgoing.ts`).
+ * Longer than any signature is valid: 12 minutes for a payment (`domain/option.ts`), one hour for an outgoing transfer
+ * (`begin-outgoing.ts`).
  */
 const MAX_LIFE_S = 2 * 3_600;
 
 /**
- * The event shows all terms. Those of the first release show neither deadline nor fee account, but the commitment is the hash
- * of both. Of all known fee accounts and the seconds after its block, one pair fits. Without a fit the item gets the time
- * of its block as deadline, and has no receipt.
+ * Newer events show all terms. Events of the first release show neither deadline nor fee account, but the commitment is a hash that
+ * includes both. So all known fee accounts and all seconds after the block are tried until one pair fits. Without a fit the item
+ * gets the time of its block as deadline, and has no receipt.
  */
 export async function recoverTerms(
   { db }: CommandDeps,

@@ -10,18 +10,18 @@ import { planRefund, shareLeft, shareOfPayment } from '../../outgoing/refund/pla
 import { releaseRefund } from '../../outgoing/refund/release-refund.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
-/** A payment whose refunds are planned anew, because the chain shows a transfer that the database did not know. */
+/** A payment whose refunds are planned again, because the chain shows a transfer that the database did not know. */
 export interface Replanned {
   readonly payment: Payment;
   /** The item that paid the payment. */
   readonly item: StoredItem;
-  /** The account that floats are on. */
+  /** The account that holds the floats. */
   readonly floatAccount: string;
 }
 
 /**
- * Gives back everything that is set aside for refunds of a payment that no signature exists for, and returns them. A
- * refund that may have been signed keeps its part. An unfit one has none, and returns only if the chain shows its id.
+ * Releases the cover of all unsigned refunds of a payment, and returns these refunds. A refund that may have been signed keeps its
+ * cover. An unfit refund has no cover, and is returned only if the chain shows its id.
  */
 export async function releaseRefunds(
   tx: Tx,
@@ -40,7 +40,7 @@ export async function releaseRefunds(
   return released;
 }
 
-/** Plans released refunds again, in the order of their numbers. Those that no longer fit into the payment end. */
+/** Plans released refunds again, in the order of their numbers. Refunds that no longer fit into the payment end. */
 export async function replanRefunds(
   tx: Tx,
   deps: RowKeyDeps,

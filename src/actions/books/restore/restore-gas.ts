@@ -20,25 +20,27 @@ import { recordGas } from '../record-gas.ts';
 export interface GasSearch {
   readonly from: number;
   readonly to: number;
-  /** Transactions that may have carried items of ours, with their blocks. Those of strangers are left out by their senders. */
+  /**
+   * Transactions that may have carried items of ours, with their blocks. Transactions of strangers are excluded later, by their
+   * sender.
+   */
   readonly carriers: ReadonlyMap<string, number>;
 }
 
 export interface RestoredGas {
-  /** The transactions whose gas was booked. */
   readonly gas: readonly string[];
   readonly unplaced: readonly { readonly id: string; readonly problem: string }[];
 }
 
-/** Whole blocks are read, so a search ends after this many; it can continue from a later block. */
+/** Whole blocks are read, so a search ends after this many. It can be continued from a later block. */
 const MAX_BLOCKS = 20_000;
 const MAX_SENDS = 500;
 const ASKED_AT_ONCE = 8;
 
 /**
- * Books the gas of transactions of our accounts whose rows were lost. Transactions with items are known by the
- * Collector's events. The others leave a gap in the account's nonces: such a transaction is between the blocks of its
- * neighbours, and only those blocks are read.
+ * Books the gas of transactions of our accounts whose rows were lost. The Collector's events show the transactions with items.
+ * Every other transaction leaves a gap in the account's nonces: it was mined between the blocks of its neighbours, so only those
+ * blocks are read.
  */
 export async function restoreGas(
   deps: CommandDeps & RowKeyDeps,
@@ -65,8 +67,8 @@ export async function restoreGas(
 }
 
 /**
- * Transactions without a send: carriers whose gas is not in the books, and those whose gas an earlier rebuild booked.
- * The watcher books the gas of open sends.
+ * Transactions without a stored send: carriers whose gas is not booked, and transactions whose gas an earlier rebuild booked. The
+ * watcher books the gas of open sends.
  */
 async function findUnsent(
   { db }: CommandDeps,
@@ -93,20 +95,20 @@ async function findUnsent(
 
 interface GapSearch extends GasSearch {
   readonly account: string;
-  /** Transactions of the account without a send, as far as they are found already. */
+  /** Transactions of the account without a stored send that are already found. */
   readonly own: readonly SentTransaction[];
-  /** Blocks that may still be read. */
+  /** The number of blocks that may still be read. */
   readonly budget: { blocks: number };
 }
 
-/** Transactions of the account with nonces that no send accounts for, and how many of those were not found. */
+/** Transactions of the account whose nonces no send accounts for, and the number of those that were not found. */
 async function fillGaps(
   { db }: CommandDeps,
   { chain }: ConnectedChain,
   { account, own, carriers, from, to, budget }: GapSearch,
 ): Promise<{ found: readonly SentTransaction[]; missing: number }> {
   const sender = { network: chain.network.chainId, signer: account };
-  // The chain is asked before the rows: a send is stored before it is broadcast, so every mined one is among the rows.
+  // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
   const { atLeast, said } = await hearNonce(chain, account);
   const end = atLeast ?? said;
   if (end === undefined) throw new ChainUnavailableError(sender.network, `no endpoint counts what ${account} has sent`);
@@ -118,7 +120,7 @@ async function fillGaps(
   ].toSorted((a, b) => a.nonce - b.nonce);
   const found: SentTransaction[] = [];
   let missing = 0;
-  /** Those of the account in some blocks, with nonces between these two, until all are found. */
+  /** Searches the blocks for the account's transactions with nonces between these two, until all are found. */
   const search = async (low: number, high: number, { after, before }: NonceGap) => {
     const lost: SentTransaction[] = [];
     for (let block = low; block <= high && lost.length < before - after - 1 && budget.blocks > 0; block += 1) {
@@ -134,7 +136,7 @@ async function fillGaps(
     const high = Math.min(to, places.find(({ nonce }) => nonce >= before)?.block ?? to);
     missing += before - after - 1 - (await search(low, high, { after, before })).length;
   }
-  // The rows may have lost even the first transaction. Those from before the first block of the search are none of its business.
+  // Even the row of the first transaction may be lost. Transactions before the first block of the search are out of scope.
   const first = await firstAccounted(db, sender, own, end);
   const place = first === end ? { block: to } : places.find(({ nonce }) => nonce === first);
   if (first > 0 && place !== undefined) {
@@ -145,7 +147,7 @@ async function fillGaps(
   return { found, missing };
 }
 
-/** The lowest nonce that a send or a found transaction accounts for; that of the next transaction if there is none. */
+/** The lowest nonce that a send or a found transaction accounts for; the next nonce of the account if there is none. */
 async function firstAccounted(
   db: CommandDeps['db'],
   sender: SenderId,
@@ -156,7 +158,7 @@ async function firstAccounted(
   return Math.min(end, stored ?? end, ...own.map(({ nonce }) => nonce));
 }
 
-/** Books the gas and returns the hashes. A rebuild at the same time waits, and then finds it booked. */
+/** Books the gas and returns the hashes. A concurrent rebuild waits for the lock, and then finds the gas booked. */
 function book(
   deps: CommandDeps,
   { chain }: ConnectedChain,

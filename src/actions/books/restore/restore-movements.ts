@@ -9,8 +9,8 @@ import { movementOf } from '../../watch/deposits/read-movements.ts';
 const PAGE = 500;
 
 /**
- * Reads the transfers to deposit addresses once more, in pages, each stored. The watcher proves them like new ones. Rows that
- * are there stay unchanged.
+ * Reads the transfers to deposit addresses again and stores them page by page. The watcher proves them like new ones. Existing rows
+ * stay unchanged.
  */
 export async function restoreMovements(
   deps: CommandDeps,
@@ -29,7 +29,7 @@ export async function restoreMovements(
     const movements = found.flatMap((transfer) => {
       const place = byAddress.get(transfer.to);
       const header = blocks.get(transfer.block.number);
-      // The verdicts about senders are not on the chain.
+      // The verdicts of the screening are not on the chain, so restored movements count as not screened.
       return place === undefined || header?.hash !== transfer.block.hash
         ? []
         : [{ ...movementOf(transfer, { place, header, payers }), isScreened: false }];

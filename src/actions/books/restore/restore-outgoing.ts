@@ -55,8 +55,8 @@ import {
 import { isSignedRefund } from './signed-refund.ts';
 
 /**
- * Restores the missing rows of a payout, refund or return that the chain has carried out. From then on it cannot be
- * sent again: its rows show that it is done.
+ * Restores the missing rows of a payout, refund or return that was carried out on chain. The rows then show it as done, so it
+ * cannot be sent again.
  */
 export async function restoreOutgoing(
   deps: CommandDeps & RowKeyDeps,
@@ -116,7 +116,10 @@ function purposeOf(id: string): OutgoingPurpose {
   throw new Unplaced('left an account of ours, and is no payout, refund or return');
 }
 
-/** A stored row may be wrong, but the chain does not overwrite it. A refund that was never signed is planned anew. */
+/**
+ * A stored row may be wrong, but the chain does not overwrite it. The exception is a refund that was never signed, which is planned
+ * again.
+ */
 function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): void {
   if (before === undefined) return;
   const wrong = differingTerms(event, before);
@@ -127,8 +130,8 @@ function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): vo
 }
 
 /**
- * Restores a payout. Refunds that were never signed may have taken its lots since. They are planned anew then, and the rest of
- * the lots stays held.
+ * Restores a payout. Refunds that were never signed may have taken its lots since. They are then planned again, and the rest of the
+ * lots stays held.
  */
 async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Restored> {
   const { id, event, before, connected, at } = left;
@@ -160,7 +163,7 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Rest
   return { merchantId, floatOwner: null, paymentId, isChanged };
 }
 
-/** The id of a payout follows from its first lot, and in older versions from its payment. */
+/** The id of a payout is derived from its first lot, in older versions from its payment. */
 async function paymentOfPayout(tx: Tx, { id, before }: Left) {
   const [lot] = await findLotsByPayout(tx, payoutKeyOf(id));
   const paymentId = lot?.payment ?? before?.paymentId ?? paymentIdOf(id);
@@ -204,7 +207,7 @@ async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Rest
   if (stray.asset !== event.asset || stray.amount !== event.amount.toString()) {
     throw new Unplaced('does not match its stray');
   }
-  // A request that was made since the backup may name another account.
+  // A request made since the backup may name another account.
   if (stray.state === 'requested') await releaseStray(tx, { id, from: 'requested', problem: 'returned_before', at });
   if (stray.state === 'unclaimed' || stray.state === 'requested') {
     const { network, asset } = stray;

@@ -25,8 +25,8 @@ import { type RecoveredTerms, recoverTerms } from './recover-terms.ts';
 import { accountOf, evidenceOf, NOT_OURS, noteEvent, type Outcome, sealOfEvent, Unplaced } from './restoring.ts';
 
 /**
- * Restores the missing rows of a payment, its item and its entries. The merchant is the one with the recipient as
- * destination, or the one the caller names. Price, reference and expiry are lost.
+ * Restores the missing rows of a payment, its item and its entries. The merchant is the one whose destination is the recipient, or
+ * else the one that the caller names. Price, reference and expiry are lost.
  */
 export async function restorePayment(
   deps: CommandDeps,
@@ -64,7 +64,7 @@ export async function restorePayment(
 
 const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
 
-/** The merchant with the recipient as destination, if there is exactly one. */
+/** The merchant whose destination is the recipient, if there is exactly one. */
 async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {
   const owners = await findDestinationOwners(tx, [`${chain.network.chainId}:${recipient}`]);
   const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
@@ -115,7 +115,7 @@ async function makeItem(
   await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
 
-/** The item was paid after the payment had ended: the money must be returned. */
+/** The item was paid after the payment had ended, so the money must be returned. */
 async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
   const [item] = await findItems(tx, [event.commitment]);
   if (item === undefined) throw new Error('An item that was just made is not there.');
@@ -126,12 +126,11 @@ async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): 
 interface RestoredSuccess {
   readonly payment: Payment;
   readonly settlement: MovePaymentInput['settlement'];
-  /** Of the transaction that carried it. */
   readonly nonce: number | null;
   readonly now: Date;
 }
 
-/** The moves the watcher would have made. */
+/** Makes the moves that the watcher would have made. */
 async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, now }: RestoredSuccess): Promise<void> {
   const account = accountOf(event);
   const isKnown = payment.buyerAccount !== null && isSameAddress(payment.buyerAccount, account);
@@ -148,7 +147,6 @@ async function succeed(tx: Tx, event: PaidEvent, { payment, settlement, nonce, n
   if (outcomes.some(({ ok }) => !ok)) throw new Error('A payment that is not over cannot succeed.');
 }
 
-/** The direct transfer to the merchant. */
 function settlementBy({ asset, amount, fee, recipient, transactionHash }: PaidEvent) {
   return { asset, amount: (amount - fee).toString(), recipient, transactionHash };
 }
@@ -157,7 +155,7 @@ async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): 
   await settlePayments(tx, [settlement], { actor: 'operator', evidence: evidenceOf(event), at: settlement.at });
 }
 
-/** Corrects the books of the item to the chain. */
+/** Corrects the entries of the item to the chain. */
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,
@@ -179,7 +177,7 @@ function bookedItem(event: PaidEvent, merchantId: string, isHeld: boolean): Book
   return { network, asset, subject: event.id, reference: commitment, merchantId, amount, fee, isHeld };
 }
 
-/** Ids begin with the time they were made at. */
+/** The first 48 bits of an id are the time of its creation. */
 function timeOf(id: string): Date {
   return new Date(Number.parseInt(Buffer.from(idBytes(id)).toString('hex').slice(0, 12), 16));
 }

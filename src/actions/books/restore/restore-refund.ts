@@ -13,7 +13,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { type Replanned, releaseRefunds, replanRefunds } from './replan-refunds.ts';
 import { evidenceOf, type Left, paymentOf, type Restored, takeUnpaid, Unplaced } from './restoring.ts';
 
-/** The moves that lead from the present state to the end. */
+/** The moves from each state to `refunded`. */
 const STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   requested: ['covered', 'paid'],
   awaiting_funds: ['covered', 'paid'],
@@ -21,13 +21,13 @@ const STEPS: Readonly<Record<RefundState, readonly RefundEvent[]>> = {
   failed: ['retried', 'paid'],
   refunded: [],
 };
-/** It failed before it was covered. */
+/** For a refund that failed before it was covered. */
 const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
 
 /**
- * Restores a refund that the chain has carried out. If the database did not know it, or has given its number to another
- * request since, the chain decides. Refunds of the payment that were never signed are then planned anew, so that all of
- * them together stay within the paid amount.
+ * Restores a refund that was carried out on chain. The chain decides if the database did not know the refund, or gave its number to
+ * another request since. Refunds of the payment that were never signed are then planned again, so that all of them together stay
+ * within the paid amount.
  */
 export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Restored> {
   const { id, event, at } = left;
@@ -65,7 +65,7 @@ interface Putting {
   readonly released: readonly Refund[];
 }
 
-/** Writes the refund as the chain shows it: a new row, or in place of a request that got its number after the restore. */
+/** Writes the refund as the chain shows it: as a new row, or in place of a request that got its number after the restore. */
 async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }: Putting): Promise<Refund> {
   const { id, event, at } = left;
   const { payment, item, floatAccount } = replanned;
@@ -102,7 +102,7 @@ async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }
   return { ...replaced, ...next };
 }
 
-/** Takes the refund to its end. Returns false if it was there. */
+/** Moves the refund to `refunded`. Returns false if it was there already. */
 async function finish(tx: Tx, refund: Refund, { event, before, signer, at }: Left): Promise<boolean> {
   const { id, merchantId, network, asset } = refund;
   const isUncovered = refund.state === 'failed' && retryOf(before !== undefined) === 'reopened';

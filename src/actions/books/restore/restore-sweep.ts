@@ -23,9 +23,9 @@ import { makePayment } from './restore-payment.ts';
 import { NOT_OURS, type Outcome, Unplaced } from './restoring.ts';
 
 /**
- * Restores a payment that was paid by its deposit address, from the sweeps of the address: the payment as `processing`, its
- * item, and the address. The sweeps are undecided then, and the watcher does with them what it does with new ones. Money
- * at an address that was never swept leaves nothing on the chain from which its terms could be found.
+ * Restores a payment to a deposit address from the sweeps of the address: the payment as `processing`, its item, and the address.
+ * The sweeps stay undecided, and the watcher handles them like new ones. Money at an address that was never swept leaves no trace
+ * on the chain from which its terms could be found.
  */
 export async function restoreSweeps(
   deps: CommandDeps & RowKeyDeps,
@@ -82,7 +82,7 @@ export async function restoreSweeps(
 
 const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
 
-/** The merchant with that destination (CAIP-10) for the asset, if there is exactly one. */
+/** The merchant with this destination (CAIP-10) for the asset, if there is exactly one. */
 async function merchantAt(tx: Tx, destination: string, asset: string): Promise<string | undefined> {
   const owners = await findDestinationOwners(tx, [destination]);
   const merchants = new Set(owners.filter((owner) => owner.asset === asset).map(({ merchantId }) => merchantId));
@@ -90,9 +90,9 @@ async function merchantAt(tx: Tx, destination: string, asset: string): Promise<s
 }
 
 /**
- * The terms of the address, which a sweep shows. Sweeps of the first releases show neither the fee account nor the asked
- * amount, but the commitment is the hash of both. Somebody who pays exactly, at once or in parts, leaves the asked amount as the amount of all sweeps of the asked
- * asset. Sweeps of other assets show nothing.
+ * The terms of the address, from a sweep. Sweeps of the first releases show neither the fee account nor the requested amount, but
+ * the commitment is a hash that includes both. If the payer paid exactly, at once or in parts, the sweeps of the requested asset
+ * add up to the requested amount. Sweeps of other assets do not help.
  */
 async function recoverDeposit(
   { db }: CommandDeps,
@@ -110,7 +110,7 @@ async function recoverDeposit(
   throw new Unplaced(NO_TERMS);
 }
 
-/** The terms, if these sweeps are of the asked asset. */
+/** The terms, if these sweeps are of the requested asset. */
 function termsBy(chain: Chain, events: readonly SweptEvent[], feeAccounts: readonly string[]): Item | undefined {
   const [first] = events;
   if (first === undefined) return undefined;
@@ -119,7 +119,7 @@ function termsBy(chain: Chain, events: readonly SweptEvent[], feeAccounts: reado
   const terms = { network, collector, asset, subject: first.id, payer: collector, recipient };
   for (const feeAccount of feeAccounts) {
     for (const { amount, fee, parts } of possibleAmounts(events)) {
-      // The fee of parts is rounded down in each of them.
+      // The fee of each part is rounded down, so the sum of the parts' fees may be too low by one unit per part.
       for (let lost = 0n; lost <= BigInt(parts); lost += 1n) {
         const item: Item = { ...terms, method: 'deposit', feeAccount, amount, fee: fee + lost, deadlineS: 0 };
         if (item.fee <= amount && chain.commitmentOf(item) === commitment) return item;
@@ -129,10 +129,10 @@ function termsBy(chain: Chain, events: readonly SweptEvent[], feeAccounts: reado
   return undefined;
 }
 
-/** A stranger may have swept single units, thousands of times. */
+/** A bound, because a stranger may have swept single units thousands of times. */
 const MAX_PARTS = 100;
 
-/** The amounts that may have been asked for: all sweeps, the first ones together, or a single one. */
+/** The amounts that may have been requested: of all sweeps, of the first n sweeps together, or of a single sweep. */
 function possibleAmounts(events: readonly SweptEvent[]) {
   const sums: { amount: bigint; fee: bigint; parts: number }[] = [];
   let total = { amount: 0n, fee: 0n, parts: 0 };

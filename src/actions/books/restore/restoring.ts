@@ -12,7 +12,7 @@ import type { PaidEvent } from '../audit/paid-event.ts';
 
 export type Outcome = 'rebuilt' | 'intact';
 
-/** An event that cannot be restored with the rows at hand. The message completes a sentence about it. */
+/** An event that cannot be restored from the existing rows. The message completes a sentence about the event. */
 export class Unplaced extends Error {
   constructor(problem: string) {
     super(problem);
@@ -21,32 +21,30 @@ export class Unplaced extends Error {
 }
 
 /**
- * Only a seal shows that the gateway wrote an item. Anybody can name any payment at the first releases of the contracts, so such
- * an event moves no payment that is there.
+ * Only a seal proves that the gateway wrote an item. With contracts of the first releases anybody can name any payment, so such an
+ * event changes no existing payment.
  */
 export const NOT_OURS = 'names a payment that is there, by an item without a seal: anybody can have made it';
 
-/** A transfer that has left one of our accounts, or a refund that has left the merchant's. */
+/** A transfer that has left one of our accounts, or a refund that has left the merchant's own account. */
 export interface Left {
   readonly id: string;
   readonly event: PaidEvent;
-  /** The stored row, if any. */
   readonly before: Outgoing | undefined;
   readonly signer: Outgoing['signer'];
-  /** The owner of the float, if no row shows it. */
+  /** The owner of the float if no row shows it. */
   readonly floatOwner: string | undefined;
   readonly connected: ConnectedChain;
   readonly at: Date;
 }
 
-/** The owner of the money, and whether any consequence was missing. */
+/** The owner of the money. `isChanged` is true if a consequence was missing. */
 export interface Restored extends Pick<Outgoing, 'merchantId' | 'floatOwner'> {
   readonly isChanged: boolean;
-  /** Of a payout. */
+  /** Only for a payout. */
   readonly paymentId?: string;
 }
 
-/** Stores the event as decided. */
 export async function noteEvent(tx: Tx, event: PaidEvent, at: Date): Promise<void> {
   const [network = ''] = event.asset.split('/');
   const stored = storedEvent(event);
@@ -54,17 +52,16 @@ export async function noteEvent(tx: Tx, event: PaidEvent, at: Date): Promise<voi
   await markDecided(tx, network, [{ ...stored, problem: null }], at);
 }
 
-/** The evidence of a move that `rebuild` makes. */
 export function evidenceOf({ commitment, block }: PaidEvent) {
   return { rebuilt: true, commitment, block: block.number };
 }
 
-/** The seal of the item, if its release has seals. */
+/** The seal of the item, if its contract emits seals. */
 export function sealOfEvent({ subject, terms }: PaidEvent): string | null {
   return terms === undefined ? null : subject;
 }
 
-/** CAIP-10. */
+/** In the form of CAIP-10. */
 export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;
 }
@@ -79,7 +76,7 @@ export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment;
   return { payment, item };
 }
 
-/** Takes from floats the part they have not paid yet. */
+/** Takes from the floats the part that they have not paid yet. */
 export async function takeUnpaid(tx: Tx, { parts, ...taking }: Omit<Taking, 'payer'>, at: Date): Promise<void> {
   const given = await takenFor(tx, taking.subject);
   const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));

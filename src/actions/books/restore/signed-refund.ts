@@ -16,8 +16,8 @@ export function isNamedRefund({ id, asset }: PaidEvent): boolean {
 }
 
 /**
- * True if the account that received a payment has paid a refund of it. The account can pay anybody with any id, so the money
- * must have gone to the payer or to the destination of a stored refund, or one of our accounts has sent the transaction.
+ * True if the account that received a payment has paid a refund of it. That account can pay anybody with any id, so the money must
+ * also have gone to the payer or to the recipient of a stored refund, or one of our accounts must have sent the transaction.
  */
 export async function isSignedRefund(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },

@@ -34,8 +34,8 @@ export interface AddFloatInput {
 }
 
 /**
- * Credits a float with the transfers of a transaction to the intermediate account, as the chain shows them. Each
- * transfer is credited once, however often this is called: it has one row among the strays and is claimed there.
+ * Credits a float with the transfers of a transaction to the intermediate account, as the chain shows them. Repeated calls credit
+ * each transfer once: it has one row among the unexpected money, and is claimed there.
  */
 export async function addFloat(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
@@ -70,9 +70,8 @@ export async function addFloat(
 }
 
 /**
- * The surplus of the account over the books, where the books may contain the transfer without a row for it: an opening
- * balance of coin or tokens. Undefined where they cannot: the watcher has not read its block, or the token arrived
- * after the books began.
+ * The surplus of the account over the books, if an opening balance of coin or tokens may contain the transfer without a row for it.
+ * Undefined if that is impossible: the watcher has not read the block, or the token arrived after the books began.
  */
 async function surplusWith(
   { db }: CommandDeps,
@@ -95,10 +94,7 @@ async function surplusWith(
   return tokenSurplus(db.sql, connected, { asset, block });
 }
 
-/**
- * True if the books count these units as gas money. Units that are neither on the account nor in the books cannot be
- * credited.
- */
+/** True if the books count these units as gas money. Throws if the units are no longer on the account. */
 function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
   if (surplus >= units) return false;
   const [network = ''] = asset.split('/');
@@ -109,7 +105,7 @@ function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
   );
 }
 
-/** Turns a transfer into a float, from its present book account. False when it is a float already, or was returned. */
+/** Turns a transfer into a float, from its present book account. False if it is a float already, or was returned. */
 async function claim(
   tx: Tx,
   stray: NewStray,
@@ -130,7 +126,7 @@ async function claim(
   return true;
 }
 
-/** All of a float is on one account. */
+/** The whole float of an owner is on one account. */
 async function refuseElsewhere(
   tx: Tx,
   { owner, asset, account }: { readonly owner: string; readonly asset: string; readonly account: string },
@@ -146,7 +142,7 @@ function unitsOf(strays: readonly NewStray[]): bigint {
   return strays.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** The transfers of the transaction, as enough endpoints show them, in a block of final depth. */
+/** The transfers of the transaction that enough endpoints report, in a block of final depth. */
 async function transfersOf(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
@@ -161,7 +157,7 @@ async function transfersOf(
   const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
-  // Which of them belong to payments follows from the events of the same block, which must have been read.
+  // The events of the same block show which transfers belong to payments, so the block must have been read.
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber ?? -1;
   const isUnread = asset !== coinOf(network) && arrived.some(({ block }) => block.number > read);
   if (isUnread) throw refused('The gateway has not read the block of the transaction yet: try again soon.');
@@ -177,7 +173,7 @@ async function transfersOf(
   return found;
 }
 
-/** One endpoint alone is believed up to an amount: it could have made the transfer up. */
+/** A single endpoint is trusted only up to an amount, because it could have invented the transfer. */
 export function refuseLarge(network: Network, amounts: readonly { readonly asset: string; readonly amount: bigint }[]) {
   const isLarge = amounts.some(({ asset, amount }) => !isSmall(network, { asset, amount: amount.toString() }));
   if (isLarge) {

@@ -6,7 +6,10 @@ import type { Reader, Tx } from '../../../store/plumbing/database.ts';
 import { intermediateAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
-/** The transfers from an earlier intermediate account to the present one. Only the holder of its key can have made them. */
+/**
+ * The transfers from an earlier intermediate account to the present one. Only the holder of the earlier account's key can have made
+ * them.
+ */
 export async function movedByHand(
   deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
@@ -21,8 +24,9 @@ export async function movedByHand(
 }
 
 /**
- * Floats follow their money to the account that it was moved to, each as a whole, as far as the transfers reach. A float whose
- * money was not moved stays where it is, and pays nothing from the present account: the money there is of others.
+ * Moves floats to the account that their money was transferred to: each float as a whole, as far as the transfers suffice. A float
+ * whose money was not transferred stays on its account, and cannot pay from the present one, because the money there belongs to
+ * others.
  */
 export async function followFloats(tx: Tx, transfers: readonly Incoming[], at: Date): Promise<void> {
   for (const { asset, from, to, amount, transactionHash } of transfers) {

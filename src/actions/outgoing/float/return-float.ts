@@ -16,12 +16,11 @@ export interface ReturnFloatInput {
   readonly owner: string;
   readonly asset: string;
   readonly units: bigint;
-  /** An address. */
   readonly recipient: string;
   readonly actor: string;
 }
 
-/** Sends a part of a float to an outside account, and returns the id of the transfer. */
+/** Sends a part of a float to an outside account. Returns the id of the transfer. */
 export function returnFloat(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
   input: ReturnFloatInput,

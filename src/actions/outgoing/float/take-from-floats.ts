@@ -5,21 +5,23 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 
 export interface Taking extends Pick<FloatChange, 'network' | 'asset' | 'subject' | 'kind'> {
   readonly parts: readonly { readonly owner: string; readonly units: bigint }[];
-  /** The account that pays. A float on another one counts for nothing: its money is not there. Null if it has left already. */
+  /**
+   * The account that pays. A float on another account cannot pay, because its money is not there. Null if the money has left
+   * already.
+   */
   readonly payer: string | null;
 }
 
-/** The units that a float lacks. */
 export interface Lack {
   readonly owner: string;
   readonly units: bigint;
-  /** The account that the float is on, if that is another one than the account that pays. */
+  /** The account of the float, if it differs from the account that pays. */
   readonly elsewhere?: string;
 }
 
 export type Taken = { readonly ok: true } | { readonly ok: false; readonly missing: readonly Lack[] };
 
-/** Takes all parts or none. Names the floats that have too little, with the missing units. */
+/** Takes all parts or none. On failure returns the floats that have too little, with the missing units. */
 export async function takeFromFloats(tx: Tx, { parts, payer, ...rest }: Taking, at: Date): Promise<Taken> {
   const wanted = parts.filter(({ units }) => units > 0n);
   const missing = await lackOfFloats(tx, { asset: rest.asset, payer, parts: wanted });
@@ -29,7 +31,7 @@ export async function takeFromFloats(tx: Tx, { parts, payer, ...rest }: Taking, 
   return { ok: true };
 }
 
-/** Locks the floats, takes nothing, and names those that have too little. */
+/** Locks the floats without taking anything. Returns the floats that have too little. */
 export async function lackOfFloats(
   tx: Tx,
   { asset, payer, parts }: Pick<Taking, 'asset' | 'payer' | 'parts'>,
@@ -50,13 +52,12 @@ export async function lackOfFloats(
   });
 }
 
-/** True if the money of a float is on another account than this one. */
 export function isElsewhere({ account, units }: Pick<Float, 'account' | 'units'>, payer: string | null): boolean {
   if (payer === null || account === null || BigInt(units) === 0n) return false;
   return account.toLowerCase() !== payer.toLowerCase();
 }
 
-/** `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
+/** For example: `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
 export function lackText(asset: string, missing: readonly Lack[]): string {
   const parts = missing.map(({ owner, units, elsewhere }) => {
     const float = owner === OPERATOR_FLOAT ? "the operator's float" : `the float of ${owner}`;

@@ -5,7 +5,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { paymentOfOutgoing } from '../about-outgoing.ts';
 
-/** Puts the lots of a payout that did not arrive back to held. Another destination is tried at once. */
+/** Releases the lots of a payout that did not arrive, so that they are held again. Another destination is tried at once. */
 export async function holdAgain(
   tx: Tx,
   payout: Outgoing,

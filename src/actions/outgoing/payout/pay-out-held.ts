@@ -28,19 +28,19 @@ import { aboutOutgoing } from '../about-outgoing.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
 import { logPayouts } from './log-payouts.ts';
 
-/** So many payments are looked at in one round. */
+/** The bound of payments in one round. */
 const MAX_PAYMENTS = 500;
 
 export interface PayOutDeps extends CommandDeps, RowKeyDeps {
   readonly chains: Chains;
-  /** The least whole tokens of unexpected money that are worth a transfer: see DEPOSIT_MINIMUM. */
+  /** The smallest amount of unexpected money, in whole tokens, that is worth a transfer: see DEPOSIT_MINIMUM. */
   sweepFrom?(network: string): bigint | undefined;
 }
 
 /**
- * Pays held lots out to merchants that have registered a destination. Returns true if there are more. A payout, a refund
- * and a return take lots under the lock of their payment, so each unit is taken once. Lots that cannot be paid out now are
- * postponed, so that they never fill the places of others.
+ * Pays held lots out to merchants with a registered destination. Returns true if there are more. Payouts, refunds and returns take
+ * lots under the lock of the payment, so no unit is taken twice. Lots that cannot be paid out now are postponed, so that they do
+ * not fill the round.
  */
 export async function payOutHeld(deps: PayOutDeps): Promise<boolean> {
   const networks = deps.chains.list().flatMap(({ chain, intermediateSigner }) => {
@@ -59,7 +59,7 @@ export async function payOutHeld(deps: PayOutDeps): Promise<boolean> {
   });
 }
 
-/** Only lots of payments that have ended are payable, and the way they ended makes no difference. */
+/** Only lots of ended payments are payable, and a payout does not depend on how the payment ended. */
 const ENDED: Ending = { is: 'unpaid', untilS: 0 };
 
 async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], now: Date): Promise<void> {
@@ -89,8 +89,8 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
 }
 
 /**
- * Lots that are not payable are stopped. So is the money that paid while a part of it is still at its address: a payment is
- * settled once, by one payout.
+ * Stops lots that are not payable. Also stops the money that paid while a part of it is still at its deposit address, because one
+ * payout settles the whole payment.
  */
 function rulesFor({ sweepFrom }: PayOutDeps, lots: readonly StoredLot[], payable: ReadonlyMap<string, unknown>) {
   const unswept = unsweptGroups(lots);
@@ -124,7 +124,7 @@ async function isBegun(tx: Tx, deps: PayOutDeps, payouts: Begun, now: Date): Pro
   }
 }
 
-/** The books refuse one of the payouts at least. The others begin: nobody stops them with a lot of money that never came. */
+/** The books refuse at least one of the payouts. The others begin: a lot whose money never came must not stop them. */
 async function beginEach(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, now: Date): Promise<void> {
   for (const payout of chosen) {
     if (await isBegun(tx, deps, { chosen: [payout], byId, lots }, now)) continue;
@@ -167,17 +167,17 @@ function outgoingOf({ id, network, asset, account, amount }: Payout, lot: Stored
   return { ...terms, merchantId, floatOwner: null, paymentId };
 }
 
-/** The reason why a lot is not paid out now, and the time after which that is looked at again. */
+/** The reasons why a lot is not paid out now, each with the time until the next check. */
 const RETRY_MS = {
-  /** Its destination was not written by the gateway. There is an alert. */
+  /** The gateway did not write the destination. An alert is raised. */
   destination_refused: 5 * 60_000,
-  /** The books hold less. There is an alert. */
+  /** The books hold less than the lot. An alert is raised. */
   [NOT_HELD]: 5 * 60_000,
-  /** A part of the money that paid is still at its address. */
+  /** A part of the money that paid is still at its deposit address. */
   sweep: 60_000,
-  /** A reorg has taken money that was spent. The lot fills the gap. */
+  /** A reorg removed money that was already spent, and this lot makes up for it. */
   debt: 10 * 60_000,
-  /** Unexpected money of too little worth. More of it may come. */
+  /** Unexpected money below the minimum. More of it may come. */
   below_minimum: 6 * 3_600_000,
 } as const;
 type WaitProblem = keyof typeof RETRY_MS;

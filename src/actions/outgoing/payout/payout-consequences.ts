@@ -51,9 +51,9 @@ export const PAYOUT: Consequences = {
   },
 };
 
-/** The part of a payout that settles its payment: money that paid it. Unexpected money goes the same way, and settles nothing. */
+/** The part of a payout that settles its payment: the money that paid it. Unexpected money in the same payout settles nothing. */
 async function settledBy(tx: Tx, { id, amount, paymentId }: Outgoing): Promise<bigint> {
-  // The payouts of older versions were of the money that paid.
+  // Payouts of older versions consisted only of money that paid.
   if (paymentId === null) return BigInt(amount);
   const spends = await findSpendsBy(tx, id);
   return spends.filter(({ isPaying }) => isPaying === true).reduce((sum, each) => sum + each.amount, 0n);

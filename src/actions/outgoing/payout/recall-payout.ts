@@ -10,9 +10,9 @@ import { logPayouts } from './log-payouts.ts';
 const PROBLEM = 'destination_changed';
 
 /**
- * Puts a payout back to held whose recipient is not the destination in force any more, and returns true if it did. This
- * happens while a freeze or a missing key keeps the payout from being signed. Planned terms without an item were never
- * published, so nothing of them can be carried out.
+ * Ends a payout whose recipient is no longer the destination in force, and holds its lots again. Returns true if it did. This
+ * happens while a freeze or a missing key keeps the payout from being signed. Planned terms without an item were never published,
+ * so they cannot be carried out.
  */
 export async function recallPayout(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
   const { id, purpose, network, asset, recipient, merchantId } = payout;

@@ -4,7 +4,7 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { refundNotFound } from './retry-refund.ts';
 
-/** Lets a refund be sent although its merchant is suspended or frozen. */
+/** Allows a refund to be sent although its merchant is suspended or frozen. */
 export function approveRefund(deps: CommandDeps, { id, actor }: { id: string; actor: string }): Promise<Refund> {
   return command(deps, async (tx, at) => {
     const refund = await lockRefund(tx, id);

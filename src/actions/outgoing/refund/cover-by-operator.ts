@@ -8,17 +8,16 @@ import { type CommandDeps, command } from '../../command.ts';
 import type { Lack } from '../float/take-from-floats.ts';
 import { refundNotFound } from './retry-refund.ts';
 
-/** The refund after the change, and the units that the operator's float still lacks for it. */
 export interface OperatorCover {
   readonly refund: Refund;
   readonly missing: Lack | undefined;
-  /** The merchant's account was asked to sign for it. Floats cannot pay before this has run out. */
+  /** The deadline of the merchant's signature request, if there is one. Floats cannot pay before it has expired. */
   readonly offeredUntil: Date | null;
 }
 
 /**
- * Lets the operator's float pay the part of a waiting refund that the merchant's float lacks. Nothing is taken here: the
- * worker takes it as soon as the floats cover the refund.
+ * Assigns to the operator's float the part of a waiting refund that the merchant's float lacks. Nothing is taken here: the worker
+ * takes the money as soon as the floats cover the refund.
  */
 export function coverByOperator(
   deps: CommandDeps,

@@ -32,7 +32,7 @@ import { screenRefund } from './screen-refund.ts';
 import { isForgotten } from './signed/forgotten-refund.ts';
 
 const MAX_COVERED = 200;
-/** A refund that cannot be covered yet is looked at again so soon, and when the payment's money has changed. */
+/** The time until an uncovered refund is checked again. A change of the payment's money checks it earlier. */
 const LOOK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> = {
   position: 1_000,
   sweep: 10_000,
@@ -42,9 +42,9 @@ const LOOK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> = 
   books: 60_000,
 };
 
-/** Covers refunds from held amounts and floats, and begins those that are covered. Returns true if there are more. */
 type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening };
 
+/** Covers refunds from held amounts and floats, and sends those that are covered. Returns true if there are more. */
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
   await eachApart(
@@ -61,15 +61,15 @@ export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   return ids.length === MAX_COVERED;
 }
 
-/** A refund is covered wholly or not at all: a float that covers a part is left for refunds it covers wholly. */
+/** A refund is covered completely or not at all: a float that covers only a part is left for refunds that it covers completely. */
 async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<void> {
   await shareFreezes(tx, deps);
   const found = await findRefund(tx, id);
-  // The payment first, in the order of all locks.
+  // The payment is locked first, in the order of all locks.
   const [payment] = await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
   const refund = await lockFreeRefund(tx, { id, now: at });
   if (payment === undefined || (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds')) return;
-  // The merchant's account was asked to sign for it. That must have run out before a float pays.
+  // An outgoing row means that the merchant's account was asked to sign. That request must expire before a float pays.
   if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, deps, refund, at))) return;
   if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
@@ -103,15 +103,15 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
 async function holdFor(tx: Tx, refund: Refund, payment: Payment): Promise<HeldCover> {
   const { id, amount, fee } = refund;
   const item = await findPayingItem(tx, payment.id);
-  // A deep reorg has taken it. It is sent again.
+  // A deep reorg removed the paying item. It is sent again.
   if (item === undefined) return { is: 'waiting', for: 'arrival' };
   const paid = shareOfPayment(payment, item).amount;
   return takeHeld(tx, { id, payment, item, paid, share: { amount: BigInt(amount), fee: BigInt(fee) } });
 }
 
 /**
- * The refund with the part that lots pay now, and the account that pays: that of the lots, or else the intermediate account in
- * force. The operator's float keeps the part that an operator gave it, as far as needed.
+ * The refund with the part that lots pay now, and the account that pays: the account of the lots, or else the present intermediate
+ * account. The operator's float keeps the part that an operator assigned to it, as far as needed.
  */
 async function replan(
   tx: Tx,
@@ -138,11 +138,11 @@ async function replan(
   return planned;
 }
 
-/** The held part cannot be taken yet. Nothing is short: the refund waits, and its alert names the cause. */
+/** The held part cannot be taken yet. No money is missing: the refund waits, and its alert names the cause. */
 async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Promise<void> {
   const { id } = refund;
   await postponeRefund(tx, { id, waitsFor, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS[waitsFor]) });
-  // The position is computed within seconds.
+  // No alert, because the position is computed within seconds.
   if (waitsFor === 'position' || (refund.state === 'awaiting_funds' && refund.waitsFor === waitsFor)) return;
   const evidence = { waitsFor };
   const problem = HOLD_TEXTS[waitsFor];
@@ -152,7 +152,7 @@ async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Pro
 
 const UNHELD = 'the books hold less of its money than its records say';
 
-/** Its lots or floats promise money that never came. The refund waits until a person has looked. */
+/** The lots or floats of the refund contain money that never came. The refund waits for a person. */
 async function holdUnheld(tx: Tx, id: string, at: Date): Promise<void> {
   const found = await findRefund(tx, id);
   await lockPayments(tx, found === undefined ? [] : [found.paymentId]);

@@ -11,12 +11,11 @@ import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 export interface HeldPart {
-  /** The id of the refund. */
   readonly id: string;
   readonly payment: Pick<Payment, 'id'>;
   /** The item that paid the payment. */
   readonly item: StoredItem;
-  /** The amount that paid. It is less than asked where that is tolerated. */
+  /** The paid amount. It may be a little less than requested, within the tolerance. */
   readonly paid: bigint;
   readonly share: Pick<Share, 'amount' | 'fee'>;
 }
@@ -27,8 +26,8 @@ export type HeldCover =
   | { readonly is: 'waiting'; readonly for: RefundHold };
 
 /**
- * Takes the part of a refund that is held, and gives back what the refund had taken before. A held amount that is on its way
- * to the merchant is the merchant's: then floats pay. The caller has locked the payment.
+ * Takes the held part of a refund, and releases the lots that the refund had taken before. A held amount that is on its way to the
+ * merchant belongs to the merchant, and floats pay instead. The caller has locked the payment.
  */
 export async function takeHeld(tx: Tx, part: HeldPart): Promise<HeldCover> {
   const cover = await findCover(tx, part);
@@ -44,7 +43,7 @@ async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): 
   const lots = await findLotsOf(tx, [payment.id]);
   const others = (await findSpendsOf(tx, [payment.id])).filter(({ order }) => order !== id);
   const holdings = holdingsOf(lots, others);
-  // Money that went straight to the merchant has no lots. Neither has money of payments that ended before there were lots.
+  // Money that went straight to the merchant has no lots. Neither has money of payments that ended before lots existed.
   const isTracked = item.isHeld || (isByDeposit(item.method) && position !== undefined);
   if (!isTracked) {
     return holdings.debts.length > 0 ? { is: 'waiting', for: 'debt' } : { is: 'covered', spends: [], units: 0n };
@@ -58,7 +57,7 @@ async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): 
   return { is: 'covered', spends: cover.spends, units: cover.spends.reduce((sum, { amount }) => sum + amount, 0n) };
 }
 
-/** The text of the wait, as a sentence without its end. */
+/** The reason of the wait, as a sentence without its full stop. */
 export const HOLD_TEXTS: Readonly<Record<RefundHold, string>> = {
   sweep: 'the money is still at its deposit address, and is swept first',
   debt: 'a reorganisation of the chain took money of the payment that was spent, and it has not come again',

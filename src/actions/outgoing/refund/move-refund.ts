@@ -16,7 +16,7 @@ export interface RefundChange {
   readonly event: RefundEvent;
   /** A worker's name, or the operator. */
   readonly actor: string;
-  /** The proof, stored with the move. */
+  /** Stored with the move as its proof. */
   readonly evidence: Readonly<Record<string, unknown>>;
   readonly transactionHash?: string;
   readonly problem?: string;
@@ -39,8 +39,8 @@ const EVENT_TYPES: Readonly<Record<RefundEvent, EventType>> = {
 };
 
 /**
- * Inserts a refund and locks it, in the place of a vetoed one of the same number if there is one. Undefined when the payment
- * has another refund of this number.
+ * Inserts a refund and locks it. A vetoed refund of the same number is replaced. Undefined if the payment has another refund of
+ * this number.
  */
 export async function openRefund(
   tx: Tx,
@@ -55,7 +55,7 @@ export async function openRefund(
   return opened;
 }
 
-/** Moves a refund that this transaction has locked, and returns it. The one writer of refunds. */
+/** Moves a refund that this transaction has locked, and returns it. No other function changes the state of refunds. */
 export async function moveRefund(tx: Tx, refund: Refund, change: RefundChange, at: Date): Promise<Refund> {
   const { event, actor, evidence, transactionHash = null, problem = null } = change;
   const to = decideRefund(refund.state, event);
@@ -77,7 +77,7 @@ function logRefund(
   return appendEvents(tx, [{ ...event, objectId, merchantId, at, data: recordRefund(refund) }]);
 }
 
-/** The identification of a refund in the books. */
+/** Identifies a refund in the books. */
 export function aboutRefund({ id, network, asset, merchantId }: Refund) {
   return { network, asset, subject: id, reference: id, merchantId };
 }

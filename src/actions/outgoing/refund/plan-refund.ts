@@ -10,7 +10,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { takeHeld } from './held-cover.ts';
 import { refundMac } from './refund-rows.ts';
 
-/** The whole payment, as its refunds divide it. A deposit address may be paid with a little less than it asked for. */
+/** The whole payment, as its refunds divide it. A deposit address may be paid with a little less than requested. */
 export function shareOfPayment(
   { amountValue, tokenValue }: Pick<Payment, 'amountValue' | 'tokenValue'>,
   item: StoredItem,
@@ -39,13 +39,13 @@ export interface RefundPlanInput {
   readonly reason: string | null;
   readonly isOperators: boolean;
   readonly sendAfter: Date | null;
-  /** The account that floats are on. */
+  /** The account that holds the floats. */
   floatAccount(network: string): string;
 }
 
 /**
- * The terms of a refund. Its held part is claimed in the same transaction, so that it cannot be paid out. If that cannot be
- * taken yet, the refund waits, and is planned again when it is covered. The caller has locked the payment.
+ * The terms of a refund. Its held part is taken in the same transaction, so that it cannot be paid out. If the part cannot be taken
+ * yet, the refund waits, and is planned again when it is covered. The caller has locked the payment.
  */
 export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInput): Promise<NewRefund> {
   const { payment, item, number, share, recipient, reason, isOperators, sendAfter } = input;
@@ -69,7 +69,7 @@ export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInpu
     fromHeld: units.toString(),
     fromMerchant: (amount - fee - units).toString(),
     fromOperator: fee.toString(),
-    // A held amount is on the account that it arrived at.
+    // A held amount is on the account at which it arrived.
     account: units > 0n ? item.recipient : input.floatAccount(network),
     waitsFor: held.is === 'waiting' ? held.for : null,
     mac: refundMac(deps, terms),

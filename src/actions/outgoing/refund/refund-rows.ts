@@ -3,7 +3,7 @@ import { lockOpenRefunds, type Refund, setRefundMacs } from '../../../store/mone
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
-/** Rows of refunds may name another recipient than the payer, so each carries a MAC under a key outside the database. */
+/** A refund may name a recipient other than the payer, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'refunds';
 

@@ -5,19 +5,19 @@ import { findRefundsOf, type Refund } from '../../../store/money/refunds.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 
-/** The part of a payment that can be refunded: of its price, and of the asset that paid it. */
+/** The refundable part of a payment, in the unit of its price and in the asset that paid it. */
 export interface Refundable {
   readonly asset: string;
   readonly price: bigint;
   readonly amount: bigint;
 }
 
-/** The part of a payment that can be refunded at this moment. Null if the payment has not succeeded. */
+/** Null if the payment has not succeeded. */
 export async function findRefundable(db: Reader, payment: Payment): Promise<Refundable | null> {
   return (await findRefundables(db, [payment])).get(payment.id) ?? null;
 }
 
-/** By payment, for those that have succeeded. */
+/** By payment id, only for payments that have succeeded. */
 export async function findRefundables(db: Reader, payments: readonly Payment[]): Promise<Map<string, Refundable>> {
   const refunds = await findRefundsOf(
     db,
@@ -44,14 +44,14 @@ function shareOf({ price, amount }: Refund) {
 
 export interface FreeNumber {
   readonly number: number;
-  /** The vetoed refund that has the number, and gives it up. */
+  /** The vetoed refund that gives up this number. */
   readonly vetoed?: Refund;
 }
 
 /**
- * The number of the payment's next refund: the first one that no refund has, and otherwise that of a vetoed refund. The id
- * follows from the number, so a number that something was signed under is never given again. A rebuild may leave a gap: a
- * refund that was lost before it was signed is not on the chain.
+ * The number of the payment's next refund: the first unused one, or else the number of a vetoed refund. The id is derived from the
+ * number, so a number that was ever signed is not used again. A rebuild may leave a gap, because a refund that was lost before it
+ * was signed is not on the chain.
  */
 export async function findFreeNumber(db: Reader, refunds: readonly Refund[]): Promise<FreeNumber | undefined> {
   const taken = new Set(refunds.map(({ number }) => number));

@@ -8,7 +8,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { aboutRefund } from './move-refund.ts';
 
-/** Gives back everything that is set aside for a locked refund that no signature exists for. Its payment is locked, too. */
+/** Releases everything set aside for a locked refund without a signature. The caller has locked the payment, too. */
 export async function releaseRefund(tx: Tx, { refund, at }: { refund: Refund; at: Date }): Promise<void> {
   if ((await lockOutgoing(tx, refund.id)) !== undefined) {
     await uncover(tx, refund, at);
@@ -20,7 +20,7 @@ export async function releaseRefund(tx: Tx, { refund, at }: { refund: Refund; at
   }
 }
 
-/** The cover of a refund goes back to floats and to the held amount. */
+/** Gives the cover of a refund back to the floats and to the held amount. */
 async function uncover(tx: Tx, refund: Refund, at: Date): Promise<void> {
   const { id: subject, network, asset, merchantId } = refund;
   const about = aboutRefund(refund);

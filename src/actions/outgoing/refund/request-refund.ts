@@ -25,35 +25,36 @@ export interface RequestRefundInput {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly actor: string;
-  /** All that is left, if undefined. The unit is in canonical spelling, the value in minor units. */
+  /** Undefined for all that is left. The unit is in canonical spelling, the value in minor units. */
   readonly amount?: { readonly unit: string; readonly value: bigint } | undefined;
-  /** The account that paid, if undefined. */
+  /** Undefined for the account that paid. */
   readonly destination?: Account | undefined;
   readonly reason?: string | undefined;
-  /** A refund to another account than the payer's waits so long. */
+  /** The wait of a refund to an account other than the payer's. */
   readonly coolingOffMs?: number;
-  /** True if an operator requests it, who alone may refund payments of a suspended or frozen merchant. */
+  /** True if an operator requests the refund. Only operators may refund payments of a suspended or frozen merchant. */
   readonly isOperators: boolean;
-  /** Throws if the caller may not have this much of the payment refunded, in the unit of its price, earlier refunds included. */
+  /**
+   * Throws if the caller may not have this much of the payment refunded. The total is in the unit of the price, and includes
+   * earlier refunds.
+   */
   readonly approve?: (total: { readonly unit: string; readonly value: bigint }) => void;
 }
 
-/** A refund that was accepted. */
 export interface Requested {
   readonly refund: Refund;
   readonly payment: Payment;
-  /** The part of the payment that is left after it. */
+  /** The part of the payment that is left after this refund. */
   readonly refundable: Refundable | null;
-  /** True if it gives back the whole payment by itself. */
+  /** True if this refund alone returns the whole payment. */
   readonly isWhole: boolean;
 }
 
 type RequestDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains };
 
 /**
- * Accepts a refund of a payment, or of a part of it. The payment's row is locked, so requests at once take one part after
- * the other and never more than is left. The part of the held amount is claimed in the same transaction: from then on it
- * cannot be paid out. Workers do the rest.
+ * Accepts a refund of a payment, or of a part of it. The payment's row is locked, so concurrent requests cannot take more than is
+ * left. The held part is taken in the same transaction: from then on it cannot be paid out. Workers do the rest.
  */
 export function requestRefund(
   deps: RequestDeps & { readonly screening: Screening },
@@ -89,7 +90,7 @@ export function requestRefund(
     const plan = { payment, item, number: free.number, share, recipient, reason, isOperators, sendAfter, floatAccount };
     const planned = await planRefund(tx, deps, plan);
     const opened = await openRefund(tx, planned, { vetoed: free.vetoed, actor, at: now });
-    // A node of the version before refunds without looking at numbers.
+    // A node of the previous version inserts refunds without checking numbers.
     if (opened === undefined) throw new ApiError('already_refunded', 'The payment was refunded before.');
     const { id, paymentId, asset, amount, state } = opened;
     const detail = { before: null, after: { paymentId, asset, amount, recipient, state, ...(reason && { reason }) } };
@@ -100,7 +101,10 @@ export function requestRefund(
   });
 }
 
-/** Requests a refund of all that is left for an operator, also while the merchant is suspended or frozen. Workers screen the recipient before they send it. */
+/**
+ * Requests a refund of all that is left for an operator, also while the merchant is suspended or frozen. Workers screen the
+ * recipient before they send the refund.
+ */
 export async function requestAsOperator(
   deps: RequestDeps,
   { paymentId, actor }: { readonly paymentId: string; readonly actor: string },
@@ -122,7 +126,7 @@ interface Divided {
   readonly left: Share;
 }
 
-/** The part of the payment that the request asks for, or a refusal that names what is left. */
+/** The requested part of the payment. Throws a refusal that names the rest. */
 function shareFor({ payment, item, whole, left }: Divided, amount: RequestRefundInput['amount']): Share {
   const { amountUnit, amountDecimals } = payment;
   const asked = askedShare({ payment, item }, amount);
@@ -168,7 +172,7 @@ function recipientOf(
   return destination.address;
 }
 
-/** Floats are on the configured account. */
+/** The configured intermediate account holds the floats. */
 function floatAccountOf(chains: Chains, network: string): string {
   const connected = chains.find(network);
   if (connected === undefined) {

@@ -6,10 +6,9 @@ import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { moveRefund } from './move-refund.ts';
 
-/** The problem of a transfer that screening stopped. */
 export const SCREENED = 'recipient_screened';
 
-/** The list that the account is on; undefined when it is on none. */
+/** The list that names the account; undefined if none does. */
 export function listNaming(
   screening: Screening,
   { network, recipient }: { readonly network: string; readonly recipient: string },
@@ -18,7 +17,7 @@ export function listNaming(
   return hits.length > 0 && list !== null ? list : undefined;
 }
 
-/** Refuses to have a merchant pay a recipient that is on the screening list in force. */
+/** Prevents a merchant from signing for a recipient on the present screening list. */
 export function refuseListed(
   screening: Screening,
   refund: { readonly network: string; readonly recipient: string },
@@ -28,8 +27,8 @@ export function refuseListed(
 }
 
 /**
- * Ends a locked, uncovered refund whose recipient is on the screening list in force, and returns it if it did. A held
- * amount stays reserved for it. The operator can retry it when the list has changed.
+ * Ends a locked, uncovered refund whose recipient is on the present screening list, and returns the ended refund. Undefined if the
+ * recipient is not listed. A held amount stays reserved for the refund, which the operator can retry when the list has changed.
  */
 export async function screenRefund(
   tx: Tx,

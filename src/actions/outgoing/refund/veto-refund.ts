@@ -10,8 +10,8 @@ import { releaseRefund } from './release-refund.ts';
 import { refundNotFound } from './retry-refund.ts';
 
 /**
- * Ends a refund that is not on its way: a thief's, or one that its recipient cannot receive. Its part of the payment is
- * free for another refund.
+ * Ends a refund that is not being sent yet, for example a thief's, or one that its recipient cannot receive. Its part of the
+ * payment becomes free for another refund.
  */
 export async function vetoRefund(
   deps: CommandDeps,
@@ -20,7 +20,7 @@ export async function vetoRefund(
   const found = await findRefund(deps.db.sql, id);
   if (found === undefined) throw refundNotFound(id);
   return command(deps, async (tx, at) => {
-    // The payment first, in the order of all locks.
+    // The payment is locked first, in the order of all locks.
     const [payment] = await lockPayments(tx, [found.paymentId]);
     const refund = await lockRefund(tx, id);
     if (payment === undefined || refund === undefined) throw refundNotFound(id);

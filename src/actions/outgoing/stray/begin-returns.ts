@@ -17,13 +17,13 @@ import { isOwnReturn } from './return-rows.ts';
 import { sendStray } from './send-stray.ts';
 
 const MAX_BEGUN = 200;
-/** A return that could not begin is looked at again so soon, and delays no other meanwhile. */
+/** The pause until a return that could not begin is tried again. It delays no other meanwhile. */
 const LOOK_AGAIN_MS = 10_000;
 const ACTOR = 'payer-out';
 
 type BeginDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
 
-/** Sends requested returns that have cooled off and that floats cover. Returns true if there are more. */
+/** Sends requested returns that have cooled off and are covered by floats. Returns true if there are more. */
 export async function beginReturns(deps: BeginDeps): Promise<boolean> {
   const networks = deps.chains.list().map(({ chain }) => chain.network.chainId);
   const now = new Date(deps.world.clock.nowMs());
@@ -63,7 +63,8 @@ async function begin(
     return;
   }
   const sent = await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
-  // Another transaction may have used the floats since. Then nothing moves, and it is found again when they cover it.
+  // Another transaction may have used the floats since. Then nothing moves, and the query finds the return again when the floats
+  // cover it.
   const isPutOff = !sent.ok && ('waitsFor' in sent || sent.missing.some(({ elsewhere }) => elsewhere !== undefined));
   if (isPutOff) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
 }

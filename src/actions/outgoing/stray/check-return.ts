@@ -24,15 +24,15 @@ import { isOwnReturn } from './return-rows.ts';
 
 type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
 
-/** The largest sweeps are proved by their receipts. More of them, all smaller, do not count. */
+/** A bound of the receipts that are read. Smaller sweeps beyond the largest ones do not count. */
 const MAX_PROVED = 50;
 
 /**
- * Checks the return of a float or a stray before it is signed. An operator has looked at the money. Nobody has looked at money
- * that a partner has returned, so the chain must show it.
+ * Checks the return of a float or of unexpected money before it is signed. Operators examine the money before they order its
+ * return. Nobody has examined money that a partner returns, so the chain must show it.
  */
 export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
-  // A float is given back by an order of the operator alone.
+  // Only an operator can order the return of a float.
   if (outgoing.floatOwner !== null) return GOOD;
   const [stray] = await findStrays(deps.db.sql, [outgoing.id]);
   const isSame =
@@ -56,7 +56,7 @@ export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, ou
   return stray.transactionHash === null ? checkDeposits(deps, connected, money) : checkLate(deps, connected, money);
 }
 
-/** The part that late money pays of its own return must be of its own lot, and on the chain. Floats pay the rest. */
+/** Late money may pay its own return only with its own lot, which must be on the chain. Floats pay the rest. */
 async function checkOwnLot(
   deps: CheckDeps,
   connected: ConnectedChain,
@@ -71,14 +71,14 @@ async function checkOwnLot(
   return checkLots(deps, connected, { outgoing, paymentId, units });
 }
 
-/** Late money of a payment, and the item that paid the payment, if any did. */
+/** Late money of a payment, and the item that paid the payment, if there is one. */
 interface Late {
   readonly stray: Stray;
   readonly paymentId: string;
   readonly paying: StoredItem | undefined;
 }
 
-/** The receipt must show the late payment with these terms, and it must not be the one that paid. */
+/** The receipt must show the late payment with these terms, and the event must not be the one that paid. */
 async function checkLate(
   deps: CheckDeps,
   { chain }: ConnectedChain,
@@ -103,8 +103,8 @@ async function checkLate(
 }
 
 /**
- * Sweeps of the payment's deposit addresses, and the money that lies there, must add up to all that was returned of this
- * asset, and to the price if they paid it.
+ * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
+ * plus the price if an address paid it.
  */
 async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray, paymentId, paying }: Late) {
   const { sql } = deps.db;
@@ -125,11 +125,11 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray
   if (block === undefined) return UNCLEAR;
   const { finding } = await hear(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
   const isShown = isEnough(chain, finding, stray) && BigInt(finding.value) >= needed + returned;
-  // The chain may have been read further than the endpoints of this node show.
+  // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
   return isShown ? GOOD : UNCLEAR;
 }
 
-/** The operator's float pays the fee, so the fee must be the share of the address. */
+/** The operator's float pays the fee, so the fee must not exceed the fee of the address. */
 function isFeeOf({ item }: OpenDeposit, { asset, amount, fee }: Stray): boolean {
   return BigInt(fee) <= sweptFee(item, { asset, amount: BigInt(amount) });
 }
@@ -173,7 +173,7 @@ async function arrivedBy(
 
 type Finding = Awaited<ReturnType<typeof hear<string>>>['finding'];
 
-/** One endpoint alone is believed up to an amount. */
+/** A single endpoint is trusted only up to an amount. */
 function isEnough(
   { network }: Chain,
   finding: Finding,

@@ -11,12 +11,12 @@ type CoveredStray = Pick<Stray, 'amount' | 'fee' | 'isHeld' | 'merchantId' | 'lo
 
 export type StrayCover = Cover & { readonly merchantId: string };
 
-/** The cover of a return: the parts of its lot that it takes, and the parts that floats pay; or why it cannot be covered yet. */
+/** The cover of a return: the spends of its own lot and the parts that floats pay, or the reason why it cannot be covered yet. */
 export type ReturnCover =
   | { readonly is: 'covered'; readonly cover: StrayCover; readonly spends: readonly Spend[] }
   | { readonly is: 'waiting'; readonly for: RefundHold };
 
-/** Late money pays its own return while it is held. The caller has locked its payment if it spends the parts. */
+/** Late money pays its own return while it is held. A caller that stores the spends has locked the payment. */
 export async function findReturnCover(db: Reader, stray: Stray): Promise<ReturnCover> {
   const { id, lotId, paymentId } = stray;
   if (lotId === null || paymentId === null) return { is: 'covered', cover: coverOfStray(stray, 0n), spends: [] };
@@ -27,7 +27,7 @@ export async function findReturnCover(db: Reader, stray: Stray): Promise<ReturnC
   const covered = coverReturn(holdingsOf(lots, spends), lot);
   if (covered.is === 'waiting') return covered;
   const most = BigInt(stray.amount) - BigInt(stray.fee);
-  // The lot may have grown by dust since. The return gives back what it says.
+  // The lot may have grown by dust since. The return keeps its stored amount.
   const own = covered.spends.map((spend) => ({
     ...spend,
     order: id,
@@ -39,8 +39,8 @@ export async function findReturnCover(db: Reader, stray: Stray): Promise<ReturnC
 }
 
 /**
- * The parts of a returned stray. Nothing is added for a plain transfer. Late money of older versions has no lot: if it was
- * held, it is its own.
+ * The parts that pay the return of unexpected money. A plain transfer needs no addition. Late money of older versions has no lot:
+ * if it was held, it pays for itself.
  */
 export function coverOfStray(stray: CoveredStray, fromLot: bigint): StrayCover {
   const [amount, fee] = [BigInt(stray.amount), BigInt(stray.fee)];
@@ -56,7 +56,10 @@ export function partsOf({ merchantId, merchant, operator }: StrayCover) {
   ];
 }
 
-/** The cover in the books. The lot's part comes from the merchant's payable money; that of older versions is a stray already. */
+/**
+ * The cover in the books. The part of a lot comes from the merchant's payable money. Late money of older versions is booked as
+ * unexpected money already.
+ */
 export function bookedCover({ lotId }: Pick<Stray, 'lotId'>, { held, merchant, operator }: Cover) {
   return { payable: lotId === null ? 0n : held, merchantFloat: merchant, operatorFloat: operator };
 }

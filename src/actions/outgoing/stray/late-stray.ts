@@ -15,10 +15,10 @@ export interface LateMoney {
   readonly actor: string;
 }
 
-/** Records a payment that arrived after its end as a stray, to be returned by a partner, or by `till strays return`. */
+/** Records a payment that arrived after its end as unexpected money. A partner returns it, or `till strays return`. */
 export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
   const { subject, commitment } = item;
-  // The payment first: every transaction locks it before its items and strays.
+  // The payment is locked first: every transaction locks it before its items and unexpected money.
   const [payment] = await lockPayments(tx, [subject]);
   const reason = lateReasonOf({ status: payment?.status ?? 'expired', isOfPaid: false });
   const stray = { ...lateStray(item, event, payment?.merchantId ?? null), reason } as const;
@@ -47,12 +47,11 @@ function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | nu
     merchantId,
     isBooked: true,
     state: 'unclaimed',
-    // Its lot is held for the merchant, and pays its return.
+    // The lot is held for the merchant, and pays the return.
     ...(isHeld && { lotId: itemLotId(network, commitment) }),
   };
 }
 
-/** The alert about it. */
 export function lateAlert({ subject, amount, asset }: StoredItem, status: string | undefined) {
   const message = `The payment was paid after its end (${status}): the payer should get ${amountText(asset, amount)} back. See till strays return.`;
   return { name: 'paid_after_end', subject, message } as const;

@@ -5,14 +5,17 @@ import { notePayments } from '../../paying/move-payment.ts';
 
 interface Note {
   readonly status: LateState;
-  /** The address that gets the money. Null if it is nobody's again. */
+  /** The address that gets the money. Null if the money is unclaimed again. */
   readonly recipient: string | null;
   readonly problem?: string;
   readonly actor: string;
   readonly evidence?: Readonly<Record<string, unknown>>;
 }
 
-/** Tells the partner of a change of late money, by an event of its payment. The payment is locked before the stray. */
+/**
+ * Reports a change of late money to the partner by an event of the payment. The caller has locked the payment before the unexpected
+ * money.
+ */
 export async function noteReturn(tx: Tx, stray: Stray, note: Note, at: Date): Promise<void> {
   const { id, network, asset, amount, paymentId, reason } = stray;
   if (paymentId === null) return;
@@ -23,7 +26,7 @@ export async function noteReturn(tx: Tx, stray: Stray, note: Note, at: Date): Pr
   await notePayments(tx, [paymentId], { type, actor, evidence: { stray: id, ...evidence }, lateMoney }, at);
 }
 
-/** Ends a return that did not happen: the locked stray is unclaimed again, and another account can be named. */
+/** Ends a return that did not happen: the locked money is unclaimed again, and another account can be named. */
 export async function endReturn(
   tx: Tx,
   stray: Stray,

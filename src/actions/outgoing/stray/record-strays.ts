@@ -36,10 +36,10 @@ const MAX_RANGE = 1_000;
 const FLOATS = ACCOUNTS.float('');
 
 /**
- * Searches the final blocks of a network for money that reached our accounts outside of payments. Returns true if there
- * are more blocks. The search begins at the block where the network was first seen. Two nodes may search the same
- * blocks: every transfer has one row, and only the node that inserts it books it. After a restore it waits for the rebuild:
- * the money may be of a payment that the database has forgotten.
+ * Searches the final blocks of a network for money that reached our accounts outside of payments. Returns true if there are more
+ * blocks. The search begins at the block where the network was first seen. Two nodes may search the same blocks: every transfer has
+ * one row, and only the node that inserts the row books it. After a restore the search waits for the rebuild, because the money may
+ * belong to a payment that the database has forgotten.
  */
 export async function recordStrays(
   deps: CommandDeps & RowKeyDeps & { log: Log },
@@ -50,7 +50,7 @@ export async function recordStrays(
   const cursors = await findCursors(deps.db.sql);
   const read = cursors.find((cursor) => cursor.network === network)?.finalNumber;
   if (read === undefined) return false;
-  // An event that is not decided yet may show that the database was restored.
+  // An undecided event may show that the database was restored.
   const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
   const cursor = await findStrayCursor(deps.db.sql, network);
   if (cursor === undefined) {
@@ -68,7 +68,7 @@ export async function recordStrays(
   const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
     await storeApart(tx, deps, strays, now);
-    // Of two nodes that searched the same blocks, one moves the floats.
+    // If two nodes searched the same blocks, only one of them moves the floats.
     if (moved.length > 0 && (await lockStrayCursor(tx, network)) === searched) await followFloats(tx, moved, now);
     await putStrayCursor(tx, network, to);
   });
@@ -78,7 +78,7 @@ export async function recordStrays(
 }
 
 /**
- * The transfers to accounts of ours that nobody owns: by the one function that decides about owners, with the events of the same
+ * The transfers to our accounts that belong to nobody. `domain/money` decides about the owner, from the events of the same
  * transactions. The blocks must have been read.
  */
 export async function unownedOf(
@@ -120,7 +120,7 @@ function legOf(
   return { ...place, asset, from, to, amount, fromPlace: placeOf(from), toPlace: placeOf(to) };
 }
 
-/** The events of items that the gateway has written. A stranger's item explains nothing. */
+/** Only events of items that the gateway has written. A stranger's item explains no transfer. */
 function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
   const { collector, feeAccount, commitment, asset, recipient, payer } = event;
   if (collector === null || feeAccount === null) return [];
@@ -140,7 +140,7 @@ function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
   return [{ ...common, event: 'swept', address: payer, askedToken: '', askedAmount: 0n, askedFee: 0n }];
 }
 
-/** An unreadable transfer is set aside: its amount still shows when the balance is compared with the books. */
+/** An unreadable transfer is set aside. Its amount still shows when the balance is compared with the books. */
 async function tellUnreadable(
   deps: CommandDeps & { log: Log },
   network: string,
@@ -156,10 +156,7 @@ async function tellUnreadable(
 
 const MAX_TOLD = 10;
 
-/**
- * Stores and books strays that are new, and returns their ids. A stray that the books already contain is not booked
- * again.
- */
+/** Stores and books unexpected money that is new, and returns the ids. Money that the books already contain is not booked again. */
 export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   if (strays.length === 0) return [];
   const ids = await insertStrays(tx, strays, at);
@@ -174,7 +171,7 @@ export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date)
       continue;
     }
     if (booked.length === 0) await recordEntries(tx, strayReceivedEntries(stray, BigInt(amount), proofOf(stray)), at);
-    // Coin on relayers is usual: the operator sends it for gas.
+    // Coin on relayers is usual, because the operator sends it for gas.
     if (isGasMoney(stray)) continue;
     const message = `${amountText(stray.asset, amount)} came to ${stray.account} from ${stray.sender}, and belongs to no payment. See till float add and till strays return.`;
     await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
@@ -182,7 +179,7 @@ export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date)
   return ids;
 }
 
-/** The same. If one of them cannot be stored, an alert names it, and the others and the cursor go on. */
+/** `storeStrays` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
 async function storeApart(tx: Tx, deps: { readonly log: Log }, strays: readonly NewStray[], at: Date): Promise<void> {
   try {
     await savepoint(tx, (inner) => storeStrays(inner, strays, at));
@@ -201,7 +198,6 @@ async function storeApart(tx: Tx, deps: { readonly log: Log }, strays: readonly 
   );
 }
 
-/** A transfer as it is stored. */
 export function strayOf(
   { chain, intermediateAccount }: ConnectedChain,
   transfer: Incoming,

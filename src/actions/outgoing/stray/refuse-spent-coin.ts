@@ -5,7 +5,7 @@ import type { NewStray } from '../../../store/money/strays.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 /**
- * Stray coin is mixed with the account's gas money and may be spent: it is never returned from money of other owners.
+ * Unexpected coin is mixed with the account's gas money and may have been spent: it is never returned from money of other owners.
  */
 export async function refuseSpentCoin(
   tx: Tx,

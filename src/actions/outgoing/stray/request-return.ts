@@ -25,15 +25,15 @@ export interface RequestReturnInput {
   readonly merchantId: string;
   readonly destination: Account;
   readonly actor: string;
-  /** The return is not sent before. */
+  /** The wait before the return is sent. */
   readonly coolingOffMs: number;
 }
 
 type RequestDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
 
 /**
- * Accepts a partner's request to return late money to an account that the partner names. It cools off like a refund to
- * another account than the payer's. Floats must cover it now; a worker takes from them when it sends the money.
+ * Accepts a partner's request to return late money to an account that the partner names. The return cools off like a refund to an
+ * account other than the payer's. Floats must cover it now; a worker takes from them when it sends the money.
  */
 export function requestReturn(
   deps: RequestDeps,
@@ -67,7 +67,7 @@ export function requestReturn(
   });
 }
 
-/** The address of the destination, or a refusal: it must be able to keep the money, and must not be ours. */
+/** The address of the destination. Throws a refusal if it cannot keep the money, or is ours. */
 async function recipientOf(
   tx: Tx,
   deps: RequestDeps,
@@ -103,9 +103,9 @@ async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, 
 
 async function refuseUncovered(tx: Tx, stray: Stray): Promise<void> {
   const covered = await findReturnCover(tx, stray);
-  // It is still to be swept. Its return waits for that, and the floats are looked at then.
+  // The money is not swept yet. Its return waits for the sweep, and the floats are checked then.
   if (covered.is === 'waiting') return;
-  // The accounts of floats are compared when it is sent.
+  // Without a payer: the accounts of floats are compared when the money is sent.
   const ask = { asset: stray.asset, payer: null, parts: partsOf(covered.cover) };
   const missing = await lackOfFloats(tx, ask);
   if (missing.length === 0) return;

@@ -13,7 +13,7 @@ import { endReturn, noteReturn } from './note-return.ts';
 import { lockStrayOfPayment } from './return-stray.ts';
 import { aboutStray, strayReturnEntries } from './stray-entries.ts';
 
-/** Floats and strays that are given back. */
+/** The consequences for floats and unexpected money that are returned. */
 export const RETURN: Consequences = {
   async paid(tx, outgoing, proof, at) {
     const stray = await strayOf(tx, outgoing);
@@ -62,7 +62,7 @@ async function strayOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<Stray | un
   return stray;
 }
 
-/** Gives the lot and the floats back the parts that they had added. */
+/** Gives the parts of the cover back to the lot and to the floats. */
 async function uncover(tx: Tx, stray: Stray, at: Date): Promise<void> {
   const { id, network, asset } = stray;
   const cover = coverOfStray(stray, await deleteSpends(tx, id));

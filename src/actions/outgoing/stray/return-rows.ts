@@ -3,7 +3,7 @@ import { lockOpenRequests, type Stray, setRequestMacs } from '../../../store/mon
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
-/** Requests of partners name the recipient of late money, so each carries a MAC under a key outside the database. */
+/** A partner's request names the recipient of late money, so each row carries a MAC under a key outside the database. */
 
 const TABLE = 'strays';
 

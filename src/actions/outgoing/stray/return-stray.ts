@@ -15,12 +15,12 @@ import { sendStray } from './send-stray.ts';
 
 export interface ReturnStrayInput {
   readonly id: string;
-  /** The sender of the stray, if undefined. */
+  /** Undefined for the sender of the money. */
   readonly to: { readonly chainId: string; readonly address: string } | undefined;
   readonly actor: string;
 }
 
-/** Gives a stray back by order of the operator, whole, or not at all. */
+/** Returns unexpected money by order of the operator, completely or not at all. */
 export async function returnStray(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
   input: ReturnStrayInput,
@@ -44,7 +44,7 @@ export async function returnStray(
   });
 }
 
-/** Locks a stray, and its payment before it, in the order of all locks. */
+/** Locks the payment first and then the unexpected money, in the order of all locks. */
 export async function lockStrayOfPayment(tx: Tx, id: string): Promise<Stray | undefined> {
   const [found] = await findStrays(tx, [id]);
   if (found?.paymentId != null) await lockPayments(tx, [found.paymentId]);
@@ -56,8 +56,8 @@ export function strayNotFound(id: string): ApiError {
 }
 
 /**
- * A single endpoint reported the transfer. Before money is returned for it, enough endpoints must confirm it. Coin from
- * a contract call has no transaction to confirm; a late payment was proved when it was recorded.
+ * A single endpoint reported the transfer, so enough endpoints must confirm it before money is returned. Coin from a contract call
+ * has no transaction to confirm; a late payment was proved when it was recorded.
  */
 async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
   const [stray] = await findStrays(db.sql, [id]);

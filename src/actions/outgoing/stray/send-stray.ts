@@ -16,16 +16,16 @@ import { noteReturn } from './note-return.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
 import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
 
-/** A return that waits for something else than funds. */
+/** A return that waits for something other than funds. */
 interface Held {
   readonly ok: false;
   readonly waitsFor: RefundHold;
 }
 
 /**
- * Orders the return of a locked stray that is unclaimed or requested. A late payment is returned whole: its lot pays while it
- * is held, and floats pay the part that has left the intermediate account, its fee or the merchant's share, as for a refund.
- * If not all of it is available, nothing moves.
+ * Orders the return of locked unexpected money that is unclaimed or requested. A late payment is returned in full: its lot pays
+ * while it is held, and floats pay the part that has left the intermediate account (the fee or the merchant's share), as for a
+ * refund. If the full amount is not available, nothing moves.
  */
 export async function sendStray(
   tx: Tx,
@@ -64,7 +64,7 @@ export async function sendStray(
   return taken;
 }
 
-/** A merchant's float is on the intermediate account, wherever the late payment went. */
+/** The merchant's float is on the intermediate account, even if the late payment went to another one. */
 function payerOfReturn(
   { chains }: { readonly chains: Chains },
   { account, asset, lotId, isHeld }: Stray,

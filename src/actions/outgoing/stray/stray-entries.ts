@@ -11,7 +11,7 @@ import type { NewStray } from '../../../store/money/strays.ts';
 
 type BookedStray = Pick<NewStray, 'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked'>;
 
-/** The identification of a stray in the books. */
+/** Identifies unexpected money in the books. */
 export function aboutStray({
   id,
   network,
@@ -21,16 +21,16 @@ export function aboutStray({
   return { network, asset, subject: id, reference: id, merchantId };
 }
 
-/** True for coin: it is mixed with the account's gas money. */
+/** True for coin, which is mixed with the account's gas money. */
 export function isGasMoney({ source, asset, network }: Pick<NewStray, 'source' | 'asset' | 'network'>): boolean {
   return source === 'transfer' && asset === coinOf(network);
 }
 
-/** The entries of a new stray; with negative units, of a stray that was claimed. */
+/** The entries of new unexpected money; with negative units, of money that was claimed. */
 export function strayReceivedEntries(stray: BookedStray, units: bigint, proof: Partial<Proof>): Entry[] {
   const about = aboutStray(stray);
   if (isGasMoney(stray)) return [coinReceivedEntry(about, stray.account, units, proof)];
-  // Only tokens on the intermediate account are in the books. A late payment has entries of its own.
+  // Only tokens on the intermediate account are in the books. A late payment has other entries.
   return stray.isBooked && stray.source === 'transfer' ? [strayReceivedEntry(about, units, proof)] : [];
 }
 

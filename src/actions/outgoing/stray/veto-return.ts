@@ -6,7 +6,7 @@ import { type CommandDeps, command } from '../../command.ts';
 import { endReturn } from './note-return.ts';
 import { lockStrayOfPayment, strayNotFound } from './return-stray.ts';
 
-/** Ends a requested return that is not on its way, such as a thief's. The money can be returned to another account. */
+/** Ends a requested return that is not being sent yet, for example a thief's. The money can be returned to another account. */
 export function vetoReturn(
   deps: CommandDeps,
   { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: string },

@@ -22,7 +22,7 @@ export interface LinkChange {
   readonly changes: LinkChanges;
 }
 
-/** Changes a link. Payments that it has created stay as they are; the stock counts for their confirmation. */
+/** Changes a link. Its existing payments stay unchanged, but the new stock applies to their confirmation. */
 export function changeLink(
   deps: CommandDeps,
   { linkId, merchantId, actor, changes: { picture, ...changes } }: LinkChange,
@@ -38,7 +38,7 @@ export function changeLink(
     const factsOf = (of: PaymentLink) => Object.fromEntries(names.map((name) => [name, of[name]]));
     const detail = { before: factsOf(link), after: factsOf(changed) };
     await appendAudit(tx, { at: now, actor, action: 'payment_link.changed', subject: link.id, detail });
-    // A link that has a stock from now on counts its pieces.
+    // A link with a new stock counts its pieces from now on.
     const { taken = null } = (await findLinkStock(tx, link.id)) ?? {};
     const written = { ...changed, taken };
     await logLink(tx, written, { type: 'payment_link.updated', actor, at: now });

@@ -24,7 +24,7 @@ export interface NewLink
   > {
   readonly merchant: Pick<Merchant, 'id' | 'partnerId' | 'mode'>;
   readonly actor: string;
-  /** That of its payments. Null: the id of the link. */
+  /** The reference of its payments. Null for the id of the link. */
   readonly referenceId: string | null;
   readonly picture: Picture | null;
 }
@@ -58,7 +58,7 @@ export function createLink(
   });
 }
 
-/** Two requests at the same time would exceed the limit together. */
+/** Locks the name, because two concurrent requests could exceed the limit together. */
 export async function refuseTooMany(tx: Tx, merchantId: string): Promise<void> {
   await lockName(tx, `payment links ${merchantId}`);
   if ((await countActiveLinks(tx, merchantId)) < MAX_LINKS) return;

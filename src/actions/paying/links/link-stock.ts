@@ -20,7 +20,7 @@ export interface Pieces {
   soldOut(): ReadonlyMap<string, string>;
 }
 
-/** Locks the links of these payments, so that requests at the same time cannot take the last piece together. */
+/** Locks the links of these payments, so that two concurrent requests cannot both take the last piece. */
 export async function readPieces(tx: Tx, accepting: readonly Payment[]): Promise<Pieces> {
   const ids = [...new Set(accepting.flatMap(({ linkId }) => linkId ?? []))];
   const stocks = new Map((ids.length === 0 ? [] : await lockLinkStocks(tx, ids)).map((stock) => [stock.id, stock]));
@@ -43,8 +43,8 @@ export async function readPieces(tx: Tx, accepting: readonly Payment[]): Promise
 }
 
 /**
- * Writes which of these payments have a piece: all that are being paid or have been paid. In the transaction of the moves,
- * so a piece is taken and returned with the status, and never twice.
+ * Stores which of these payments have a piece: all that are being paid or have been paid. This happens in the transaction of the
+ * moves, so a piece is taken and returned together with the status, and never twice.
  */
 export async function writePieces(tx: Tx, moved: readonly Payment[]): Promise<void> {
   const ofLinks = moved.filter(({ linkId }) => linkId !== null);
@@ -55,7 +55,7 @@ export async function writePieces(tx: Tx, moved: readonly Payment[]): Promise<vo
   if (returned.length > 0) await returnPieces(tx, returned);
 }
 
-/** Tells of links whose last piece was taken. They are locked since `readPieces`. */
+/** Appends an event to links whose last piece was taken. `readPieces` has locked them. */
 export async function tellSoldOut(tx: Tx, soldOut: ReturnType<Pieces['soldOut']>, at: Date): Promise<void> {
   if (soldOut.size === 0) return;
   for (const link of await findLinks(tx, [...soldOut.keys()])) {
@@ -64,7 +64,7 @@ export async function tellSoldOut(tx: Tx, soldOut: ReturnType<Pieces['soldOut']>
 }
 
 /**
- * The stock that limits a payment: undefined if it has no link, if its link has no stock, or if the payment has ended or has its
+ * The stock that limits a payment. Undefined if the payment has no link, its link has no stock, or the payment has ended or has its
  * piece.
  */
 export async function findStockFor(

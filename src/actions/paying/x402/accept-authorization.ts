@@ -21,26 +21,29 @@ import { AGENT } from './list-requirements.ts';
 
 export type AcceptDeps = OpenDepositDeps & { readonly movePayment: PaymentMover };
 
-/** An accepted authorization: who pays into which deposit address. */
+/** An accepted authorization: the payer and the deposit address. */
 export interface Authorized {
   readonly deposit: OpenedDeposit;
   readonly payer: string;
 }
 
 export type Acceptance =
-  /** Stored, now or by an earlier request. From here on rows drive everything. */
+  /** Stored, now or by an earlier request. From here on the workers continue from the rows. */
   | { readonly is: 'accepted'; readonly authorized: Authorized }
-  /** Not stored, and never carried out by us. The reason is in the words of x402. */
+  /** Not stored, and never sent by us. The reason is an error code of x402. */
   | { readonly is: 'unfit'; readonly reason: string }
-  /** The payment is being paid, or over. Nothing was stored. Its money may have paid all the same: a stranger may have presented it. */
+  /**
+   * The payment is being paid, or has ended, and nothing was stored. The authorization may have paid it all the same, if a stranger
+   * submitted it to the token.
+   */
   | { readonly is: 'settled'; readonly authorized: Authorized }
-  /** The token calls it used, and it is not known yet for what. Nothing was stored. */
+  /** The token reports the nonce as used, and it is not known yet for which transfer. Nothing was stored. */
   | { readonly is: 'unclear' };
 
 /**
- * Takes a payer's authorization for a payment. A payment takes one at a time; the same one again is the one that was taken.
- * It becomes a due item in the transaction that moves the payment, and nothing is sent before. So whatever happens
- * afterwards, the authorization is known, and its payer is not asked for another one while it may still be carried out.
+ * Accepts a payer's authorization for a payment. A payment accepts one authorization at a time, and repetitions of it. The
+ * authorization becomes a due item in the transaction that moves the payment, and nothing is sent before that. So it is always
+ * known afterwards, and its payer is not asked for another one while it may still be carried out.
  */
 export async function acceptAuthorization(
   deps: AcceptDeps,
@@ -77,7 +80,7 @@ export async function acceptAuthorization(
   await script.onConfirm?.();
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${payer}`]);
   const verdict = await chain.judge(item, paying.signature, relayer);
-  // A stranger may have presented it to the token. Then its transfer is seen, and it is taken like any other one.
+  // A stranger may have submitted the authorization to the token. Then its transfer is known, and it is accepted like any other.
   const use = verdict.is === 'used' ? await useOf(deps, chain, { deposit, item, commitment }) : undefined;
   if (use === 'unclear') return { is: 'unclear' };
   const isTaken = use === 'arrived';
@@ -128,7 +131,7 @@ export async function acceptAuthorization(
   return isSame ? { is: 'accepted', authorized } : { is: 'settled', authorized };
 }
 
-/** The form of EIP-3009 that the token has. */
+/** The form of EIP-3009 that the token supports. */
 function methodFor(asset: string): AuthorizedMethod | undefined {
   const method = findAsset(asset)?.pay?.method;
   if (method === 'eip3009-vrs') return 'deposit-vrs';
@@ -153,8 +156,8 @@ function authorizedItem(
 }
 
 /**
- * Compares an authorization with those that the payment has taken. One with the same signature or the same identifier is the
- * same. The signature of one that is over was deleted, so a repetition of it is a new one.
+ * Compares an authorization with those that the payment has accepted. The same signature or the same identifier means the same
+ * authorization. The signature of an ended authorization was deleted, so its repetition counts as new.
  */
 async function findKnown(
   { db }: AcceptDeps,
@@ -177,7 +180,7 @@ function identifierTaken(): ApiError {
   return new ApiError('idempotency_conflict', 'The payment-identifier was used by another account.');
 }
 
-/** The account that would send the transaction, if payments are taken on the network. */
+/** The account that would send the transaction. Throws if no payments are taken on the network, or the merchant is stopped. */
 async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string): Promise<string | undefined> {
   const networks = await openNetworks(deps, payment.mode);
   const connected = networks.find(({ chain }) => chain.network.chainId === network);
@@ -187,10 +190,10 @@ async function refuseStopped(deps: AcceptDeps, payment: Payment, network: string
 }
 
 /**
- * The use of a nonce that the token calls used. Only a transfer of exactly this payer, amount and address shows that the authorization was
- * carried out: its payer may have used the nonce before, and anybody can send other money to the address. It was used for
- * something else if that is proved at a final block: less than the amount has ever come to the address. Until then nobody is
- * asked for another one.
+ * The use of a nonce that the token reports as used. `arrived`: a transfer of exactly this payer, amount and address is known.
+ * Anything less proves nothing, because the payer may have used the nonce before, and anybody can send other money to the address.
+ * `elsewhere`: at a final block less than the amount has ever come to the address, so the nonce was used for another transfer.
+ * Until either is proved, nobody is asked for another authorization.
  */
 async function useOf(
   { db }: AcceptDeps,
@@ -200,7 +203,7 @@ async function useOf(
   const { network, asset, address } = deposit;
   const { payer: sender, amount } = item;
   const place = { network, commitment: deposit.commitment, asset };
-  // The cursor is read first: it is stored together with the transfers that came before it.
+  // The cursor is read first, because it is stored together with the transfers below it.
   const upTo = (await findDepositCursor(db.sql, network))?.finalNumber ?? -1;
   if ((await findTransferOf(db.sql, { ...place, sender, amount })) !== undefined) return 'arrived';
   if (upTo < 0) return 'unclear';
@@ -216,7 +219,7 @@ async function useOf(
   return finding.value + (totals.get(asset) ?? 0n) < amount ? 'elsewhere' : 'unclear';
 }
 
-/** The finding of the chain in the words of x402. */
+/** The error code of x402 for a finding of the chain. */
 function wordFor(verdict: BadVerdict): string {
   const reason = reasonOf(verdict);
   switch (reason) {

@@ -8,12 +8,13 @@ import { type OpenDepositDeps, type OpenedDeposit, openDeposit } from '../open-d
 import { merchantStopped, noExecutor } from '../option-refusals.ts';
 import { readTerms } from '../terms-in-force.ts';
 
-/** The name of a payer by x402. */
+/** The name of a payer that pays by x402. */
 export const AGENT = { name: 'x402', icon: null } as const;
 
 /**
- * The ways to pay a payment by x402: tokens at its price that take authorizations (EIP-3009), each with the deposit address as
- * payee. The first request opens the addresses. A token whose address is refused takes only itself out of the answer.
+ * The ways to pay a payment by x402: tokens at par with its price that accept authorizations (EIP-3009), each with the deposit
+ * address as payee. The first request creates the addresses. A token whose address is refused is left out, without an effect on the
+ * others.
  */
 export async function listRequirements(deps: OpenDepositDeps, payment: Payment): Promise<readonly Requirement[]> {
   if ((await readTerms(deps, payment)).isStopped) throw merchantStopped();
@@ -32,7 +33,7 @@ export async function listRequirements(deps: OpenDepositDeps, payment: Payment):
   return requirements;
 }
 
-/** Undefined for an address of an older contract, which takes no authorizations. */
+/** Undefined for an address of an older contract, which accepts no authorizations. */
 function requirementOf(
   { asset, network, address, item }: OpenedDeposit,
   { id, expiresAt }: Payment,

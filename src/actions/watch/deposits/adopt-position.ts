@@ -13,8 +13,8 @@ interface Adopting {
 }
 
 /**
- * Applies to the lots what an older version had done with the money: its payouts, refunds and floats have spent them, under the
- * ids of then. Returns the lots that the partner was told of, whose names of then stay.
+ * Applies the payouts, refunds and floats of an older version to the lots: they have spent the lots, under the ids of that version.
+ * Returns the lots that were already reported to the partner, which keep their earlier names.
  */
 export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopting): Promise<ReadonlySet<string>> {
   if (adopted.spends.length === 0 && adopted.told.length === 0) return new Set(adopted.named);
@@ -33,7 +33,10 @@ export async function adoptPosition(tx: Tx, { paymentId, adopted, lots }: Adopti
   return new Set(named);
 }
 
-/** The parts of lots that an order of then has taken: payouts and refunds of money that paid, floats of all other. */
+/**
+ * The parts of lots that an order of the older version has taken: payouts and refunds take the money that paid first, floats the
+ * other money first.
+ */
 function partsOf(
   { order, purpose, network, asset, units }: Adopted['spends'][number],
   { paymentId, lots, spent }: { readonly paymentId: string; readonly lots: readonly Lot[]; readonly spent: Spend[] },
@@ -44,7 +47,7 @@ function partsOf(
   const ordered = [...fit.filter(isFirst), ...fit.filter((lot) => !isFirst(lot))];
   let left = BigInt(units);
   return ordered.flatMap(({ id, account, remainder }, index) => {
-    // Units that no lot covers are a debt of the last one: the books of then say that they were spent.
+    // Units that no lot covers are a debt of the last lot, because the books of the older version show them as spent.
     const isLast = index === ordered.length - 1;
     const amount = isLast ? left : least(left, remainder);
     left -= amount;
@@ -54,8 +57,8 @@ function partsOf(
 }
 
 /**
- * Late money of then, in its order, is that of the unexpected lots, in theirs. A row with exactly one lot belongs to it from now
- * on, unless its return has begun. The lots of all others are returned, so that they are not named again.
+ * Assigns the late money of the older version, in its order, to the unexpected lots, in theirs. A row with exactly one lot is
+ * linked to it, unless its return has begun. The result is the ids of the other lots, which must not be reported again.
  */
 async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'lots'>): Promise<string[]> {
   const queue = lots.filter(({ reason }) => reason !== null);

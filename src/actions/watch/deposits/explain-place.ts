@@ -9,21 +9,21 @@ import { blockKey, hear, hearHeights, sayings } from '../../evidence.ts';
 import type { View, Watcher } from '../watcher.ts';
 
 /**
- * The largest movements are proved one by one, by the receipts of their transactions. The balance proves the sum of all
- * others: anybody may send thousands of small ones.
+ * The receipts of their transactions prove the largest movements one by one. The balance proves the sum of all others, because
+ * anybody may send thousands of small ones.
  */
 const MAX_RECEIPTS = 20;
 
-/** The money at a deposit address at a final block, as enough endpoints show it. */
+/** The money at a deposit address at a final block, as enough endpoints report it. */
 export interface Explained {
   readonly is: 'known';
   readonly block: Block;
-  /** True if a single endpoint vouches for it. */
+  /** True if only one endpoint confirms it. */
   readonly isAlone: boolean;
-  /** Movements that are proved now, and those that enough endpoints deny. */
+  /** Movements that are proved now, and movements that enough endpoints deny. */
   readonly proved: readonly StoredMovement[];
   readonly refuted: readonly StoredMovement[];
-  /** By asset: what lies there beyond all that is listed. Negative: so much has left without a sweep. */
+  /** By asset: the balance minus all listed movements and sweeps. Negative if money has left without a sweep. */
   readonly unlisted: ReadonlyMap<string, bigint>;
 }
 
@@ -36,8 +36,8 @@ export type Explanation =
 const OPEN = { is: 'open' } as const;
 
 /**
- * Compares the listed movements of a place with the chain at a block: balances, receipts and times, by two endpoints. The
- * list came from one endpoint and proves nothing.
+ * Compares the listed movements of an address with the chain at a block: balances, receipts and times, from two endpoints. The list
+ * came from one endpoint and proves nothing.
  */
 export async function explainPlace(
   db: Reader,
@@ -82,10 +82,10 @@ export async function explainPlace(
   return { is: 'known', block, isAlone: finding.is === 'alone', proved: [...proved, ...others], refuted, unlisted };
 }
 
-/** One look proves so many small movements at once. */
+/** The maximum number of small movements that one check proves at once. */
 const MAX_REST = 10_000;
 
-/** One endpoint that is enough has listed the movements itself. */
+/** A single endpoint that suffices has listed the movements itself, so it need not confirm them. */
 function isTrusted(chain: Chain): boolean {
   return chain.network.isTrustedAlone === true && chain.witnesses().length === 1;
 }
@@ -98,7 +98,7 @@ interface Ask {
   readonly isTrusted: boolean;
 }
 
-/** The whole testimony of an endpoint about a place. Two that agree have the same key. */
+/** The complete answer of an endpoint about an address. Endpoints that agree have the same key. */
 async function testify(witness: Witness, ask: Ask) {
   const { address, assets, number, named } = ask;
   const hashes = ask.isTrusted ? [] : [...new Set(named.map(({ transactionHash }) => transactionHash))];
@@ -139,7 +139,7 @@ function isSame(a: StoredMovement, b: StoredMovement): boolean {
   return a.transactionHash === b.transactionHash && a.logIndex === b.logIndex;
 }
 
-/** The highest block that is final for an amount, and whether one endpoint alone is enough for it. */
+/** The highest block that is final for an amount, and whether a single endpoint suffices for it. */
 export async function finalNumberFor(
   { chain }: Pick<Watcher, 'chain'>,
   { heights, finalNumber }: View,

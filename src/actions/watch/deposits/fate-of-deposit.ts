@@ -15,8 +15,8 @@ import { withoutLosses } from './read-position.ts';
 type FinalBlock = HeardBlock & { readonly chain: Chain };
 
 /**
- * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever lies there. Enough
- * money makes it paid: its position is computed in the same round, and ends the payment.
+ * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever its balance. Enough money
+ * makes it paid: its position is computed in the same round, and ends the payment.
  */
 export async function fateOfDeposit(
   deps: WatchDeps,
@@ -27,9 +27,9 @@ export async function fateOfDeposit(
   if (view.block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
   const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
   if (deposit === undefined) return { is: 'unclear' };
-  // The list of movements proves nothing. Endpoints may have left some out, so the balance is asked for at this block.
+  // Endpoints may have omitted movements from the list, so the balance is read at this block.
   if (!(await lookAt(deps, watcher, deposit, view))) return { is: 'unclear' };
-  // The payment has ended without it.
+  // The payment has ended without this address.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
   const counted = await countedOf(deps, deposit);
@@ -56,9 +56,9 @@ async function countedOf(
 }
 
 /**
- * True if less than the asked amount has arrived at the deposit address by a final block, and by the transfers that are known
- * in later blocks. For a larger amount two endpoints must say so. On a network that cannot be read, the known transfers
- * decide: the payment was open beside that address before its attempt, too.
+ * True if less than the requested amount has arrived at the deposit address, by a final block and by the known transfers of later
+ * blocks. For a larger amount two endpoints must agree. On a network that cannot be read the known transfers decide, because the
+ * payment was open beside that address before its attempt, too.
  */
 export async function isShortAddress(
   deps: WatchDeps,

@@ -23,8 +23,8 @@ import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts
 import { noticeDeposit } from './notice-deposit.ts';
 
 /**
- * Looks at deposit addresses whose money has moved, and proves what has come up to the highest block that is final for the
- * asked amount. The position of the payment is computed from it afterwards.
+ * Checks deposit addresses whose money has moved, and proves their movements up to the highest block that is final for the
+ * requested amount. The position of the payment is computed from them afterwards.
  */
 export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
@@ -49,7 +49,7 @@ export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View
   );
 }
 
-/** The tokens whose balance is asked for, whatever is listed: a log may have been lost. */
+/** The tokens whose balance is always read, because a log may have been lost. */
 function tokensAt({ network, isSearched }: Look['place'], { asset }: OpenDeposit): readonly string[] {
   const asked = asset.startsWith(`${network}/`) ? [asset] : [];
   if (isSearched !== true) return asked;
@@ -61,11 +61,11 @@ export interface Look {
   readonly place: DepositPlace & { readonly isSearched?: boolean };
   readonly deposit: OpenDeposit;
   readonly number: number;
-  /** True if the word of one endpoint is enough for this amount at this block. */
+  /** True if a single endpoint suffices for this amount at this block. */
   readonly isAloneEnough: boolean;
 }
 
-/** True if the movements and sweeps explain the balance at the block. Everything up to it is proved then. */
+/** True if the movements and sweeps explain the balance at the block. Everything up to the block is then proved. */
 export async function lookAtPlace(
   deps: WatchDeps,
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
@@ -93,9 +93,9 @@ export async function lookAtPlace(
 }
 
 /**
- * Enough endpoints show another amount than the logs. More is a movement without a log. While the payment is open it counts as
- * if it had come in time: a lost log must not end a payment that was paid. Less is a loss: a token that keeps a part, or money
- * that has left without a sweep. Somebody has to look at it.
+ * Enough endpoints report a balance other than the sum of the logs. A surplus is a movement without a log. While the payment is
+ * open it counts as if it had come in time, because a lost log must not end a payment that was paid. A lack is a loss: the token
+ * keeps a part of transfers, or money has left without a sweep. An alert asks a person to examine it.
  */
 async function explainRest(
   tx: Tx,
@@ -124,7 +124,7 @@ async function explainRest(
   else await deleteAlert(tx, alert);
 }
 
-/** The first sweep that took more than logs had brought until then. Money without a log came before it. */
+/** The first sweep that took more than the logs had brought until then. The money without a log came before it. */
 async function firstUnexplained(
   tx: Tx,
   { network, commitment, asset }: { readonly network: string; readonly commitment: string; readonly asset: string },

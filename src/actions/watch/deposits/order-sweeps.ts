@@ -6,17 +6,19 @@ import { endItems, insertItems, itemOf } from '../../../store/chain/items.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import type { PositionFacts } from './read-position.ts';
 
-/** Sweeps have no deadline. Relayers send only items with one. */
+/** Sweeps have no deadline, but relayers send only items with one. */
 const FAR_S = Date.UTC(2100, 0, 1) / 1000;
 
 interface Orders {
   readonly known: PositionFacts;
   readonly lots: readonly Lot[];
-  /** The sweeps that are wanted now. */
   readonly sweeps: readonly Sweep[];
 }
 
-/** Orders sweeps: items that relayers send like any other. One that would find nothing ends: a stranger has swept. */
+/**
+ * Orders sweeps as items, which relayers send like any other. A sweep that would find nothing ends, because a stranger has swept
+ * the address.
+ */
 export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: Date): Promise<void> {
   const places = new Map(
     lots.flatMap((lot) =>
@@ -56,7 +58,7 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
       buyerName: item.buyerName,
       buyerIcon: item.buyerIcon,
       state: 'due',
-      // The contract asks for none.
+      // The contract requires no signature.
       signature: '0x',
       hasCode: false,
       resultsHash: null,
@@ -66,7 +68,7 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
   }
 }
 
-/** The name of the n-th sweep of this money among items. */
+/** The commitment of the n-th sweep of this money, unique among items. */
 function sweepCommitment(commitment: string, { number, asset }: { number: number; asset: string | undefined }): string {
   const name = `sweep ${number} ${commitment}${asset === undefined ? '' : ` ${asset}`}`;
   return `0x${createHash('sha256').update(name).digest('hex')}`;

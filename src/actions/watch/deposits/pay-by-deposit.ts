@@ -7,10 +7,13 @@ import { moveLocked } from '../../paying/move-payment.ts';
 import { buyerOf, confirmedBy, movementEvidence } from './notice-deposit.ts';
 import type { PositionFacts } from './read-position.ts';
 
-/** The evidence names the largest movements. */
+/** The evidence names only the largest movements. */
 const MAX_NAMED = 50;
 
-/** Ends a locked payment as succeeded: enough has come in time, and is proved. Undefined if the payment cannot succeed any more. */
+/**
+ * Ends a locked payment as succeeded, because enough money has come in time and is proved. Undefined if the payment cannot succeed
+ * any more.
+ */
 export async function payByDeposit(
   tx: Tx,
   { payment, ending, known }: { readonly payment: Payment; readonly ending: PaidEnding; readonly known: PositionFacts },
@@ -29,7 +32,7 @@ export async function payByDeposit(
     (fact) => fact.commitment === commitment && fact.network === network && fact.asset === asset,
   );
   const arrived = own.filter(({ is }) => is === 'arrived').reduce((sum, fact) => sum + fact.amount, 0n);
-  // Without a log, after a rebuild or a lost one, the sweep shows where the money came from.
+  // Without a log, after a rebuild or if the log was lost, the sweep is the transaction of the payment.
   const sweep = own.find(({ is }) => is === 'swept');
   const evidence = {
     network,

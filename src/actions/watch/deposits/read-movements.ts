@@ -13,20 +13,20 @@ import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
 
-/** Addresses are watched this long: money may come late, or twice. */
+/** Addresses are watched this long, because money may come late, or twice. */
 const WATCHED_MS = 30 * 86_400_000;
 const MAX_LOADED = 10_000;
 /** No transaction of a request is open this long: PostgreSQL ends its statements and pauses after 15 s each. */
 const COMMITTED_MS = 60_000;
-/** Blocks of one page. Each page is stored with its cursor. */
+/** Blocks in one page. Each page is stored with its cursor. */
 const PAGE = 500;
 /** While no address is watched the cursor follows in steps of this many blocks. */
 const IDLE_STEP = 100;
 
 /**
- * Reads the transfers to deposit addresses, whoever sent them: the new blocks, and once more those that have become final.
- * All tokens and addresses are read together, so the number of calls does not depend on the number of addresses. Returns
- * true if there are more blocks to read.
+ * Reads the transfers to deposit addresses from any sender: of the new blocks, and once more of the blocks that have become final.
+ * All tokens and addresses are read together, so the number of calls does not depend on the number of addresses. Returns true if
+ * there are more blocks to read.
  */
 export async function readMovements(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
   await loadPlaces(deps, watcher);
@@ -35,7 +35,7 @@ export async function readMovements(deps: WatchDeps, watcher: Watcher, view: Vie
   const isIdle = memory.places.byAddress.size === 0;
   if (isIdle && (cursor === undefined || view.finalNumber - cursor.finalNumber < IDLE_STEP)) return false;
   if (isIdle) {
-    // Nobody has been told an address, so nothing can have come to one.
+    // No address was given to anybody, so nothing can have arrived at one.
     const next = { readNumber: view.finalNumber, finalNumber: view.finalNumber };
     await commandOfLeader(deps, lease, (tx) => putDepositCursor(tx, network, next));
     return false;
@@ -60,7 +60,7 @@ export async function readMovements(deps: WatchDeps, watcher: Watcher, view: Vie
   return next.readNumber < view.readNumber || next.finalNumber < view.finalNumber;
 }
 
-/** The cursor after the next page. Blocks that are final come first. */
+/** The cursor after the next page, for both readings. */
 function pageAfter({ readNumber, finalNumber }: DepositCursor, view: View): DepositCursor {
   return {
     readNumber: Math.max(readNumber, Math.min(view.readNumber, readNumber + PAGE)),
@@ -68,21 +68,21 @@ function pageAfter({ readNumber, finalNumber }: DepositCursor, view: View): Depo
   };
 }
 
-/** The first address was handed out before the chain was read for the first time: all known blocks are read. */
+/** The first address was created before the chain was read for the first time, so all known blocks are read. */
 async function firstCursor(deps: WatchDeps, network: string): Promise<DepositCursor> {
   const lowest = (await listSeenBlocks(deps.db.sql, network)).at(-1)?.number ?? 0;
   return { readNumber: lowest - 1, finalNumber: lowest - 1 };
 }
 
 /**
- * Adds new addresses to memory, and drops those whose time is over. A row may be committed after one with a higher number,
- * so those of the last seconds are read in every round.
+ * Loads new addresses into memory, and drops those whose time is over. A row may be committed after a row with a higher number, so
+ * the rows of the last minute are read again in every round.
  */
 async function loadPlaces(deps: WatchDeps, { network, memory: { places } }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
   const since = new Date(nowMs - WATCHED_MS);
   for (const [address, { openedAt }] of places.byAddress) {
-    // They are in the order of their numbers, the oldest first.
+    // The map is in the order of the numbers, the oldest first.
     if (openedAt >= since) break;
     places.byAddress.delete(address);
   }
@@ -127,7 +127,6 @@ async function storable(
   });
 }
 
-/** A transfer in the form of a movement to a place. */
 export function movementOf(
   transfer: Incoming,
   context: { readonly place: DepositPlace; readonly header: Block; readonly payers: readonly TransferByItem[] },

@@ -9,7 +9,7 @@ import { findItemsOf, type StoredItem } from '../../../store/chain/items.ts';
 import { listMovedAssets, listProvedMovements, type StoredMovement } from '../../../store/chain/movements.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
-/** Everything that decides about the money of a payment, as it is stored: its terms, and what the chain has shown. */
+/** All stored facts that decide about the money of a payment: its terms, and the movements and events of the chain. */
 export interface PositionFacts {
   readonly terms: PaymentTerms;
   readonly facts: readonly Fact[];
@@ -47,11 +47,11 @@ export async function readPosition(
     ...items.map((item) => wayOf(item, 'item')),
   ];
   const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
-  // Tokens that are not served are worth nothing to us.
+  // Tokens that are not served have no known value.
   return { terms, facts: facts.filter(({ asset }) => findAsset(asset) !== undefined), deposits };
 }
 
-/** Losses take from the last money at their address. Money that is not there counts for nothing. */
+/** Subtracts losses from the last money at their address, because money that is not there does not count. */
 export function withoutLosses(movements: readonly StoredMovement[]): StoredMovement[] {
   const placeOf = ({ network, commitment, asset }: StoredMovement) => `${network} ${commitment} ${asset}`;
   const lost = new Map<string, bigint>();
@@ -96,8 +96,8 @@ function arrivedFact(movement: StoredMovement, address: string): Fact {
 }
 
 /**
- * The time of an event among the movements of its network. Events are stored without the times of their blocks; the order
- * within a network is that of its blocks, and no earlier movement is later.
+ * The time of an event among the movements of its network. Events are stored without the times of their blocks, so an event gets
+ * the latest time of the movements up to its block, which keeps the order of the blocks.
  */
 function timesOf(movements: readonly StoredMovement[]): (network: string, block: number) => number {
   return (network, block) =>

@@ -7,9 +7,9 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { notePayments } from '../../paying/move-payment.ts';
 
 /**
- * Names money to the partner that the payment did not need: too much, too little, too late, twice, or in another token or on
- * another network. The last two do not wait for the end of the payment, which they cannot pay. Each lot is named once; its
- * amount follows the lot while nobody has asked for its return.
+ * Reports to the partner money that the payment did not need: too much, too little, too late, twice, in another token or on another
+ * network. The last two are reported before the end of the payment, because they cannot pay it. Each lot is reported once; the
+ * reported amount follows the lot until somebody requests its return.
  */
 export async function recordUnexpected(
   tx: Tx,

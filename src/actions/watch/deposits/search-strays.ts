@@ -11,17 +11,15 @@ import { findPayments, lockPayments } from '../../../store/payments/payments.ts'
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
 
-/** The money of an asset at a deposit address. */
 interface MoneyPlace {
   readonly commitment: string;
-  /** The network and the asset of the money. */
   readonly network: string;
   readonly asset: string;
-  /** True if the payment did not ask for it: another asset, or another network. */
+  /** True if the payment did not request it: another asset, or another network. */
   readonly isStray: boolean;
 }
 
-/** Money that lies at a deposit address now, as one endpoint shows it. */
+/** The present money at a deposit address, as one endpoint reports it. */
 export interface FoundMoney extends MoneyPlace {
   readonly address: string;
   readonly units: string;
@@ -30,10 +28,10 @@ export interface FoundMoney extends MoneyPlace {
 }
 
 export type Fate =
-  /** It can be swept, or will count for its payment. */
+  /** The money can be swept, or will count for its payment. */
   | 'sweepable'
   | 'counts'
-  /** The reason why it is not swept. */
+  /** The reasons why the money is not swept. */
   | 'too_little'
   | 'coin'
   | 'no_contract'
@@ -44,15 +42,15 @@ export interface SearchReport {
   readonly paymentId: string;
   readonly addresses: number;
   readonly found: readonly FoundMoney[];
-  /** Networks that could not be searched whole. */
+  /** Networks that could not be searched completely. */
   readonly unsearched: readonly string[];
-  /** True if the money that can be swept is being swept from now on. */
+  /** True if the sweepable money was marked to be swept. */
   readonly isOrdered: boolean;
 }
 
 export interface SearchInput {
   readonly paymentId: string;
-  /** CAIP-2. All connected networks if undefined. */
+  /** In the form of CAIP-2. Undefined for all connected networks. */
   readonly network: string | undefined;
   readonly isSweep: boolean;
   readonly actor: string;
@@ -61,8 +59,8 @@ export interface SearchInput {
 type SearchDeps = CommandDeps & { readonly chains: Chains; sweepFrom(network: string): bigint | undefined };
 
 /**
- * Searches every network for money at the deposit addresses of a payment: the addresses are the same on all of them. Nobody
- * watches other networks, because nothing should come there. To sweep, the money is only marked: the watcher of its
+ * Searches every network for money at the deposit addresses of a payment: the addresses are the same on all networks. No watcher
+ * reads the other networks, because nothing should arrive there. With `isSweep` the money is only marked: the watcher of its
  * network proves it, books it, and orders the sweep.
  */
 export async function searchStrays(deps: SearchDeps, input: SearchInput): Promise<SearchReport> {

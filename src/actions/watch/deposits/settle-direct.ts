@@ -5,7 +5,7 @@ import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 
-/** Notes the transfer to the merchant, once all money that paid is swept to the merchant's own account. */
+/** Records the transfer to the merchant, once all money that paid is swept to the merchant's own account. */
 export async function settleDirect(
   tx: Tx,
   { payment, ending, lots }: { readonly payment: Payment; readonly ending: PaidEnding; readonly lots: readonly Lot[] },

@@ -32,12 +32,11 @@ import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected } from './record-unexpected.ts';
 import { settleDirect } from './settle-direct.ts';
 
-/** The settings that decide about positions, and the final times of the networks. */
 export interface PositionDeps {
   readonly settings: WatchDeps['settings'];
 }
 
-/** Computes the money of payments anew whose facts have changed. */
+/** Recomputes the money of payments whose facts have changed. */
 export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
   await eachApart(
@@ -54,8 +53,8 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
 }
 
 /**
- * The same as a part of a transaction about several payments. The caller has marked the position as stale: if it cannot be
- * computed it stays so, and the other payments and the cursor go on.
+ * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it cannot
+ * be computed it stays so, and the other payments and the cursor go on.
  */
 export async function settleOrLeaveStale(
   tx: Tx,
@@ -72,9 +71,9 @@ export async function settleOrLeaveStale(
 }
 
 /**
- * The one path of money that arrives: reads all facts of a payment, judges it, computes its lots, books the difference to
- * what was booked before, names unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change
- * facts and come here. It is one transaction, so nothing of it is ever half done.
+ * The only path of arriving money: reads all facts of a payment, judges it, computes its lots, books the difference to the earlier
+ * entries, reports unexpected money, and orders sweeps. Watching, reorgs, rebuilds and searches only change facts and then call
+ * this. It is one transaction, so no part is ever missing.
  */
 async function settlePosition(
   tx: Tx,
@@ -122,7 +121,7 @@ interface Judged {
   readonly ending: Ending | undefined;
 }
 
-/** The ending that is stored, or the one that the facts show now. A payment that is paid by them succeeds here. */
+/** The stored ending, or else the ending that follows from the facts now. A payment that they pay succeeds here. */
 async function endingOf(
   tx: Tx,
   ask: {
@@ -200,7 +199,7 @@ function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]
   return own.length === 0 ? undefined : { block, transaction: last?.transaction ?? own.at(-1)?.transaction ?? '' };
 }
 
-/** The rules of sweeps. Money of listed senders waits for a person, unless it is dust. */
+/** The rules of sweeps. Money of screened senders waits for a person, unless it is dust. */
 function rulesOf({ settings }: PositionDeps, lots: readonly Lot[], returning: ReadonlySet<string>): PayoutRules {
   return {
     stopped: new Set(lots.filter(({ isScreened }) => isScreened).map(({ id }) => id)),

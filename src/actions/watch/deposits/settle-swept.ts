@@ -9,14 +9,14 @@ import type { View, WatchDeps, Watcher } from '../watcher.ts';
 import { settleOrLeaveStale } from './settle-position.ts';
 
 /**
- * Payments of one transaction. Strangers can sweep any number of addresses in a block; a page keeps their payments locked for a
- * moment only.
+ * Payments in one transaction. Strangers can sweep any number of addresses in a block; a small page locks their payments only for a
+ * moment.
  */
 const PAGE = 20;
 
 /**
- * Applies proved sweeps, of ours or of strangers: they are marked as decided, which makes them facts of their payments, and the
- * positions are computed in the same transaction. So the books never lack a sweep that is decided.
+ * Applies proved sweeps, ours and those of strangers: they are marked as decided, which makes them facts of their payments, and the
+ * positions are computed in the same transaction. So the books never lack a decided sweep.
  */
 export async function settleSwept(
   deps: WatchDeps,
@@ -36,7 +36,7 @@ export async function settleSwept(
       await endSweepsBy(tx, network, sweeps.map(carriedOut), at);
       const decided = sweeps.map(({ event }) => ({ ...event, problem: null }));
       await markDecided(tx, network, decided, at);
-      // A served token may have been swept before its transfer was read: the places are looked at, too.
+      // A served token may have been swept before its transfer was read, so the addresses are checked, too.
       await markPlacesStale(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
       await markPositionsStale(tx, page, at);
       for (const paymentId of page) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);

@@ -18,13 +18,13 @@ import { findShown } from './signable-refund.ts';
 
 export interface SignedInput {
   readonly refundId: string;
-  /** The wallet's answer: a signature, or the hash of a transaction in coin. */
+  /** The wallet's answer: a signature, or for native coin the hash of the transaction. */
   readonly result: string;
-  /** The actor: `key:<id>` or `app:<id>`. */
+  /** `key:<id>` or `app:<id>`. */
   readonly actor: string;
 }
 
-/** A signature, with the item that was handed out for it. */
+/** A signature with the item that was given to the wallet. */
 interface Given extends SignedInput {
   readonly item: StoredItem;
   readonly chain: Chain;
@@ -32,8 +32,8 @@ interface Given extends SignedInput {
 }
 
 /**
- * Takes what the wallet of the merchant's account has answered, and returns the refund after that. A valid signature becomes
- * a due item, and the relayer sends it like a payment. A repeated request finds the refund under way.
+ * Accepts the answer of the wallet of the merchant's account, and returns the refund after that. A valid signature becomes a due
+ * item, which the relayer sends like a payment. A repeated request finds the refund under way.
  */
 export async function acceptSignature(deps: OfferDeps, input: SignedInput): Promise<ShownRefund> {
   const { refundId, result } = input;
@@ -57,7 +57,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
   const { commitment, network, deadline } = item;
   const verdict = await chain.judge(itemOf(item), result, sender);
   if (verdict.is === 'used') {
-    // Its holder had it carried out without us. The watcher does the rest.
+    // The holder of the signature had it carried out without us. The watcher does the rest.
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments: [commitment] });
     if (paid.has(commitment)) return;
   }
@@ -68,7 +68,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
     const outgoing = await lockOutgoing(tx, refundId);
     await lockRefund(tx, refundId);
     const refund = await lockFreeRefund(tx, { id: refundId, now });
-    // Another request brought the same signature, or its item ran out.
+    // Another request brought the same signature, or the item has expired.
     if (outgoing?.commitment !== commitment || outgoing.isDue) return;
     if (refund?.state !== 'awaiting_funds') throw new ApiError('invalid_state', 'The refund cannot be paid now.');
     refuseListed(deps.screening, refund);
@@ -81,8 +81,8 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
 }
 
 /**
- * Stores the hash of the transaction. It is a hint. The refund is being sent as soon as an endpoint shows a transaction of the
- * account with exactly the calldata that was handed out.
+ * Stores the hash of the transaction as a hint. The refund becomes `sending` as soon as an endpoint shows a transaction of the
+ * account with exactly the calldata that we gave to the wallet.
  */
 async function noteTransaction(deps: OfferDeps, given: Given): Promise<void> {
   const { item, chain, result, resultsHash, refundId } = given;

@@ -10,9 +10,9 @@ import { provingAssets } from '../../../own-transfer.ts';
 import type { SubjectKeyDeps } from '../../../subject-keys.ts';
 
 /**
- * True if the chain shows that the merchant's account has paid a refund with this id, and the database does not know it: it
- * was restored from an older backup. The refund is then neither covered nor offered, until `rebuild` has stored the transfer.
- * The account can pay anybody with any id, so only a transfer to the payer, or to the refund's destination, counts.
+ * True if the chain shows that the merchant's account has paid a refund with this id, and the database, restored from an older
+ * backup, does not know it. The refund is then neither covered nor offered until `rebuild` has stored the transfer. The account can
+ * pay anybody with any id, so only a transfer to the payer, or to the refund's recipient, counts.
  */
 export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, at: Date): Promise<boolean> {
   const { id, paymentId, network } = refund;

@@ -29,23 +29,22 @@ export interface OfferDeps extends CommandDeps, RowKeyDeps, SubjectKeyDeps {
   readonly config: { readonly signedRefundFees: 'keep' | 'return' };
 }
 
-/** The requests to the wallet of the merchant's account. */
 export interface SignatureRequest {
   readonly requests: readonly WalletRpc[];
   /** The last moment at which the signature is accepted. */
   readonly expiresAt: Date;
 }
 
-/** Long enough to find the wallet. Short, because nothing else can pay the refund meanwhile. */
+/** Long enough to fetch the wallet, but short, because nothing else can pay the refund meanwhile. */
 const LIFE_MS = 20 * 60_000;
-/** The time that a relayer needs to send the signature. */
+/** The time that a relayer needs to send the item. */
 export const LEAST_LEFT_MS = 60_000;
 const SURVEY_TIMEOUT_MS = 5_000;
 
 /**
- * Asks the account that received the payment to sign for a refund. Its item is stored before it is handed out: from then on
- * its holder can have it carried out, with or without returning the signature here. So until the chain proves that it ran
- * out, no float covers the refund, and every further caller gets the same item.
+ * Asks the account that received the payment to sign for a refund. The item is stored before the wallet gets it, because the holder
+ * of the account can then have it carried out without returning the signature here. So no float covers the refund until the chain
+ * proves that the item has expired, and every further caller gets the same item.
  */
 export async function offerRefund(deps: OfferDeps, id: string): Promise<SignatureRequest> {
   const refund = await findSignable(deps, id);
@@ -66,7 +65,7 @@ export async function offerRefund(deps: OfferDeps, id: string): Promise<Signatur
   return { requests: walletRequests(connected.chain, item, allowance), expiresAt };
 }
 
-/** The merchant pays the whole amount, the fee included: the recipient gets everything by one transfer. */
+/** The merchant pays the whole amount including the fee, so that the recipient gets everything in one transfer. */
 function itemFor(refund: Signable, { feeAccount }: ConnectedChain, collector: string, nowMs: number): Item {
   const { id: subject, network, asset, method, merchantAccount: payer, recipient } = refund;
   const amount = BigInt(refund.amount);
@@ -81,10 +80,10 @@ interface Storing {
   readonly now: Date;
 }
 
-/** Stores the item. An item that was handed out before is returned instead. */
+/** Stores the item. Returns the earlier item instead if a wallet got one before. */
 async function store(tx: Tx, deps: OfferDeps, { refund, fresh, chain, now }: Storing): Promise<Item> {
   await shareFreezes(tx, deps);
-  // One lock for all ways to pay the refund: floats cover it under the same lock.
+  // Floats cover the refund under the same lock, so only one of the two ways pays.
   await lockRefund(tx, refund.id);
   const locked = await lockFreeRefund(tx, { id: refund.id, now });
   if (locked?.state !== 'awaiting_funds') throw changedMeanwhile();
@@ -113,7 +112,7 @@ async function offeredBefore(tx: Tx, { signer, commitment, deadline }: Outgoing,
   return itemOf(item);
 }
 
-/** Write access to the database must not be enough to have a merchant pay a thief. */
+/** Write access to the database must not suffice to make a merchant pay a thief. */
 async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
   if (isOwnRefund(deps, refund)) return;
   const { id, mac, recipient, paymentId } = refund;
@@ -126,7 +125,7 @@ async function refuseForged(deps: OfferDeps, refund: Signable): Promise<void> {
   throw new ApiError('invalid_state', 'The refund is checked by the operator.');
 }
 
-/** The allowance of Permit2. Refuses while the account could not pay, or the recipient could not receive. */
+/** Returns the Permit2 allowance. Throws if the account could not pay, or the recipient could not receive. */
 async function refuseUnable(chain: Chain, { merchantAccount, asset, recipient, amount }: Signable): Promise<bigint> {
   const ask = { payers: [merchantAccount], assets: [{ asset, recipient }], timeoutMs: SURVEY_TIMEOUT_MS };
   const { holdings, unreceivable, faults } = await chain.survey(ask);

@@ -21,8 +21,8 @@ const MAX_RETURNED = 200;
 const LOOK_AGAIN_MS = 60_000;
 
 /**
- * Moves the fees of final refunds that merchants have signed for from the operator's float to the merchants' floats. A fee
- * that the float does not cover waits. Returns true if there are more.
+ * Moves the fees of final refunds that merchants have signed for from the operator's float to the merchants' floats. A fee that the
+ * operator's float does not cover waits. Returns true if there are more.
  */
 export async function returnFees(deps: CommandDeps): Promise<boolean> {
   const now = new Date(deps.world.clock.nowMs());
@@ -38,7 +38,7 @@ export async function returnFees(deps: CommandDeps): Promise<boolean> {
 async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   const outgoing = await lockOutgoing(tx, id);
   const units = BigInt(outgoing?.feeReturn ?? '0');
-  // Another node has returned it, or a deep reorg has taken the refund back.
+  // Another node has returned the fee, or a deep reorg removed the refund.
   if (outgoing?.state !== 'paid' || outgoing.merchantId === null || units === 0n) return;
   const { network, asset, merchantId } = outgoing;
   const reference = feeReference(id);
@@ -46,7 +46,7 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   const parts = [{ owner: OPERATOR_FLOAT, units }];
   const floats = await lockFloats(tx, asset, [merchantId, OPERATOR_FLOAT]);
   const account = floats.find(({ owner }) => owner === OPERATOR_FLOAT)?.account ?? null;
-  // All of a float is on one account.
+  // The whole float of a merchant is on one account, so a fee from another account waits.
   if (floats.some((float) => float.owner === merchantId && isElsewhere(float, account))) return;
   const taken = await takeFromFloats(tx, { ...change, kind: 'covered', parts, payer: account }, at);
   if (!taken.ok) return;
@@ -57,7 +57,7 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   await deleteAlert(tx, { name: 'outgoing_refused', subject: reference });
 }
 
-/** The books refuse it. It comes again later, and others go on. */
+/** The books refuse the fee. It is tried again later, and others go on. */
 async function postponeFee(tx: Tx, { id, error }: { readonly id: string; readonly error: unknown }, at: Date) {
   await postponeFeeReturn(tx, { id, retryAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
   const cause = error instanceof Error ? error.message : String(error);
@@ -65,15 +65,15 @@ async function postponeFee(tx: Tx, { id, error }: { readonly id: string; readonl
   await upsertAlert(tx, { name: 'outgoing_refused', subject: feeReference(id), message, lastSeen: at });
 }
 
-/** Not the refund's own position in the books, and not its cover: those are compared with the chain. */
+/** A separate reference, because the refund's own entries and cover are compared with the chain. */
 function feeReference(id: string): string {
   return `${id}/fee`;
 }
 
 /**
- * A deep reorg has taken a signed refund for good, so its fee goes back from the merchant's float to the operator's. If the
- * merchant has used it meanwhile, the rest is the operator's loss, and an alert tells. The fee is returned again if the refund
- * is carried out again.
+ * A deep reorg removed a signed refund for good, so its fee goes back from the merchant's float to the operator's. If the merchant
+ * has used the fee meanwhile, the rest is the operator's loss, which an alert reports. The fee is returned again if the refund is
+ * carried out again.
  */
 export async function takeFeeBack(tx: Tx, outgoing: Outgoing, at: Date): Promise<void> {
   const { id, network, asset, merchantId } = outgoing;

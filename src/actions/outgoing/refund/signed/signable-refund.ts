@@ -5,10 +5,9 @@ import type { CommandDeps } from '../../../command.ts';
 import { HOLD_TEXTS } from '../held-cover.ts';
 import { refundNotFound } from '../retry-refund.ts';
 
-/** A refund whose merchant may sign for it now. */
 export type Signable = ShownRefund & { readonly merchantAccount: string };
 
-/** The refund, or the reason why its merchant cannot sign for it now. */
+/** Throws the reason if the merchant cannot sign for the refund now. */
 export async function findSignable(deps: CommandDeps, id: string): Promise<Signable> {
   const refund = await findShown(deps, id);
   const { merchantAccount } = refund;
