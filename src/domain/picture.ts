@@ -1,7 +1,7 @@
 import type { ImageType } from './image-type.ts';
 
 export interface Picture {
-  /** Names the bytes, so that a name never means another picture. */
+  /** The hash of the bytes. It is part of the URL, so a URL never shows another picture. */
   readonly hash: string;
   readonly type: ImageType;
   readonly bytes: Uint8Array;

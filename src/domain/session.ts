@@ -11,9 +11,9 @@ const DAY_MS = 24 * HOUR_MS;
 export const IDLE_MS = 12 * HOUR_MS;
 /** A session ends at this age, used or not. */
 export const SESSION_MS = 7 * DAY_MS;
-/** The same for a session that a one-time link began, until a passkey is shown. */
+/** The maximum age of a session that began with a one-time link, until a passkey is shown. */
 export const LINK_SESSION_MS = 12 * HOUR_MS;
-/** After a passkey was shown, sensitive changes need none for this long. */
+/** After a passkey was shown, sensitive changes need no further passkey for this time. */
 export const VERIFIED_MS = 5 * MINUTE_MS;
 export const LINK_MS = 3 * DAY_MS;
 
