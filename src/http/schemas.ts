@@ -4,11 +4,11 @@ import { MERCHANT_STATUSES } from '../domain/merchant.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 
 /**
- * The building blocks of every request and response. They validate, serialise and document: nothing else describes the
- * wire format. `x-rule` is the sentence a client reads when a pattern does not match.
+ * The building blocks of every request and response. They validate, serialise and document: no other code describes the wire
+ * format. `x-rule` is the sentence that a client gets if a pattern does not match.
  */
 
-/** Text people write: any script, but no control characters, no halves of characters, and not only white space. */
+/** Text that people write: any script, but no control characters, no unpaired surrogates, and not only white space. */
 export function textOf(maxLength: number, description: string) {
   return Type.String({
     minLength: 1,
@@ -27,7 +27,7 @@ export function enumOf<const T extends readonly string[]>(values: T, description
   });
 }
 
-/** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
+/** The schema, or null. One `type` array instead of two alternative schemas keeps error messages short. */
 export function nullable<S extends TSchema>(schema: S) {
   const { type, ...rest } = schema as unknown as { type: string; enum?: readonly unknown[] };
   const values = rest.enum && { enum: [...rest.enum, null] };
@@ -60,11 +60,12 @@ export const Timestamp = Type.String({
   examples: ['2026-02-18T09:30:00.000Z'],
 });
 
-/** A picture that is stored and served by the gateway itself. */
+/** A picture that the gateway itself stores and serves. */
 export function pictureField({ maxBytes, size }: { readonly maxBytes: number; readonly size: string }) {
   return Type.String({
     minLength: 1,
-    // Four characters for three bytes. The rest is for pictures that are slightly too large: they are refused by their size.
+    // Base64 has four characters for three bytes. The extra length lets slightly too large pictures pass the schema, so that
+    // they are refused with a message about their size.
     maxLength: Math.ceil(maxBytes / 3) * 4 + 1_000,
     pattern: '^[A-Za-z0-9+/]+={0,2}$',
     'x-rule': 'must be a picture in base64',
@@ -72,7 +73,7 @@ export function pictureField({ maxBytes, size }: { readonly maxBytes: number; re
   });
 }
 
-/** A price as a client sends it. */
+/** A price in a request. */
 export const PriceFields = {
   unit: Type.String({
     minLength: 1,

@@ -2,9 +2,8 @@ import { type Parsed, parseAccount, parseAsset, parseChainId } from '../../domai
 import { parseTimestamp } from '../../domain/timestamp.ts';
 
 /**
- * Forms of text that no pattern can judge. A schema names one in `x-form`, so that one answer lists all broken fields,
- * whether a length, a pattern or a checksum is wrong. A form returns the problem or undefined; it may read the fields
- * beside it.
+ * Checks of text that a pattern cannot express. A schema names one in `x-form`, so that one answer lists all broken fields, for
+ * a wrong length, pattern or checksum alike. A check returns the problem or undefined. It may read the neighbouring fields.
  */
 const FORMS: Readonly<Record<string, (text: string, beside: Beside) => string | undefined>> = {
   'https-url': (text) => (isHttpsUrl(text) ? undefined : 'must be an HTTPS URL'),
@@ -17,7 +16,6 @@ const FORMS: Readonly<Record<string, (text: string, beside: Beside) => string | 
 
 type Beside = Readonly<Record<string, unknown>>;
 
-/** The keyword as Ajv takes it. */
 export const FORM_KEYWORD = {
   keyword: 'x-form',
   type: 'string',
@@ -30,13 +28,13 @@ function validate(form: string, text: string, _schema?: unknown, place?: { reado
   const check = FORMS[form];
   if (check === undefined) throw new Error(`No schema may ask for the form ${form}: there is none.`);
   const message = check(text, place?.parentData ?? {});
-  // Ajv reads the errors from this property.
+  // Ajv reads the errors of a keyword from this property.
   validate.errors = message === undefined ? [] : [{ keyword: 'x-form', message, params: {} }];
   return message === undefined;
 }
 validate.errors = [] as { keyword: string; message: string; params: Record<string, never> }[];
 
-/** Credentials in a URL that others will see are a mistake. */
+/** Credentials in a URL are refused, because others will see the URL. */
 function isHttpsUrl(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === 'https:' && url.username === '' && url.password === '';

@@ -13,7 +13,6 @@ import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts'
 const READ = { scheme: 'person', scope: 'audit:read' } as const;
 const LIMIT = 50;
 
-/** The changes that people and keys have made. */
 export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/audit-log', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { actor, action, subject, cursor, limit = LIMIT } = request.query;
@@ -48,7 +47,6 @@ function openBefore(deps: HttpDeps, query: string, cursor: string): string {
   return id;
 }
 
-/** Names of people and labels of keys, by actor. */
 async function namesOf(db: Reader, entries: readonly StoredAuditEntry[]): Promise<ReadonlyMap<string, string>> {
   const idsOf = (kind: string) =>
     entries.flatMap(({ actor }) => (actor.startsWith(`${kind}:`) ? [actor.slice(kind.length + 1)] : []));

@@ -14,7 +14,9 @@ import { several, splitCommas } from '../entry/payment-query.ts';
 import { Cursor, enumOf, limitOf, NextCursor } from '../schemas.ts';
 import { LateMoneyBody, viewLateMoney } from '../views/late-money.ts';
 
-/** Returns name an account, so the rarer right is that of destinations. The handler checks `refunds:write` as well. */
+/**
+ * A return names an account, so it needs the stricter right: that of destinations. The handler checks `refunds:write` as well.
+ */
 const WRITE = {
   scheme: 'partner',
   merchant: 'header',

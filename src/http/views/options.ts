@@ -35,7 +35,7 @@ const WalletRpcBody = Type.Object({
   params: Type.Array(Type.Unknown()),
 });
 
-/** A union of two, discriminated by `type`. The serialiser writes it as it is. */
+/** A union that is discriminated by `type`. The serialiser writes it unchanged. */
 const ActionBody = Type.Unsafe<OptionAction>({
   type: 'object',
   required: ['type', 'data'],
