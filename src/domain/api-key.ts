@@ -21,7 +21,6 @@ export function parseApiKey(text: string): { mode: Mode } | undefined {
   return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { mode: mode as Mode } : undefined;
 }
 
-/** The hash that is stored in place of the key. */
 export function hashApiKey(text: string): string {
   return hash('sha256', text, 'hex');
 }

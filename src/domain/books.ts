@@ -58,7 +58,7 @@ export type EntryKind =
   | 'deposited'
   | 'swept'
   | 'unswept'
-  /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
+  /** Written once by a migration: moves entries from a wrong SLIP-44 number of a coin to the right one. */
   | 'coin_renamed';
 
 /** Accounts of the books whose money is on the operator's intermediate account, regardless of its owner. */
@@ -81,9 +81,7 @@ export const ACCOUNTS = {
   payable: (merchantId: string) => `${INTERMEDIATE}payable/${merchantId}`,
   /** Set aside for refunds. */
   refunds: `${INTERMEDIATE}refunds`,
-  /**
-   * Money in payouts, refunds and returns that are not final yet. Until then it is still on the intermediate account.
-   */
+  /** Money in payouts, refunds and returns that are not final yet, so it is still on the intermediate account. */
   outgoing: `${INTERMEDIATE}outgoing`,
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
   /** Unexpected money: nobody asked for it. */
@@ -168,9 +166,7 @@ export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/**
- * The only code that splits a payment into fee and net amount. `isStray`: older versions booked late money as unexpected money.
- */
+/** The only code that splits a payment into fee and net amount. `isStray`: older versions booked late money as unexpected. */
 function gains(item: BookedItem, isStray: boolean): Line[] {
   const held = isStray ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
   return [
@@ -238,10 +234,7 @@ export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): 
   return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
 }
 
-/**
- * Returns the operator's fee of a refund that the merchant's account has paid: from the operator's float to the merchant's
- * float.
- */
+/** Returns the fee of a refund that the merchant's account paid: from the operator's float to the merchant's float. */
 export function signedFeeEntry(about: Refund, units: bigint): Entry {
   const { float } = ACCOUNTS;
   return transfer('refund_fee_returned', about, units, float(OPERATOR_FLOAT), float(about.merchantId));

@@ -75,7 +75,7 @@ export function parseAccount(text: string): Parsed<Account> {
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
 
-/** The CAIP-2 chain of an account, without a check of the address; undefined when the text has none. */
+/** The CAIP-2 chain of an account, without a check of the address. Undefined if the text has none. */
 export function chainIn(account: string): string | undefined {
   return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
 }
@@ -113,9 +113,7 @@ interface Family {
   readonly readAddress: (text: string) => Parsed<string>;
 }
 
-/**
- * The longest id that the CAIPs allow has 179 characters. The bound is checked first, so that no pattern runs on a long text.
- */
+/** The longest id of the CAIPs has 179 characters. The bound is checked first, so that no pattern runs on a long text. */
 const MAX_LENGTH = 256;
 
 const ASSET_EXAMPLE = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';

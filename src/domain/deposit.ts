@@ -3,10 +3,7 @@ import { feeShare, unboundedShare } from './money/fee-share.ts';
 /** An address is offered only if this much time is left, because a transfer takes a while. */
 export const LEAST_LEFT_MS = 120_000;
 
-/**
- * The least amount that pays, by the operator's tolerance in hundredths of a percent. The tolerance applies only after the
- * deadline.
- */
+/** The least amount that pays, by the operator's tolerance. The tolerance applies only after the deadline. */
 export function leastPaid(asked: bigint, toleranceBasisPoints: number): bigint {
   return asked - (asked * BigInt(toleranceBasisPoints)) / 10_000n;
 }

@@ -56,8 +56,7 @@ export function feeFloor(terms: FeeTerms, unit: string): bigint {
   const covers = (amount: bigint) => coversFee(terms, unit, amount);
   let low = 1n;
   let high = fixedPart(terms, unit) + 1n;
-  // With a percentage below 100, every amount above a covered amount is covered. So a doubling and a bisection find the
-  // smallest.
+  // With a percentage below 100, every amount above a covered one is covered, so a bisection finds the smallest.
   for (let steps = 0; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 2n;
   while (low < high) {
     const middle = (low + high) / 2n;

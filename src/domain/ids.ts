@@ -109,7 +109,7 @@ export function payoutIdOf(paymentId: string): string {
   return markedId('pout_', idBytes(paymentId));
 }
 
-/** The id of a refund, by its number within its payment. */
+/** `number` counts the refunds of the payment from 1. */
 export function refundIdOf(paymentId: string, number: number): string {
   if (!Number.isInteger(number) || number < 1 || number > MAX_REFUNDS) {
     throw new RangeError(`a payment has no refund ${number}`);

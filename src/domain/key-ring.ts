@@ -1,5 +1,2 @@
-/**
- * The keys of one purpose, the newest first. New values are made with the newest key. Older keys only open or verify values
- * that were made with them.
- */
+/** The keys of one purpose, the newest first. The newest makes new values. Older keys only open or verify their own values. */
 export type KeyRing = readonly [newest: Uint8Array, ...older: Uint8Array[]];

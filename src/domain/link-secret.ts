@@ -8,7 +8,6 @@ export function linkSecret([key]: KeyRing, text: string): string {
   return mac(key, text).toString('base64url');
 }
 
-/** True if one of the keys gives this secret for the text. */
 export function isLinkSecret(keys: KeyRing, text: string, secret: string): boolean {
   const bytes = Buffer.from(secret, 'base64url');
   // Base64 has several spellings of the same bytes; only the canonical one is accepted.

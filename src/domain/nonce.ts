@@ -44,9 +44,7 @@ export function isOutside({ said }: HeardNonce, { last, lastFinal }: JournalNonc
   return said !== undefined && (last === undefined || said > last + 1 || said <= (lastFinal ?? -1));
 }
 
-/**
- * Treats two answers of the only endpoint, about its newest block and about a final block, like the answers of two endpoints.
- */
+/** Treats two answers of the only endpoint, about its newest and about a final block, like the answers of two endpoints. */
 export function withFinal(heard: HeardNonce, atFinal: number): HeardNonce {
   const said = heard.said ?? atFinal;
   return { ...heard, atLeast: Math.min(said, atFinal), atMost: Math.max(said, atFinal) };

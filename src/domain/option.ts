@@ -109,9 +109,7 @@ type Sealed = [
 
 const STEP_LETTERS = { transaction: 't', signature: 's' } as const satisfies Record<Step, string>;
 
-/**
- * Each payment has its own key. An id opens for no other payment, and the number of random nonces under one key stays small.
- */
+/** Each payment has its own key, so an id opens for no other payment, and one key is used with few random nonces. */
 function keyOfPayment(key: Uint8Array, paymentId: string): Uint8Array {
   return createHmac('sha256', key).update(paymentId).digest();
 }
@@ -135,9 +133,7 @@ const MINED_RATE_S = 300;
  * signature blocks the payment.
  */
 const AT_PAR_S = 600;
-/**
- * A signature is valid for this much longer than its option, so that a payment accepted at the last moment can still be sent.
- */
+/** A signature is valid for this much longer than its option, so that a payment of the last moment can still be sent. */
 const SENDING_S = 120;
 /** If less time is left, the payer's action would come too late. */
 const LEAST_LEFT_S = 60;
@@ -184,10 +180,7 @@ function lifeS({ needsTransaction, isRateBound }: Pick<OptionTimesInput, 'needsT
   return isRateBound ? rateS : AT_PAR_S;
 }
 
-/**
- * The chain accepts a payer's own transaction until its deadline, so the deadline must not be later than the expiry of the
- * price.
- */
+/** The chain accepts a payer's own transaction until its deadline, so the deadline must not be after the end of the price. */
 function deadlineOf(method: ItemMethod, expiresAtS: number): number {
   return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;
 }
@@ -238,10 +231,7 @@ export interface Ranked {
   readonly etaS: number;
 }
 
-/**
- * The best option first: without an exchange rate, then without a transaction of the payer, then on a quicker network, which
- * also costs less.
- */
+/** Best first: without an exchange rate, without a transaction of the payer, on a quicker network, which also costs less. */
 export function compareRank(a: Ranked, b: Ranked): number {
   return (
     Number(b.isAtPar) - Number(a.isAtPar) || Number(a.needsTransaction) - Number(b.needsTransaction) || a.etaS - b.etaS

@@ -48,7 +48,6 @@ function firstFacts({ createdAt, amountUnit, amountValue }: Created): PaymentFac
   };
 }
 
-/** The facts of a payment after an event. */
 export function factsAfter(
   payment: PaymentFacts & Created,
   event: PaymentEvent,
@@ -89,9 +88,7 @@ function paidBy({ buyer, token }: { readonly buyer: Buyer; readonly token: Token
   };
 }
 
-/**
- * A wallet may spell its address in lower case. Payments store the canonical spelling, so that each customer is counted once.
- */
+/** Wallets may spell addresses in lower case. The canonical spelling is stored, so that each customer is counted once. */
 function inOneSpelling(account: string): string {
   const parsed = parseAccount(account);
   return parsed.ok ? parsed.value.id : account;

@@ -6,7 +6,7 @@ export type LinkStatus = (typeof LINK_STATUSES)[number];
 
 /** Bounded, because every confirmation of a link with a stock counts its pieces. */
 export const MAX_STOCK = 10_000;
-/** The most active links of one merchant. */
+/** The limit of active links per merchant. */
 export const MAX_LINKS = 1_000;
 
 /** The price of a link: fixed, or chosen by the payer between two bounds. In minor units. */
@@ -44,10 +44,7 @@ export function amountFor(price: LinkPrice, typed: string, decimals: number): bi
   return amount !== undefined && amount >= price.minimum && amount <= price.maximum ? amount : undefined;
 }
 
-/**
- * The reference as payers see it. If the link has no reference, its payments have the id of the link, which means nothing to
- * payers.
- */
+/** The reference as payers see it. Without a reference, payments of a link have its id, which means nothing to payers. */
 export function shownReference(referenceId: string): string {
   return isId('plk_', referenceId) ? '' : referenceId;
 }

@@ -7,5 +7,4 @@ export interface Picture {
   readonly bytes: Uint8Array;
 }
 
-/** The most bytes of a logo, uploaded or copied. */
 export const MAX_LOGO_BYTES = 2 * 1024 * 1024;

@@ -100,10 +100,7 @@ function needed({ endpoints, isTrustedAlone }: QuorumRule): number {
   return isTrustedAlone && endpoints === 1 ? 1 : 2;
 }
 
-/**
- * True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for
- * `SILENT_AFTER_MS`.
- */
+/** True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for long. */
 function mayStandAlone(statements: readonly Statement<unknown>[], { endpoints }: QuorumRule): boolean {
   if (endpoints === 1) return true;
   const silent = statements.filter(({ says }) => says === undefined);

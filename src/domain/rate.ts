@@ -17,7 +17,6 @@ export interface QuotedRate extends Pair {
 }
 
 export interface Rate extends QuotedRate {
-  /** The readings from which the rate was computed. */
   readonly readings: readonly Reading[];
 }
 

@@ -38,13 +38,14 @@ export interface Receipt {
   readonly logIndex: string;
   /** The bytes that the chain shows in place of the id. The operator vouches that they mean this id. Only in sealed forms. */
   readonly subject?: string;
-  /** The number of the place where the payer's nonce was used. Only in the sealed form of payments by a Collector. */
+  /**
+   * Where the payer's nonce was used: 0 the Collector, 1 the token, 2 Permit2. Only in the sealed form of payments by a
+   * Collector.
+   */
   readonly nonceSpace?: string;
   /** The refunds that are final on chain, in the order of their numbers. Not in the first form. */
   readonly refunds?: RefundReceipt[];
-  /**
-   * The amount that the transfers and sweeps prove. This field and the next two are only in the forms for deposit addresses.
-   */
+  /** The amount that transfers and sweeps prove. This field and the next two are only in the forms for deposit addresses. */
   readonly arrived?: string;
   readonly transfers?: TransferReceipt[];
   readonly sweeps?: SweepReceipt[];
@@ -99,9 +100,7 @@ export const SEALED_FORM = 'till-receipt/4';
 export const SEALED_DEPOSIT_FORM = 'till-receipt/5';
 export const RECEIPT_FORMS = [RECEIPT_FORM, REFUNDED_FORM, DEPOSIT_FORM, SEALED_FORM, SEALED_DEPOSIT_FORM] as const;
 
-/**
- * The amount that a receipt proves. Sweeps count only up to the asked amount, because they also move money that came too late.
- */
+/** The amount that a receipt proves. Sweeps count only up to the asked amount, because they also move late money. */
 export function provedArrival(asked: bigint, transfers: readonly Part[], sweeps: readonly Part[]): bigint {
   const sent = sumOf(transfers);
   const swept = sumOf(sweeps);

@@ -149,10 +149,7 @@ function amountFor(payment: Share, left: Share, price: bigint): bigint {
   return least(left.amount, convertRoundedDown(price, { numerator: payment.amount, denominator: payment.price }));
 }
 
-/**
- * Rounded up, so that the remaining price is never worth more than the remaining amount. At least one unit of the price stays
- * for the last part.
- */
+/** Rounded up, so that the remaining price is never worth more than the remaining amount. One unit stays for the last part. */
 function priceFor(payment: Share, left: Share, amount: bigint): bigint {
   const price = convertRoundedUp(amount, { numerator: payment.price, denominator: payment.amount });
   return least(price, greatest(0n, left.price - 1n));

@@ -32,12 +32,10 @@ export function isVerified({ verifiedAt }: { readonly verifiedAt: Date }, nowMs:
   return verifiedAt.getTime() + VERIFIED_MS > nowMs;
 }
 
-/** The text of a cookie or a one-time link. */
 export function tokenText(random: Uint8Array): string {
   return Buffer.from(random).toString('base64url');
 }
 
-/** The hash that is stored in place of the token. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }

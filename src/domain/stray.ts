@@ -4,7 +4,7 @@ import { markedId } from './ids.ts';
 /** The position of unexpected money on its chain. */
 export interface StrayPlace {
   readonly network: string;
-  /** The account and the block if the transaction is unknown. */
+  /** A text of the account and the block, if the transaction is unknown. */
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly source: string;

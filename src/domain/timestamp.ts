@@ -21,8 +21,7 @@ export function parseTimestamp(text: string): Parsed<number> {
   date.setUTCFullYear(year, month - 1, day);
   const offsetMs = (sign === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
   const minuteMs = date.getTime() + (hour * 60 + minute) * 60_000 - offsetMs;
-  // A leap second is the last second of a day in UTC. Unix time does not count it, so it becomes the first second of the next
-  // day.
+  // A leap second ends a day in UTC. Unix time does not count it, so it becomes the first second of the next day.
   if (second === 60 && (minuteMs + 60_000) % DAY_MS !== 0) return { ok: false, problem: NO_LEAP };
   const isBetween = /[1-9]/.test(fraction.slice(3));
   return {

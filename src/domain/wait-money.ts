@@ -17,10 +17,7 @@ export interface OutgoingFacts {
   readonly merchantAccount?: string | null;
   /** Set for a refund that cools off, because it goes to another account than the payer's. */
   readonly coolsUntilMs?: number | undefined;
-  /**
-   * The merchant's destination for a held amount, and the time from which held money goes there. Undefined without a
-   * destination.
-   */
+  /** The time from which a held amount goes to the merchant's destination. Undefined without a destination. */
   readonly destination: { readonly heldFromMs: number } | undefined;
 }
 

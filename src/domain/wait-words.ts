@@ -1,7 +1,4 @@
-/**
- * The causes of a wait, with the reason that partners see. Causes on which partners can only act in the same way share one
- * reason.
- */
+/** The causes of a wait, with the reason that partners see. Causes that need the same action of partners share a reason. */
 const REASONS = {
   payer: 'payer',
   coin: 'payer',

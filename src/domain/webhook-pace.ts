@@ -31,7 +31,6 @@ export function newPace(): Pace {
   return { window: FIRST_WINDOW, failures: 0, countedAtMs: 0, pausedUntilMs: 0, latencyMs: 0 };
 }
 
-/** The number of attempts that may be in flight now. */
 export function roomOf({ window, pausedUntilMs }: Pace, nowMs: number): number {
   return nowMs < pausedUntilMs ? 0 : window;
 }
@@ -76,10 +75,7 @@ export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, 
 /** The limits of a partner, for claims or for attempts in flight. */
 export interface PlaceLimits {
   readonly ofPartner: number;
-  /**
-   * Places for each merchant of the partner that the others cannot take, so that no merchant waits for slow receivers of
-   * another.
-   */
+  /** Places for each merchant that no other can take, so that no merchant waits for slow receivers of another. */
   readonly reserved: number;
   /** The limit of the partner including reserved places. */
   readonly withReserved: number;

@@ -58,7 +58,7 @@ export function isGivenUp(failingSinceMs: number, nowMs: number): boolean {
   return nowMs - failingSinceMs >= DISABLED_AFTER_MS;
 }
 
-/** Undefined if the header is missing or unreadable. It has seconds or a date. */
+/** The wait in the header, as seconds or a date. Undefined if the header is missing or unreadable. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND_MS;

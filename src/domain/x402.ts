@@ -98,7 +98,6 @@ export function timeoutS(expiresAtMs: number, nowMs: number): number {
   return Math.min(MAX_TIMEOUT_S, Math.floor((expiresAtMs - nowMs) / 2_000));
 }
 
-/** The terms that an authorization must meet. */
 export interface Asked {
   readonly payTo: string;
   readonly amount: bigint;

@@ -1,10 +1,7 @@
 import type { Collected, Mined, Moment, Movement, Swept } from './movement.ts';
 import { itemOf, type Known, knownKey, ownerOf, type Part, placeOf } from './owner.ts';
 
-/**
- * A fact about the money of one payment, read from a transaction. The fold of the payment takes its facts in the order of their
- * moments.
- */
+/** A fact about the money of one payment, read from a transaction. Folds take facts in the order of their moments. */
 export type Fact = Arrived | Paid | Moved;
 
 interface FactBase extends Moment {

@@ -95,10 +95,7 @@ function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | und
   );
 }
 
-/**
- * The class of money at a deposit address. It follows from the chain and the terms alone, so the ending of the payment does not
- * change it.
- */
+/** The class of money at a deposit address, by the chain and the terms alone. The ending of the payment does not change it. */
 type Class = 'counting' | 'late' | 'screened' | 'other';
 
 function classOf(way: Way, { network, asset, blockTimeS, isScreened }: Arrived): Class {
@@ -173,9 +170,7 @@ function reasonOf(
   return kind !== 'late' && isTooLittle && blockTimeS <= ending.untilS ? 'underpaid' : 'late';
 }
 
-/**
- * Adds money to its lot. A lot that the ending names pays up to the amount of the ending. The excess becomes a lot of its own.
- */
+/** Adds money to its lot. A lot in the ending pays up to the amount of the ending. The excess becomes a separate lot. */
 function place(work: Work, part: Lot): void {
   const { ending, named } = work;
   if (ending?.is !== 'paid' || !named.has(part.id)) {

@@ -5,8 +5,8 @@ import { groupOf, type HeldLot, type Holdings, holdingsOf, least, type Spend } f
 import type { Ending, Lot, PaidEnding } from './terms.ts';
 
 /**
- * Payouts, refunds and returns spend lots, each unit once. Their ids follow from lots, so a restored database makes the same
- * orders.
+ * Payouts, refunds and returns spend lots, each unit once. Ids of payouts and returns follow from lots, ids of refunds from
+ * payments. So a restored database makes the same orders.
  */
 
 export interface Payout {
@@ -135,10 +135,7 @@ export type Covered =
       readonly merchantFloat: bigint;
       readonly operatorFloat: bigint;
     }
-  /**
-   * The order can be covered later: after the sweep, when the debt is filled, or when the money that paid is on the chain
-   * again.
-   */
+  /** Cover is possible later: after the sweep, when the debt is filled, or when the money that paid is on the chain again. */
   | { readonly is: 'waiting'; readonly for: 'sweep' | 'debt' | 'arrival' };
 
 export interface RefundOrder {

@@ -138,10 +138,7 @@ function isLegOf({ from, to, amount, asset }: Movement, item: Collected): boolea
   return isPull || isDirect || (from === item.collector && to === item.recipient && amount === item.amount - item.fee);
 }
 
-/**
- * The items whose fees the leg pays together: all items since the previous fee leg. Undefined if their fees do not add up to
- * the leg.
- */
+/** The items whose fees the leg pays: all since the previous fee leg. Undefined if their fees do not add up to the leg. */
 function batchOf(leg: Movement, mined: Mined): readonly Collected[] | undefined {
   const before = mined.legs.filter(
     (each) =>

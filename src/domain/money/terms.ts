@@ -5,9 +5,7 @@ export interface PaymentTerms {
   readonly ways: readonly Way[];
   /** The operator's tolerance in hundredths of a percent. It applies to deposit addresses, after the deadline. */
   readonly toleranceBasisPoints: number;
-  /**
-   * For each asset, the amount below which a transfer joins the lot before it. If an asset is missing, every transfer is a lot.
-   */
+  /** For each asset, the amount below which a transfer joins the lot before it. Without one, every transfer is a lot. */
   readonly dustBelow: Readonly<Record<string, bigint>>;
 }
 
