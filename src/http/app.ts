@@ -126,9 +126,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   return app;
 }
 
-/**
- * Unknown routes and preflight requests do not pass the gate of a route, so they count against the limit of the address here.
- */
+/** Unknown routes and preflight requests pass no gate of a route, so they count against the address here. */
 function strangerLimit({ limits }: Gates, request: FastifyRequest, reply: FastifyReply): Error | undefined {
   if (!request.is404 && request.method !== 'OPTIONS') return undefined;
   try {
@@ -213,10 +211,7 @@ function stopping(): ApiError {
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/**
- * Pages correct their clocks by `Date`, to show the time left to pay. The clock of a sandbox can be moved, so `Date` must
- * follow it.
- */
+/** Pages correct their clocks by `Date`, to show the time left to pay. So `Date` follows the movable clock of a sandbox. */
 function dateBySandbox(app: App, { world }: HttpDeps): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('Date', new Date(world.clock.nowMs()).toUTCString());

@@ -60,9 +60,7 @@ export interface HttpDeps {
   readonly db: Database;
   /** Lists and searches, on their own connections and within the limits of the key. */
   readonly lists: ListReads;
-  /** Turns of work that can wait. */
   readonly turns: Turns;
-  /** Reads the objects of events. */
   readonly readSubjects: SubjectReader;
   readonly metrics: Metrics;
   readonly paymentWork: PaymentWork;
@@ -115,7 +113,7 @@ export interface HttpDeps {
   readonly page?: PageBundle | undefined;
   /** The sandbox's own shop and chain. Undefined outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
-  /** The outcomes that payments in a sandbox request. */
+  /** Simulated outcomes, which payments in a sandbox can ask for. */
   readonly rehearsal: Rehearsal;
   /** The clock that test keys can move. Undefined outside the sandbox. */
   readonly testClock?: TestClock | undefined;
@@ -133,7 +131,6 @@ export interface HttpDeps {
   /** Keys that encrypt options, the same on every node. */
   readonly optionKeys: KeyRing;
   readonly subjectKeys: KeyRing;
-  /** Wraps secrets that are stored. */
   readonly secrets: Secrets;
   /** Signs receipts, the same on every node. */
   readonly receiptKey: ReceiptKey;

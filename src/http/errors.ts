@@ -38,7 +38,6 @@ export function toApiError(error: unknown): ApiError {
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/** Our messages for requests that the framework cannot read. */
 const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be application/json.' },

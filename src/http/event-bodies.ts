@@ -13,7 +13,7 @@ import type { Database, Reader } from '../store/plumbing/database.ts';
 import { type EventSubjects, viewEvent } from './views/event.ts';
 import type { Origin } from './views/icons.ts';
 
-/** The most bytes of a body. Only line items can make a payment larger. */
+/** The most bytes of a body. Only line items can make an event larger, so they are left out then. */
 const MAX_BYTES = 64 * 1024;
 
 interface EventBodyDeps {
@@ -21,7 +21,6 @@ interface EventBodyDeps {
   readonly readSubjects: SubjectReader;
 }
 
-/** The public bodies of events, in the given version of the API. */
 export async function eventBodies(
   { config, readSubjects }: EventBodyDeps,
   events: readonly PlacedEvent[],

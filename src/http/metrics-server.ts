@@ -12,9 +12,7 @@ export interface MetricsServer {
 
 type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets'>;
 
-/**
- * Metrics and probes have their own port, so that no public route exposes metrics and a node without an API has probes, too.
- */
+/** Metrics and probes have their own port: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(
   deps: MetricsDeps,
   { host, port }: { host: string; port: number | undefined },

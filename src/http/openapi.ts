@@ -299,10 +299,7 @@ function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): reado
   return statuses;
 }
 
-/**
- * True if the path names an object that has no error code of its own. If the object is unknown, the answer is 404
- * `invalid_params`.
- */
+/** True if the path names an object without an error code of its own. The answer for an unknown one is 404 `invalid_params`. */
 function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): boolean {
   return (
     url.endsWith('/:id') ||

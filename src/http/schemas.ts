@@ -73,7 +73,6 @@ export function pictureField({ maxBytes, size }: { readonly maxBytes: number; re
   });
 }
 
-/** A price in a request. */
 export const PriceFields = {
   unit: Type.String({
     minLength: 1,

@@ -88,7 +88,6 @@ export async function paymentPage(
   };
 }
 
-/** The initial state of the page on which a merchant signs for a refund. */
 export async function refundPage(
   deps: HttpDeps,
   { payment, refund, code, language }: { payment: Payment; refund: ShownRefund; code: string; language: Language },

@@ -19,10 +19,7 @@ interface EndpointView {
 
 /** The shop's webhook endpoint, used like that of any shop: with the API and the client library. */
 export interface ShopWebhooks {
-  /**
-   * Registers the address of this node. An existing endpoint gets a new secret, because the shop keeps its secret only in
-   * memory.
-   */
+  /** Registers the address of this node. An existing endpoint gets a new secret: the shop keeps secrets only in memory. */
   register(): Promise<void>;
   /** Returns false if the signature is wrong. */
   receive(
@@ -71,9 +68,7 @@ export function createShopWebhooks(app: App, deps: ShopDeps, events: ShopEvents)
   };
 }
 
-/**
- * The loopback address of the listener. A listener on one specific other address is not reachable there, and gets no webhooks.
- */
+/** The loopback address of the listener. A listener on another specific address is not reached, and gets no webhooks. */
 function loopbackOf({ address, port }: AddressInfo): string {
   return address === '::1' ? `[::1]:${port}` : `127.0.0.1:${port}`;
 }

@@ -154,8 +154,7 @@ function admit(admission: Admission): Promise<void> | undefined {
   const credentials = readCredentials(admission, access.scheme);
   const known = knownCaller(gate, credentials, request);
   if (known !== undefined) return welcome(admission, requested, known);
-  // Only unknown callers count against their address. So guessing is limited, and busy shops are not. The holder of a revoked
-  // key counts as unknown.
+  // Only unknown callers count against their address: guessing is limited, busy shops are not. A revoked key is unknown.
   limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials, request).then((caller) => welcome(admission, requested, caller));
 }

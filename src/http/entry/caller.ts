@@ -103,10 +103,7 @@ export function checkFurther(request: Visit, deps: Pick<HttpDeps, 'world'>, scop
   checkPasskey(request, deps);
 }
 
-/**
- * A stolen session must not be enough for changes that move money or rights. Keys have no passkeys, so the check is for people
- * only.
- */
+/** A stolen session must not be enough for changes that move money or rights. Keys have no passkeys. */
 export function checkPasskey({ caller }: Visit, { world }: Pick<HttpDeps, 'world'>): void {
   if (caller?.via !== 'session' || isVerified(caller.session, unshifted(world.clock).nowMs())) return;
   throw new ApiError('forbidden', 'Show your passkey again for this change.', { details: { needs: 'passkey' } });

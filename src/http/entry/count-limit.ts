@@ -1,10 +1,7 @@
 import { ApiError } from '../../errors.ts';
 import type { Clock } from '../../runtime/world.ts';
 
-/**
- * Limits how often something may happen under one name within some minutes. Counted in this node's memory, like the other
- * limits.
- */
+/** Limits how often something may happen under one name within ten minutes, in this node's memory. */
 export interface CountLimit {
   /** Throws `rate_limited` if the limit is reached for one of the names. */
   check(names: readonly string[]): void;
@@ -25,13 +22,11 @@ export const SIGN_IN_FAILURES = { max: 20, message: 'Too many failed sign-ins. T
 /** Payments that one address creates by one payment link. The limit is high, because visitors of a café share an address. */
 export const LINK_ORDERS = { max: 30, message: 'Too many payments by this link. Try again in some minutes.' };
 
-/** Receipts by mail that one address requests. */
 export const MAILED_RECEIPTS = {
   max: 20,
   message: 'Too many receipts were mailed for this address. Try again in some minutes.',
 };
 
-/** PDF receipts that one address requests. */
 export const PRINTS = {
   max: 60,
   message: 'Too many receipts were printed for this address. Try again in some minutes.',

@@ -27,10 +27,7 @@ const ALLOWED = [
   'access-control-expose-headers',
 ];
 
-/**
- * Pages of any origin may call these routes, because wallets run in browsers. Their credentials are in headers, never in
- * cookies.
- */
+/** Pages of any origin may call these routes: wallets run in browsers. Credentials are in headers, never in cookies. */
 export const GATEWAY_PREFIX = '/v1/gateway';
 export const X402_PREFIX = '/x402';
 
@@ -50,7 +47,6 @@ export const PREFLIGHT = {
   allowedHeaders: ALLOWED,
   exposedHeaders: EXPOSED,
   maxAge: 86_400,
-  // An OPTIONS request that is not a preflight gets the same answer, because the plugin's refusal is not in the error
-  // catalogue.
+  // An OPTIONS that is no preflight gets the same answer: the plugin's refusal is not in the error catalogue.
   strictPreflight: false,
 };

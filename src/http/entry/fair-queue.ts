@@ -3,9 +3,7 @@
  * turns. So a caller with many requests delays a caller with one request by one turn at most.
  */
 export interface FairQueue {
-  /**
-   * Runs the work as soon as there is a place. Returns undefined, and runs nothing, if too many requests of the caller wait.
-   */
+  /** Runs the work as soon as there is a place. Returns undefined, and runs nothing, if too many requests of the caller wait. */
   run<T>(caller: string, work: () => Promise<T>): Promise<T> | undefined;
 }
 

@@ -24,9 +24,7 @@ export interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
 }
 
-/**
- * An empty header counts as missing. Some proxies send an empty one if the header is missing, or in addition to the real one.
- */
+/** An empty header counts as missing: some proxies send an empty one in place of none, or beside the real one. */
 export function headerOf(request: WithHeaders, name: OurHeader): string | undefined {
   const value = request.headers[name];
   if (typeof value !== 'string' || value === '') return undefined;

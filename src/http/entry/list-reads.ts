@@ -17,9 +17,7 @@ export interface ListReads {
   beginExport(keyId: string, reply: FastifyReply): ExportReads;
 }
 
-/**
- * The pages of one export. They take turns with all lists. No database time is charged, because only one page runs at a time.
- */
+/** The pages of one export. They take turns with all lists. One page runs at a time, so no database time is charged. */
 export interface ExportReads {
   page<T>(work: (db: Reader) => Promise<T>): Promise<T>;
   /** May be called more than once. */

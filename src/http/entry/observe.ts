@@ -17,10 +17,7 @@ declare module 'fastify' {
 const MAX_PATH = 300;
 const MAX_MESSAGE = 500;
 
-/**
- * One log line and one measurement per request, when its answer is sent. Only the path is logged, because a query may contain
- * private data.
- */
+/** One log line and one measurement per answer. Only the path is logged, because a query may contain private data. */
 export function observe(app: App, deps: HttpDeps): void {
   const { log, metrics, world, drain, paymentWork } = deps;
   const clock = unshifted(world.clock);
@@ -63,10 +60,7 @@ function logRequest(
   log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...namesOf(caller) }, 'request');
 }
 
-/**
- * The log is for the developers of the partner. Requests of the dashboard are left out, because they would hide those of
- * programs.
- */
+/** For the developers of the partner. Requests of the dashboard are left out: they would hide requests of programs. */
 function recordRequest({ requestLog, world }: HttpDeps, request: FastifyRequest, status: number, ms: number): void {
   const { caller } = request;
   if (caller?.via !== 'key') return;

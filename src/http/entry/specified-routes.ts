@@ -30,10 +30,7 @@ const SPECIFIED: ReadonlySet<string> = new Set([
   'POST /v1/gateway/payment/:id/cancel',
 ]);
 
-/**
- * True for a route that accepts exactly the fields of its schema. Pages accept any query, because other sites add tracking
- * parameters to links.
- */
+/** True for a route that accepts exactly the fields of its schema. Pages accept any query: links get tracking parameters. */
 export function isOwnRoute({ method, url }: { readonly method: string | string[]; readonly url: string }): boolean {
   const names = [method].flat().map((name) => `${name === 'HEAD' ? 'GET' : name} ${url}`);
   return url.startsWith('/v1/') && !names.some((name) => SPECIFIED.has(name));

@@ -12,7 +12,10 @@ export interface SurveyLimit {
   take(request: FastifyRequest, reply: FastifyReply, accounts: number): void;
 }
 
-/** A wallet sends all its accounts at once, some payers share an address, and a person may list options more than once. */
+/**
+ * The bucket holds this many seconds: a wallet sends all its accounts at once, some payers share an address, and a person may
+ * list options more than once.
+ */
 const WINDOW_S = 8;
 /** The lookups of a request that do not depend on its accounts cost as much as this many accounts. */
 const ACCOUNTS_PER_REQUEST = 4;

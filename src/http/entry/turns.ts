@@ -17,10 +17,7 @@ declare module 'fastify' {
  * however many requests a noisy caller has sent.
  */
 export interface Turns {
-  /**
-   * Returns undefined if the piece may run now, otherwise a promise of its turn. Throws `rate_limited` if too many pieces of
-   * the caller wait.
-   */
+  /** Undefined if the piece may run now, otherwise its turn. Throws `rate_limited` if too many pieces of the caller wait. */
   take(caller: string): Promise<void> | undefined;
 }
 
@@ -80,10 +77,7 @@ export function turnGate(turns: Turns) {
   };
 }
 
-/**
- * The name under which a request takes turns: its key or person, otherwise its address. The app is not used, because many
- * payers share one.
- */
+/** A request takes turns under its key or person, otherwise under its address, because many payers share an app. */
 export function sharerOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined || caller.via === 'app' ? addressGroup(ip) : caller.rights.id;
 }

@@ -9,10 +9,7 @@ import { nearest } from '../../domain/nearest.ts';
 interface Names {
   readonly known: readonly string[];
   readonly isExact: boolean;
-  /**
-   * True if the names are query parameters. A misspelt filter would give an answer about other payments, so more names count as
-   * near misses.
-   */
+  /** True for query parameters. A misspelt filter would give wrong results, so more names count as near misses. */
   readonly isQuery: boolean;
 }
 

@@ -201,7 +201,6 @@ function langIn({ query }: FastifyRequest): string | undefined {
   return typeof lang === 'string' && lang !== '' ? lang : undefined;
 }
 
-/** A field of the form, if it is a text. */
 function fieldOf({ body }: FastifyRequest, name: string): string | undefined {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;
   const value = (body as Readonly<Record<string, unknown>>)[name];

@@ -109,9 +109,7 @@ function shapeOfOptions(
   };
 }
 
-/**
- * True for alternatives that only say "at least one of these fields" of an object with known fields. They are rules, not forms.
- */
+/** True for alternatives that only require fields of an object with known fields. They are rules, not forms. */
 function isRule(stated: Schema, option: unknown): boolean {
   const rules = ['required', 'not', 'description'];
   return isRecord(stated.properties) && isRecord(option) && Object.keys(option).every((key) => rules.includes(key));

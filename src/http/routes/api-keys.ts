@@ -101,9 +101,7 @@ function keyBefore({ cursorKeys }: HttpDeps, question: string, cursor: string | 
   throw new ApiError('invalid_params', 'The cursor is not one of ours for this list: use nextCursor.');
 }
 
-/**
- * The keys that a person sees: those of the partner in the mode. People of a merchant see only keys for that merchant alone.
- */
+/** The keys of the partner in the mode. People of a merchant see only keys for that merchant alone. */
 export async function listSeenKeys(db: Reader, request: FastifyRequest): Promise<ApiKey[]> {
   const keys = await listApiKeys(db, ownerOf(request));
   return keys.filter((key) => isSeenBy(request, key));
@@ -124,7 +122,7 @@ function keyRequest(request: FastifyRequest) {
   return { keyId, actor: actorOf(request) };
 }
 
-/** True if all wanted values are allowed. A list of null stands for all values. */
+/** True if all wanted values are allowed. Null stands for all values. */
 function isWithin<T>(wanted: readonly T[] | null, allowed: readonly T[] | null): boolean {
   return allowed === null || (wanted?.every((each) => allowed.includes(each)) ?? false);
 }

@@ -34,7 +34,7 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   });
 }
 
-/** An entry belongs to the partner whose key or person made the change. People of the operator see all of them. */
+/** An entry belongs to the partner whose key or person made the change. People of the operator see all entries. */
 function placeOf(request: FastifyRequest) {
   const { partnerId } = callerRights(request);
   const { merchantId } = sessionOf(request).person;

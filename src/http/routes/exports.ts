@@ -120,10 +120,7 @@ interface ReadPage {
   readonly nextAfterId: string | undefined;
 }
 
-/**
- * Ends the reads after the last page, or when the client leaves. A failure aborts the answer, so that the client sees that it
- * is incomplete.
- */
+/** Ends the reads after the last page, or when the client leaves. A failure aborts the answer, so the client notices it. */
 async function* written(first: IteratorResult<string>, rest: AsyncGenerator<string>, reads: ExportReads) {
   try {
     if (first.done !== true) yield first.value;

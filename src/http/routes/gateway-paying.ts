@@ -115,10 +115,7 @@ async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought 
   return held(deps, { ...confirming, payment: seen, find: glance });
 }
 
-/**
- * Holds the answer while nothing changes. The confirmation is already stored, so a request that cannot be held is answered at
- * once.
- */
+/** Holds the answer while nothing changes. The confirmation is stored, so if holding is refused, the answer is sent at once. */
 async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<PaymentGlance> {
   const { payment } = input;
   try {

@@ -128,19 +128,13 @@ function readWish({ amount, destination, reason }: Static<typeof RefundWish>): W
   };
 }
 
-/**
- * A request without further fields has the same meaning as before these fields existed, so that retries across an upgrade
- * match.
- */
+/** Requests without further fields have the same meaning as before these fields existed, so that older retries match. */
 function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish): unknown {
   const further = [wish.amount?.unit ?? null, amount?.value ?? null, wish.destination?.id ?? null, wish.reason ?? null];
   return further.every((each) => each === null) ? [paymentId] : [paymentId, ...further];
 }
 
-/**
- * The answer to a plain full refund has one field. A request with further fields, or for the rest of a payment, gets the whole
- * refund.
- */
+/** A plain full refund is answered with one field. Further fields in the request, or a refund of a rest, give the whole refund. */
 function viewRequested(origin: Origin, { refund, payment, refundable, isWhole }: Requested, isPlain: boolean) {
   if (isPlain && isWhole) return { paymentId: payment.id };
   return { ...viewOwnRefund(origin, payment, refund), refundable: viewRefundable(origin, payment, refundable) };

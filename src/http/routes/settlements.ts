@@ -103,10 +103,7 @@ function viewCrypto({ id, asset, destination, pendingDestination, effectiveAt }:
   return { id, asset, destination, ...(isPending && { pendingDestination, effectiveAt: effectiveAt.toISOString() }) };
 }
 
-/**
- * A destination may be registered before the operator connects its network. Then the answer says that nothing is paid there
- * yet.
- */
+/** A destination may be registered before its network is connected. Then a notice says that nothing is paid there yet. */
 function noticesOf(deps: HttpDeps, mode: Mode, settlements: readonly CryptoSettlement[]) {
   const payable = new Set(
     servedNetworks(deps, mode).flatMap(({ chain }) => assetsOf(chain.network.chainId).map(({ id }) => id)),

@@ -16,10 +16,7 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
 const SLOW_MS = 15 * 60_000;
 
-/**
- * Numbers about payments, from stored totals. The cost does not grow with the number of payments, because no request reads
- * them.
- */
+/** Numbers about payments, from stored totals. No request reads the payments, so their number does not matter. */
 export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/statistics/payments',

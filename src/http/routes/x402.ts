@@ -171,7 +171,6 @@ function answerPaid(
 
 interface Progress {
   readonly payment: Payment;
-  /** The transaction with the transfer. */
   readonly transaction: string | undefined;
 }
 

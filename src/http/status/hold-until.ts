@@ -20,9 +20,9 @@ export interface Held<T> {
 const READ_AGAIN_MS = 1_000;
 
 /**
- * Reads again with each announcement, until `isOver`, the end of the time, the client's leaving, or the stop of the node. While
- * the database is unreachable the request stays held. Then it gets an error at its end, because the last row that was read may
- * be outdated.
+ * Reads again with each announcement, until `isOver` is true, the time is over, the client leaves, or the node stops. While the
+ * database is unreachable the request stays held. It then ends with an error, because the last row that was read may be
+ * outdated.
  */
 export async function holdUntil<T>({ longPolls, world }: HttpDeps, held: Held<T>): Promise<T> {
   const { place, untilMs, waitMs = () => Number.POSITIVE_INFINITY } = held;

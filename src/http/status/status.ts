@@ -89,7 +89,6 @@ function isAmong(header: string, etag: string): boolean {
   return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** True if the status has changed or is final. */
 function isOver(payment: PaymentGlance, since: string, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
   return isFinal(status) || !isAmong(since, `"${status}"`);

@@ -6,7 +6,6 @@ import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import { nullable } from '../schemas.ts';
 import { logoUrl, type Origin } from './icons.ts';
 
-/** The brand of a merchant, for the merchant's people and programs. */
 export function viewBrand(
   origin: Origin,
   { uploadedHash, copiedHash, accentColor, showsPoweredBy }: Brand,

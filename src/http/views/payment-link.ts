@@ -34,7 +34,6 @@ export function viewLink(origin: Origin, link: PaymentLink) {
   };
 }
 
-/** The fields that a merchant can set and change. */
 export const LinkField = {
   description: textOf(500, 'What the payer pays for.'),
   stock: nullable(

@@ -85,7 +85,6 @@ function viewTransaction({ transactionHash: hash, transactionNonce: nonce, token
   return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
 }
 
-/** The fee in the paid token, with its parts if known. */
 function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) {
   if (tokenAsset === null || fee === null) return {};
   const total = viewToken(origin, tokenAsset, fee);
@@ -94,7 +93,6 @@ function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) 
   return { fees: { total, fixed: viewToken(origin, tokenAsset, fixed), percentage } };
 }
 
-/** A payment that has not succeeded has no settlement. */
 function viewSettlement(origin: Origin, payment: ListedPayment) {
   const { status, settledAsset, settledAmount, settledHash, settledAt } = payment;
   if (status !== 'succeeded') return {};

@@ -22,7 +22,6 @@ export interface RefundRow extends Omit<ListedRefund, 'requestedAt' | 'updatedAt
   readonly sendAfter?: Date | null;
 }
 
-/** The price of the refunded payment. */
 type Priced = Pick<Payment, 'amountUnit' | 'amountValue' | 'amountDecimals'>;
 
 /** `refund` and `refunds` of a payment. `refund` is a refund that returns the whole payment by itself. */
