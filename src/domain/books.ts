@@ -166,7 +166,7 @@ export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/** The only code that splits a payment into fee and net amount. `isStray`: older versions booked late money as unexpected. */
+/** The only code that splits a payment into fee and net amount. `isStray`: late money, as older versions booked it. */
 function gains(item: BookedItem, isStray: boolean): Line[] {
   const held = isStray ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
   return [

@@ -212,8 +212,8 @@ export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'a
 
 /**
  * The spends behind transfers on the chain, in the order of the chain, for a database that has lost its orders. A payout begins
- * with the lot in its id and continues in the order of the lots. A return spends its own lot. A refund spends the lots that
- * paid first. Units that no lot covers came from floats; in a payout they are a debt.
+ * with the lot in its id and continues in the order of the lots. A return spends its own lot. A refund spends first the lots
+ * that paid. Units that no lot covers came from floats; in a payout they are a debt.
  */
 export function recoverSpends(lots: readonly Lot[], carried: readonly Carried[]): readonly Spend[] {
   let spends: Spend[] = [];
