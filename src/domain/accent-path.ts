@@ -1,6 +1,6 @@
 export const ACCENT_SHEETS = '/brand/';
 
-/** The path of the stylesheet of an accent. In a file of its own, because the point of sale needs nothing else of accents. */
+/** In a file of its own, because the point of sale needs nothing else of accents. */
 export function accentSheetPath(accent: string): string {
   return `${ACCENT_SHEETS}${accent.slice(1)}.css`;
 }

@@ -31,11 +31,10 @@ export interface AccentProblem {
   /** Rounded down to two decimals, so that 2.999 does not read as enough. */
   readonly ratio: number;
   readonly needed: number;
-  /** The nearest colour with enough contrast in both themes. */
   readonly nearest: string;
 }
 
-/** The reason why buttons of this colour would be hard to see. Undefined if they are visible in both themes. */
+/** Undefined if buttons of this colour are visible in both themes. */
 export function accentProblem(accent: string): AccentProblem | undefined {
   const { theme, ground, ratio } = weakest(accent);
   if (ratio >= LEAST_ON_PAGE) return undefined;
@@ -43,7 +42,7 @@ export function accentProblem(accent: string): AccentProblem | undefined {
   return { theme, ground, ratio: shown, needed: LEAST_ON_PAGE, nearest: nearestTo(accent) };
 }
 
-/** A stylesheet with the colours of an accent. It is outside of all layers, so it wins over the tokens of both themes. */
+/** The stylesheet is outside of all cascade layers, so it wins over the tokens of both themes. */
 export function accentSheet(accent: string): string {
   const { main, hover, text } = accentColours(accent);
   return `:root{--main:${main};--main-hover:${hover};--on-main:${text}}\n`;
@@ -52,13 +51,13 @@ export function accentSheet(accent: string): string {
 export interface AccentColours {
   readonly main: string;
   readonly hover: string;
-  /** The text on both. */
+  /** The colour of the text on `main` and on `hover`. */
   readonly text: string;
 }
 
 /**
- * The colours that pages need for an accent. The text is black or white, whichever has more contrast. For every colour that
- * is at least 4.58:1, so no accent is refused for its text.
+ * The text is black or white, whichever has more contrast. The better of the two has at least 4.58:1 on every colour, so no
+ * accent is refused for its text.
  */
 export function accentColours(main: string): AccentColours {
   const text = contrast(main, WHITE) >= contrast(main, BLACK) ? WHITE : BLACK;
@@ -79,7 +78,10 @@ function weakest(colour: string) {
   return all.reduce((worst, each) => (each.ratio < worst.ratio ? each : worst));
 }
 
-/** The first mix with black or white that is visible in both themes. There is one: greys of a medium brightness are. */
+/**
+ * The first mix with black or white that is visible in both themes. It always exists, because greys of medium brightness are
+ * visible in both.
+ */
 function nearestTo(accent: string): string {
   for (let percent = 1; percent <= 100; percent += 1) {
     const found = [BLACK, WHITE]

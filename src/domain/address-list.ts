@@ -8,17 +8,14 @@ export function isAddressOrNetwork(text: string): boolean {
   return version !== 0 && !address.includes('%') && isPrefix && rest.length === 0;
 }
 
-/**
- * True if the address is one of the list, or in one of its networks. IPv4 in IPv6 form counts as IPv4. A connection that
- * its client has reset has no address any more.
- */
+/** IPv4 in IPv6 form counts as IPv4. The address is undefined if the client has reset the connection. */
 export function isListedAddress(list: readonly string[], address: string | undefined): boolean {
   const [plain = ''] = address?.split('%') ?? [];
   const version = isIP(plain);
   return version !== 0 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Lists live as long as the cached key they belong to, and are asked at every request. */
+/** Compiled lists. They are checked at every request, and are freed together with the cached API key that owns the list. */
 const known = new WeakMap<readonly string[], BlockList>();
 
 function blocksOf(list: readonly string[]): BlockList {

@@ -58,7 +58,6 @@ export const ALERT_NAMES = [
 
 export type AlertName = (typeof ALERT_NAMES)[number];
 
-/** The place in the documentation that says what the alert means and what to do. */
 export function runbookOf(name: AlertName): string {
   return `docs/operating.md#alert-${name}`;
 }

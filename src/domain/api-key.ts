@@ -21,7 +21,6 @@ export function parseApiKey(text: string): { mode: Mode } | undefined {
   return checksum(body) === text.slice(-CHECKSUM_LENGTH) ? { mode: mode as Mode } : undefined;
 }
 
-/** The hash that is stored in place of the key. */
 export function hashApiKey(text: string): string {
   return hash('sha256', text, 'hex');
 }
@@ -49,9 +48,10 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const FORM = new RegExp(`^till_(${MODES.join('|')})_[0-9A-Za-z]{${TAIL_LENGTH}}$`);
 
 /**
- * Finds keys in text, as the source of a regular expression. It takes keys that were cut short or typed wrongly too,
- * for most of a secret is still a secret; twenty characters keep names such as `till_test_orders` readable, and fewer
- * leave more than 80 bits to guess. It stops at the length of a key, so as not to eat the start of the next one.
+ * The source of a regular expression that finds keys in text. It also matches keys that were cut short or mistyped, because
+ * most of a secret is still a secret. With at least twenty characters, names such as `till_test_orders` stay readable; a
+ * shorter part of a secret leaves more than 80 bits to guess. The upper bound keeps a match from consuming the start of the
+ * next key.
  */
 export const API_KEY_PATTERN = `till_(?:${MODES.join('|')})_[0-9A-Za-z]{20,${TAIL_LENGTH}}`;
 

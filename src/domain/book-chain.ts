@@ -3,13 +3,12 @@ import type { Entry } from './books.ts';
 
 /** The chain of hashes over the entries of a network. */
 
-/** An entry with its place in the order of its network. */
 export interface PlacedEntry extends Entry {
   readonly sequence: number;
   readonly at: Date;
 }
 
-/** The hash that the first entry of a network builds on. */
+/** The hash before the first entry of a network. */
 export function firstHash(network: string): string {
   return sha256(`till books of ${network}`);
 }

@@ -1,13 +1,15 @@
 import { ACCOUNTS, addUp, type Entry, type EntryKind, INTERMEDIATE } from './books.ts';
 
 /**
- * The floor of the books: accounts whose money is on our accounts do not fall below zero. An entry that spends is refused. An
- * entry that records what the chain shows is never refused: the excess is missing.
+ * The floor of the books: accounts of the books whose money is on our accounts must not fall below zero. An entry that spends
+ * more than the balance is refused. An entry that records a fact of the chain is never refused: its excess is booked as
+ * missing.
  */
 
 /**
- * spends: the gateway decides to use money, and may not use more than there is. records: the chain has decided, or the money
- * goes back to where it was. arrives: money that arrives or leaves the chain again; the debts of positions are its excess.
+ * spends: the gateway decides to use money, and must not use more than the balance. records: the chain has decided, or the
+ * money goes back to where it was. arrives: money arrives, or a reorg removes it; the debts of positions book its excess as
+ * missing.
  */
 const KINDS: Readonly<Record<EntryKind, 'spends' | 'records' | 'arrives'>> = {
   accepted: 'arrives',
@@ -45,7 +47,7 @@ const KINDS: Readonly<Record<EntryKind, 'spends' | 'records' | 'arrives'>> = {
   coin_renamed: 'records',
 };
 
-/** An account of the books in one asset, and the change that entries make to it together. */
+/** The change that entries together make to one account of the books, in one asset. */
 export interface Change {
   readonly network: string;
   readonly account: string;
@@ -53,7 +55,6 @@ export interface Change {
   readonly units: bigint;
 }
 
-/** An entry would spend more than an account has. */
 export class FloorError extends Error {
   constructor({ account, asset }: Change, kind: EntryKind) {
     super(`The books refuse ${kind}: ${account} has less of ${asset}.`);
@@ -61,7 +62,7 @@ export class FloorError extends Error {
   }
 }
 
-/** The accounts with a floor from which the entries together take more than they add. */
+/** The accounts with a floor from which the entries take more than they add, in total. */
 export function takenBy(entries: readonly Entry[]): Change[] {
   const sums = new Map<string, Change>();
   for (const { network, asset, kind, lines } of entries) {
@@ -76,8 +77,8 @@ export function takenBy(entries: readonly Entry[]): Change[] {
 }
 
 /**
- * The entries as they may be written, for accounts with these balances. Throws if one of them spends what is not there. The
- * excess of others is booked to the account of missing money. An account that was below zero before counts as empty.
+ * The entries as they may be written, for accounts with these balances. Throws a FloorError if an entry spends more than its
+ * account has. The excess of a recording entry is booked to the account of missing money. A balance below zero counts as zero.
  */
 export function aboveFloors(
   entries: readonly Entry[],
@@ -89,7 +90,7 @@ export function aboveFloors(
       account === taken.account && asset === taken.asset;
     const has = balances.find(isSame)?.units ?? 0n;
     let excess = -taken.units - (has > 0n ? has : 0n);
-    // The last takers lack it.
+    // The last entries that take from the account bear the excess.
     for (let index = result.length - 1; index >= 0 && excess > 0n; index -= 1) {
       const entry = result[index] as Entry;
       const line = entry.lines.find(({ account, units }) => units < 0n && isSame({ account, asset: entry.asset }));

@@ -14,7 +14,7 @@ export interface Entry {
   readonly reference: string;
   readonly merchantId: string | null;
   readonly transaction: string | null;
-  /** The block that proves it. Null for an entry that only moves money between accounts of the books. */
+  /** The block that proves the entry. Null for an entry that only moves money between accounts of the books. */
   readonly block: number | null;
   readonly note: string | null;
   readonly lines: readonly Line[];
@@ -58,10 +58,10 @@ export type EntryKind =
   | 'deposited'
   | 'swept'
   | 'unswept'
-  /** Written once by a migration: moves entries from the wrong number of a coin to the right one. */
+  /** Written once by a migration: moves entries from a wrong SLIP-44 number of a coin to the right one. */
   | 'coin_renamed';
 
-/** Accounts whose money is on the operator's intermediate account, whoever owns it. */
+/** Accounts of the books whose money is on the operator's intermediate account, regardless of its owner. */
 export const INTERMEDIATE = 'intermediate/';
 
 export const ACCOUNTS = {
@@ -81,18 +81,16 @@ export const ACCOUNTS = {
   payable: (merchantId: string) => `${INTERMEDIATE}payable/${merchantId}`,
   /** Set aside for refunds. */
   refunds: `${INTERMEDIATE}refunds`,
-  /**
-   * Money in payouts, refunds and returns that are not final yet. Until then it is still on the intermediate account.
-   */
+  /** Money in payouts, refunds and returns that are not final yet, so it is still on the intermediate account. */
   outgoing: `${INTERMEDIATE}outgoing`,
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
-  /** Money that arrived without being asked for. */
+  /** Unexpected money: nobody asked for it. */
   stray: `${INTERMEDIATE}stray`,
-  /** Money that was spent, and whose arrival has left the chain. Negative by so much as the account lacks. */
+  /** Money that was spent, and whose arrival a reorg has removed. Negative by the amount that the account lacks. */
   missing: (account: string) => `missing/${account}`,
   /** The coin that a relayer, or the intermediate account, has for gas. */
   relayer: (signer: string) => `relayer/${signer}`,
-  /** Coin of that account on its way back to its sender. Until the return is final the coin is still there. */
+  /** Coin on its way from that account back to its sender. Until the return is final the coin is still on the account. */
   relayerOutgoing: (signer: string) => `relayer/${signer}/outgoing`,
   /** The coin a relayer has burnt. */
   gas: (signer: string) => `gas/${signer}`,
@@ -102,21 +100,18 @@ export const ACCOUNTS = {
 export type FloatOwner = string;
 export const OPERATOR_FLOAT: FloatOwner = 'operator';
 
-/** The references of an entry. */
 export type EntrySubject = Pick<Entry, 'network' | 'asset' | 'subject' | 'reference' | 'merchantId'>;
 
-/** The proof of an entry on chain. */
 export interface Proof {
   readonly transaction: string;
   readonly block: number;
 }
 
-/** A payment's item as the books see it. */
 export interface BookedItem extends EntrySubject {
   readonly merchantId: string;
   readonly amount: bigint;
   readonly fee: bigint;
-  /** True if its net amount goes to the intermediate account. */
+  /** True if the net amount goes to the intermediate account. */
   readonly isHeld: boolean;
 }
 
@@ -130,9 +125,9 @@ export function unpaidEntry(item: BookedItem, note: string | null): Entry {
 }
 
 export interface PaidTerms {
-  /** True if the item was in flight. Coin that a payer sent unseen is booked from the payer directly. */
+  /** True if the item was booked as in flight. Coin that is first seen on the chain is booked from the payer directly. */
   readonly wasInFlight: boolean;
-  /** True if it was paid after the payment had ended. */
+  /** True if the item was paid after the payment had ended. */
   readonly isExtra: boolean;
 }
 
@@ -142,7 +137,7 @@ export function paidEntry(item: BookedItem, { wasInFlight, isExtra }: PaidTerms,
   return entry('paid', item, [{ account: from, units: -item.amount }, ...gains(item, false)], { ...proof, note });
 }
 
-/** A reorg removed a final payment. The authorization is in flight again, or with its payer. */
+/** A reorg removed a final payment. The money is in flight again, or back with its payer. */
 export function revertedEntry(
   item: BookedItem,
   { isInFlight, isStray }: { isInFlight: boolean; isStray: boolean },
@@ -152,12 +147,12 @@ export function revertedEntry(
   return entry('reverted', item, [...losses, { account: to, units: item.amount }]);
 }
 
-/** The final position of a paid item, whatever happened before. */
+/** The final position of a paid item, independent of its earlier entries. */
 export function paidPosition(item: BookedItem, isStray: boolean): Line[] {
   return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isStray)]);
 }
 
-/** The entry that corrects a position from `is` to `shouldBe`. Undefined when they are equal. */
+/** Undefined if the position is right. */
 export function correctingEntry(
   kind: Extract<EntryKind, `${string}rebuilt`>,
   about: EntrySubject,
@@ -167,12 +162,11 @@ export function correctingEntry(
   return lines.length === 0 ? undefined : entry(kind, about, lines, proof);
 }
 
-/** The lines that turn the second position into the first. */
 export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line[] {
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/** Splits a payment into fee and net amount. No other code does. Older versions booked late money as nobody's. */
+/** The only code that splits a payment into fee and net amount. `isStray`: late money, as older versions booked it. */
 function gains(item: BookedItem, isStray: boolean): Line[] {
   const held = isStray ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
   return [
@@ -181,7 +175,7 @@ function gains(item: BookedItem, isStray: boolean): Line[] {
   ];
 }
 
-/** Payouts: a payable amount leaves with a transaction, and has reached the merchant when that is final. */
+/** A payout leaves the payable account when it is sent, and counts as settled when its transaction is final. */
 export function payoutEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject & { readonly merchantId: string },
@@ -209,7 +203,7 @@ export function refundCoveredEntry(about: Refund, cover: Cover): Entry {
   return entry('refund_covered', about, coverLines(about, cover));
 }
 
-/** Gives the cover of a refund that will not be made back to its sources. */
+/** Returns the cover of a refund to its sources, because the refund will not be made. */
 export function refundUncoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map(({ account, units }) => ({ account, units: -units }));
   return entry('refund_uncovered', about, lines);
@@ -224,7 +218,7 @@ function coverLines({ merchantId }: Refund, { payable, merchantFloat, operatorFl
   ];
 }
 
-/** A rest of a held amount that can no longer be paid out becomes a float of its merchant. */
+/** The rest of a held amount becomes a float of its merchant if it can no longer be paid out. */
 export function heldToFloatEntry(about: Refund, units: bigint): Entry {
   const { payable, float } = ACCOUNTS;
   return transfer('held_to_float', about, units, payable(about.merchantId), float(about.merchantId));
@@ -235,12 +229,12 @@ export function refundEntry(step: 'sent' | 'done' | 'failed', about: Refund, uni
   return outgoingEntry(`refund_${step}`, step, about, units, { source, target, proof });
 }
 
-/** A refund that the merchant's own account has paid. A deep reorg takes it back, with negative units. */
+/** A refund that the merchant's own account has paid. A deep reorg reverses it with negative units. */
 export function signedRefundEntry(about: Refund, units: bigint, proof?: Proof): Entry {
   return transfer('refund_done', about, units, ACCOUNTS.settled(about.merchantId), ACCOUNTS.payer, proof);
 }
 
-/** The operator's float returns the fee of such a refund to the merchant's float. */
+/** Returns the fee of a refund that the merchant's account paid: from the operator's float to the merchant's float. */
 export function signedFeeEntry(about: Refund, units: bigint): Entry {
   const { float } = ACCOUNTS;
   return transfer('refund_fee_returned', about, units, float(OPERATOR_FLOAT), float(about.merchantId));
@@ -269,7 +263,7 @@ export function strayReceivedEntry(about: EntrySubject, units: bigint, proof: Pa
   return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.stray, proof);
 }
 
-/** The cover of a returned late payment: its own lot while that is held, and floats for its fee and for the rest. */
+/** The cover for the return of a late payment: its own lot if that is still held, and floats for its fee and the rest. */
 export function strayCoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map((line) =>
     line.account === ACCOUNTS.refunds ? { ...line, account: ACCOUNTS.stray } : line,
@@ -286,14 +280,14 @@ export function strayReturnEntry(
   return outgoingEntry(RETURNS[step][1], step, about, units, ends);
 }
 
-/** Coin for gas: a relayer's balance, and the gas its transactions burnt. The asset is the network's own coin. */
+/** Gas money of a relayer. The asset is the coin of the network. */
 export interface RelayerSubject {
   readonly network: string;
   readonly asset: string;
   readonly signer: string;
 }
 
-/** Coin that reached a relayer; the reference names the block at which it was found. */
+/** Coin that reached a relayer. The reference names the block at which the coin was found. */
 export function relayerFundedEntry({ network, asset, signer }: RelayerSubject, units: bigint, block: number): Entry {
   const about = { network, asset, subject: signer, reference: `${network}:${signer}:${block}`, merchantId: null };
   return transfer('relayer_funded', about, units, ACCOUNTS.outside, ACCOUNTS.relayer(signer), { block });
@@ -321,7 +315,7 @@ export function gasEntry({ network, asset, signer }: RelayerSubject, units: bigi
 interface Ends {
   readonly source: string;
   readonly target: string;
-  /** The account it is on until the transfer is final. */
+  /** The account that has the money until the transfer is final. */
   readonly way?: string;
   readonly proof: Proof | undefined;
 }
@@ -367,7 +361,6 @@ export function entry(
   return { network, asset, kind, subject, reference, merchantId, transaction, block, note, lines: kept };
 }
 
-/** The sum of all these entries. */
 export function positionOf(entries: readonly Entry[]): Line[] {
   return addUp(entries.flatMap(({ lines }) => lines));
 }

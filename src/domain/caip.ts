@@ -41,7 +41,7 @@ export interface Account {
   readonly id: string;
 }
 
-/** Reads a bare CAIP-19 id; an amount's `caip19/` is the caller's to take off. */
+/** Reads a bare CAIP-19 id. The caller removes the `caip19/` of an amount's unit. */
 export function parseAsset(text: string): Parsed<Asset> {
   const parts = split(text, ASSET_FORM, `a CAIP-19 asset id such as ${ASSET_EXAMPLE}`);
   if (!parts.ok) return parts;
@@ -75,7 +75,7 @@ export function parseAccount(text: string): Parsed<Account> {
   return accept({ chainId, namespace, address: address.value, id: `${chainId}:${address.value}` });
 }
 
-/** The CAIP-2 chain of an account, without a check of the address; undefined when the text has none. */
+/** The CAIP-2 chain of an account, without a check of the address. Undefined if the text has none. */
 export function chainIn(account: string): string | undefined {
   return /^([-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}):/.exec(account)?.[1];
 }
@@ -107,7 +107,6 @@ export function checksumAddress(lowerHex: string): string {
   return `0x${digits.replace(/[a-f]/g, (letter, index) => (hash.charAt(index) >= '8' ? letter.toUpperCase() : letter))}`;
 }
 
-/** The rules that differ between chain families. The rest of this file treats them alike. */
 const FAMILIES = {
   eip155: { tokenKind: 'erc20', readReference: readEvmReference, readAddress: readEvmAddress },
   solana: { tokenKind: 'token', readReference: readSolanaReference, readAddress: readSolanaAddress },
@@ -119,15 +118,15 @@ interface Family {
   readonly readAddress: (text: string) => Parsed<string>;
 }
 
-/** The longest id the CAIPs allow has 179 characters; this bound is checked first, so no pattern sees a long text. */
+/** The longest id of the CAIPs has 179 characters. The bound is checked first, so that no pattern runs on a long text. */
 const MAX_LENGTH = 256;
 
 const ASSET_EXAMPLE = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const ACCOUNT_EXAMPLE = 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 /**
- * The grammars of the CAIPs themselves, wider than ours. A valid id of an unsupported chain or kind is then reported as
- * unsupported, not as malformed.
+ * The grammars of the CAIPs, which allow more than this gateway supports. A valid id of an unsupported chain or kind is then
+ * reported as unsupported, not as malformed.
  */
 const CHAIN_FORM = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32})$/;
 const ACCOUNT_FORM = /^([-a-z0-9]{3,8}):([-_a-zA-Z0-9]{1,32}):([-.%a-zA-Z0-9]{1,128})$/;

@@ -1,7 +1,7 @@
-/** Machines whose clocks are looked after differ by less. */
+/** Machines with synchronised clocks differ by less. */
 const MAX_OFF_MS = 1_000;
 
-/** The sentence for the operator about a machine whose clock is wrong; undefined if the clock is right. */
+/** The sentence for the operator. Undefined if the clock is right. */
 export function clockRemark(offMs: number): string | undefined {
   if (Math.abs(offMs) <= MAX_OFF_MS) return undefined;
   const seconds = Math.round(Math.abs(offMs) / 1_000);

@@ -1,14 +1,14 @@
 /**
- * The terms of a settlement destination: where a merchant is paid in one asset. A change waits for the cooling-off period, so
- * that a stolen key redirects nothing at once.
+ * The terms of a settlement destination: the account that receives a merchant's money in one asset. A change waits for the
+ * cooling-off period, so that a stolen key cannot redirect money at once.
  */
 export interface DestinationTerms {
-  /** In force, CAIP-10. */
+  /** CAIP-10. The destination in force. */
   readonly destination: string;
-  /** Takes its place at `effectiveAt`. */
+  /** CAIP-10. Replaces `destination` at `effectiveAt`. */
   readonly pendingDestination: string | null;
   readonly effectiveAt: Date | null;
-  /** Held money goes to the destination from then on. */
+  /** Money on the intermediate account is paid to the destination from this time on. */
   readonly heldFrom: Date;
 }
 
@@ -18,8 +18,8 @@ export interface CoolingOff {
 }
 
 /**
- * The terms of a new destination. The first one of a merchant and asset takes new payments at once and held money after the
- * period. A successor of a removed destination is a change of it.
+ * The first destination of a merchant and asset receives new payments at once, and held money after the period. A destination
+ * that follows a removed one counts as a change, so that a removal does not skip the period.
  */
 export function termsOfNew(
   destination: string,
@@ -32,7 +32,7 @@ export function termsOfNew(
   return { destination, ...NOTHING_PENDING, heldFrom: new Date(now.getTime() + periodMs) };
 }
 
-/** The terms after a change. Asking for the destination in force withdraws a pending one. Asking twice starts no new period. */
+/** A request for the destination in force withdraws the pending one. A repeated request does not restart the period. */
 export function termsAfterChange(
   current: DestinationTerms,
   destination: string,

@@ -18,7 +18,6 @@ const CURRENCIES: ReadonlyMap<string, Currency> = new Map(
     .map(({ code, currency, digits }) => [code, { code, name: currency, decimals: digits }]),
 );
 
-/** All of them, by their codes. */
 export function listCurrencies(): readonly Currency[] {
   return [...CURRENCIES.values()];
 }
@@ -29,14 +28,14 @@ export function findCurrency(code: string): Currency | undefined {
 
 const UNIT_PREFIX = 'iso4217/';
 
-/** Reads the unit of an amount of money that is no token: `iso4217/USD`. */
+/** Reads a unit of fiat money, such as `iso4217/USD`. */
 export function parseFiatUnit(unit: string): Parsed<Currency> {
   const currency = findCurrency(fiatCodeOf(unit) ?? '');
   if (currency === undefined) return { ok: false, problem: 'must name an ISO 4217 currency, such as iso4217/USD' };
   return { ok: true, value: currency };
 }
 
-/** The currency code that a unit names; undefined when it is the unit of a token. */
+/** Undefined for the unit of a token. */
 export function fiatCodeOf(unit: string): string | undefined {
   return unit.startsWith(UNIT_PREFIX) ? unit.slice(UNIT_PREFIX.length) : undefined;
 }

@@ -3,17 +3,17 @@ import type { KeyRing } from './key-ring.ts';
 
 const MAC_BYTES = 16;
 const MAX_LENGTH = 1024;
-/** Positions are padded to a multiple of this: their length would show how many there are. */
+/** Positions are padded to a multiple of this. Otherwise the length of a cursor would show how many events there are. */
 const BLOCK_BYTES = 16;
 
 /**
- * A cursor is a position in a list, bound to the query it came from, encrypted and authenticated. It can be neither altered
- * nor carried to another query, and it shows nothing: the position of an event counts the events of all partners. The same
- * position has the same cursor, so the nonce is its MAC.
+ * A cursor is a position in a list, bound to its query, encrypted and authenticated. A caller can neither alter it nor use it
+ * for another query. It is encrypted because the position of an event counts the events of all partners. The nonce is the MAC
+ * of the position, so that the same position has the same cursor.
  */
 export function sealCursor([key]: KeyRing, query: string, position: readonly string[]): string {
   const text = JSON.stringify(position);
-  // White space behind JSON means nothing.
+  // Padding: JSON allows white space at the end.
   const bytes = Buffer.byteLength(text);
   const payload = Buffer.from(text + ' '.repeat(Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES - bytes));
   const nonce = mac(key, query, payload);
@@ -21,7 +21,7 @@ export function sealCursor([key]: KeyRing, query: string, position: readonly str
   return Buffer.concat([nonce, cipher.update(payload), cipher.final()]).toString('base64url');
 }
 
-/** The position, or undefined when the cursor was not made by us for this very query. */
+/** Undefined if the gateway did not make the cursor for this query. */
 export function openCursor(keys: KeyRing, query: string, cursor: string): readonly string[] | undefined {
   if (cursor.length > MAX_LENGTH || !/^[\w-]+$/.test(cursor)) return undefined;
   const bytes = Buffer.from(cursor, 'base64url');

@@ -1,7 +1,7 @@
 /**
- * The catalogue of events: everything that can happen to the objects that partners and operators follow. Each change of an
- * object is one event, a row of `events`. Partners receive the public ones; the timeline of a payment also tells of the others. All
- * events of a public object are public, because receivers rely on sequences without gaps.
+ * The catalogue of events. Each change of an object that partners and operators follow is one event, a row of `events`.
+ * Partners receive the public events. The timeline of a payment also shows the internal ones. Either all events of an object
+ * are public or none, because receivers rely on sequences without gaps.
  */
 export const EVENT_TYPES = {
   'payment.created': of('payment', 'A payment was created.'),
@@ -55,7 +55,7 @@ export const EVENT_TYPES = {
 
 export type EventType = keyof typeof EVENT_TYPES;
 
-/** The types that partners see: those of all objects but payouts. */
+/** The types that partners receive. Events of payouts are internal. */
 export type PublicEventType = Exclude<EventType, `payout.${string}`>;
 
 export const PUBLIC_EVENT_TYPES = (Object.keys(EVENT_TYPES) as EventType[]).filter(
@@ -68,12 +68,11 @@ export const EVENT_PATTERNS: readonly string[] = [
   ...new Set(PUBLIC_EVENT_TYPES.map(allOfObject)),
 ];
 
-/** The pattern for all types of the object of a type. */
+/** `payment.*` for `payment.created`. */
 function allOfObject(type: EventType): string {
   return `${EVENT_TYPES[type].object}.*`;
 }
 
-/** The object of an event. */
 export type EventObject =
   | 'payment'
   | 'refund'

@@ -1,42 +1,41 @@
 import type { PaymentStatus } from './payment.ts';
 
 /**
- * The proof of a chain about the items of a payment, at final depth. Only this ends an attempt to pay: no timeout, no
- * error of an endpoint, no simulation and no refusal does. A payer without funds may get some before the deadline, and
- * a signature that was once refused can still be carried out by anybody who has seen it.
+ * Facts about an item of a payment, read from the chain at final depth. Only they end an attempt to pay: no timeout, no error
+ * of an endpoint, no simulation and no refusal does. A payer without funds may get some before the deadline, and anybody who
+ * has seen a signature can still carry it out after a refusal.
  */
 export interface ItemFacts {
   readonly isNative: boolean;
   readonly deadlineMs: number;
-  /** The time of the final block at which the rest was read. */
+  /** The time of the final block at which the other facts were read. */
   readonly finalAtMs: number;
   /** True if the authorization is used at that block. */
   readonly isUsed: boolean;
-  /** True if the Collector ever reported it as paid. */
+  /** True if the Collector ever reported the item as paid. */
   readonly isReportedPaid: boolean;
 }
 
 export type ItemFate =
-  /** Paid: its event decides. */
+  /** The event of the Collector decides about the payment. */
   | { readonly is: 'paid' }
-  /** Open: it can still be carried out. */
+  /** The item can still be carried out. */
   | { readonly is: 'open' }
   /** The facts contradict each other: an endpoint lies or lags. */
   | { readonly is: 'unclear' }
-  /** Can never be carried out: its deadline has passed, or its nonce was used for something else. */
+  /** The item can never be carried out: its deadline has passed, or its nonce was used for something else. */
   | { readonly is: 'over'; readonly reason: 'ran_out' | 'used' };
 
 export function fateOf(item: ItemFacts): ItemFate {
   if (item.isReportedPaid) return { is: 'paid' };
-  // Only the Collector can use a native commitment, and it always emits an event.
+  // Only the Collector can use a native commitment, and it always emits an event. A use without an event is a contradiction.
   if (item.isUsed) return item.isNative ? { is: 'unclear' } : { is: 'over', reason: 'used' };
   return item.finalAtMs > item.deadlineMs ? { is: 'over', reason: 'ran_out' } : { is: 'open' };
 }
 
-/** over: no attempt is left. over_anyway: none is left of a payment that has ended already. */
+/** over: the payment has no open attempt left. over_anyway: the same, but the payment had ended before. */
 export type Conclusion = 'wait' | 'unclear' | 'over' | 'over_anyway';
 
-/** The conclusion for a payment from the fates of all its open items. */
 export function conclude(status: PaymentStatus, fates: readonly ItemFate[]): Conclusion {
   if (fates.some(({ is }) => is === 'unclear')) return 'unclear';
   if (fates.some(({ is }) => is === 'paid' || is === 'open')) return 'wait';

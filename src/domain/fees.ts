@@ -4,7 +4,7 @@ import { parseDecimal } from './money.ts';
 export interface FeeTerms {
   /** A decimal percent: `0.4` is 0.4 %. */
   readonly percentage: string;
-  /** One amount per currency or asset; unlisted ones have no fixed fee. */
+  /** One amount per currency or asset. A unit that is not listed has no fixed fee. */
   readonly fixed: readonly { readonly unit: string; readonly value: string }[];
 }
 
@@ -15,7 +15,7 @@ export function isPercentage(text: string): boolean {
 
 export const NO_FEES: FeeTerms = { percentage: '0', fixed: [] };
 
-/** Terms with the time they come into force. Those of a merchant win over those of its partner. */
+/** Terms with the time they come into force. Terms of a merchant win over terms of its partner. */
 export interface DatedFeeTerms extends FeeTerms {
   readonly isMerchants: boolean;
   readonly startsAtMs: number;
@@ -40,13 +40,13 @@ export function feeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   return total < amount ? total : amount;
 }
 
-/** The fixed part of that fee. */
+/** The fixed part of the result of `feeOf`. */
 export function fixedFeeOf(terms: FeeTerms, unit: string, amount: bigint): bigint {
   const [fixed, total] = [fixedPart(terms, unit), feeOf(terms, unit, amount)];
   return fixed < total ? fixed : total;
 }
 
-/** True if the amount covers its own fee. The terms may be newer than the payment, and then too much for it. */
+/** True if the amount is at least its own fee. It can be false, because the terms may be newer than the payment. */
 export function coversFee(terms: FeeTerms, unit: string, amount: bigint): boolean {
   return fixedPart(terms, unit) + percentagePart(terms, amount) <= amount;
 }
@@ -56,7 +56,7 @@ export function feeFloor(terms: FeeTerms, unit: string): bigint {
   const covers = (amount: bigint) => coversFee(terms, unit, amount);
   let low = 1n;
   let high = fixedPart(terms, unit) + 1n;
-  // With a percentage below 100 the uncovered amounts are all smaller than the covered ones: double, then halve.
+  // With a percentage below 100, every amount above a covered one is covered, so a bisection finds the smallest.
   for (let steps = 0; !covers(high) && steps < MAX_STEPS; steps += 1) high *= 2n;
   while (low < high) {
     const middle = (low + high) / 2n;

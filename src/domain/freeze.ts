@@ -1,13 +1,13 @@
 /**
- * The scopes of a freeze. A merchant's or partner's stops payments, payouts and changes of destinations, and leaves
- * refunds to operators. A network's stops everything that is sent there. `restored` stops payouts and refunds on a
- * network until `rebuild` has caught up with its chain. An asset's stops everything that leaves our accounts in it.
+ * The scopes of a freeze. `merchant` and `partner` stop payments, payouts and changes of destinations, and leave refunds to
+ * operators. `network` stops everything that is sent on the network. `restored` stops payouts and refunds on a network until
+ * `rebuild` has caught up with its chain. `asset` stops everything that leaves our accounts in the asset.
  */
 export const FREEZE_SCOPES = ['merchant', 'partner', 'network', 'payouts', 'refunds', 'restored', 'asset'] as const;
 
 export type FreezeScope = (typeof FREEZE_SCOPES)[number];
 
-/** A merchant, a partner, a network, an asset; or all payouts or refunds, with an empty subject. */
+/** The subject is a merchant, a partner, a network or an asset. It is empty for a freeze of all payouts or refunds. */
 export interface FreezeTarget {
   readonly scope: FreezeScope;
   readonly subject: string;

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 const MAX_LENGTH = 255;
 
 /**
- * The key of an `Idempotency-Key` header. The draft standard quotes it, most clients do not: one pair of quotes is
- * taken off, so that both spell the same key.
+ * The key of an `Idempotency-Key` header. The draft standard quotes the key, most clients do not. One pair of quotes is
+ * removed, so that both forms give the same key.
  */
 export function parseIdempotencyKey(header: string): { ok: true; key: string } | { ok: false; problem: string } {
   const key = /^".*"$/.test(header) && header.length >= 2 ? header.slice(1, -1) : header;
@@ -14,12 +14,12 @@ export function parseIdempotencyKey(header: string): { ok: true; key: string } |
   return { ok: true, key };
 }
 
-/** Two requests of the same meaning have the same hash, whatever the order of their members. */
+/** Requests with the same meaning have the same hash. The order of their members does not matter. */
 export function requestHash(meaning: unknown): string {
   return hash('sha256', canonical(meaning), 'base64url');
 }
 
-/** 128 bits in the form of a uuid, where many hashes are stored: enough to distinguish requests. */
+/** 128 bits, which fit into a uuid, for tables with many hashes. Enough to distinguish requests. */
 export function shortHash(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }

@@ -38,18 +38,18 @@ export function newId(prefix: IdPrefix, nowMs: number, random10: Uint8Array): st
 }
 
 /**
- * The smallest id of a millisecond: ids made before it are smaller, all others are not. So a bound on the time of making
- * is a bound on the id. Before 1970 nothing was made.
+ * The smallest id of a millisecond. Ids made earlier are smaller, all others are not, so a bound on the time of creation is a
+ * bound on the id. No id is from before 1970.
  */
 export function firstIdAt(prefix: IdPrefix, atMs: number): string {
   return newId(prefix, Math.max(atMs, 0), new Uint8Array(10));
 }
 
-/** The time in an id, in milliseconds. That of a payout or refund is the time of its payment. */
+/** The time in an id, in milliseconds. The id of a refund has the time of its payment. */
 export function timeOfId(id: string): number {
   const bytes = idBytes(id);
   const view = new DataView(bytes.buffer);
-  // The first four bits are a mark.
+  // The first four bits are a mark and no part of the time: see `MARKS`.
   return (view.getUint16(0) & 0x0fff) * 2 ** 32 + view.getUint32(2);
 }
 
@@ -58,7 +58,7 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + TEXT_LENGTH && text.startsWith(prefix) && FORM.test(text.slice(prefix.length));
 }
 
-/** The 16 bytes that contracts and events carry. Throws when the text is no id: it should have met `isId` before. */
+/** The 16 bytes that contracts and events carry. Throws if the text is not an id: callers check it with `isId` first. */
 export function idBytes(id: string): Uint8Array<ArrayBuffer> {
   const prefix = ID_PREFIXES.find((candidate) => isId(candidate, id));
   if (prefix === undefined) throw new TypeError('not an id');
@@ -95,13 +95,13 @@ export function idFromBytes(prefix: IdPrefix, bytes: Uint8Array): string {
 
 /**
  * The first four bits of an id distinguish a payment (zero until the year 2527) from a transfer out of the intermediate
- * account. The other bits of a payout's or refund's id are those of its payment. So a payment has one payout and twelve
- * refunds, a database that lost them makes the same ids again, and an event of the chain leads to the payment.
+ * account. The other bits of a refund's id are those of its payment, and so were those of payouts in older versions. So a
+ * database that has lost its refunds makes the same ids again, and an event of the chain leads to the payment.
  */
 const MARKS = { pout_: 1, rfnd_: 2, stry_: 3, flot_: 4 } as const;
 export type OutgoingPrefix = keyof typeof MARKS;
 
-/** The first refund has the mark 2, the others have 5 to 15: all that four bits have left. */
+/** The first refund has the mark 2, the others have 5 to 15. Four bits have no further marks. */
 export const MAX_REFUNDS = 12;
 const SECOND_REFUND_MARK = 5;
 
@@ -109,7 +109,7 @@ export function payoutIdOf(paymentId: string): string {
   return markedId('pout_', idBytes(paymentId));
 }
 
-/** The id of a refund, by its number within its payment. */
+/** `number` counts the refunds of the payment from 1. */
 export function refundIdOf(paymentId: string, number: number): string {
   if (!Number.isInteger(number) || number < 1 || number > MAX_REFUNDS) {
     throw new RangeError(`a payment has no refund ${number}`);
@@ -118,18 +118,17 @@ export function refundIdOf(paymentId: string, number: number): string {
   return withMark('rfnd_', idBytes(paymentId), mark);
 }
 
-/** The ids of all refunds that a payment can have. They give the id of the payment away. */
+/** The ids of all refunds that a payment can have. The id of the payment can be computed from each of them. */
 export function refundIdsOf(paymentId: string): string[] {
   return Array.from({ length: MAX_REFUNDS }, (_, index) => refundIdOf(paymentId, index + 1));
 }
 
-/** The number of a refund within its payment. */
 export function refundNumberOf(id: string): number {
   const mark = markOf(idBytes(id));
   return mark === MARKS.rfnd_ ? 1 : mark - SECOND_REFUND_MARK + 2;
 }
 
-/** From bytes that need not be an id's, such as a hash. */
+/** The bytes can be any 16 bytes, such as a hash. */
 export function markedId(prefix: OutgoingPrefix, bytes: Uint8Array): string {
   return withMark(prefix, bytes, MARKS[prefix]);
 }
@@ -142,7 +141,7 @@ export function subjectFromBytes(bytes: Uint8Array): string {
   return idFromBytes(prefix, bytes);
 }
 
-/** The payment of a payout or refund. */
+/** The payment of a refund, or of a payout of an older version. */
 export function paymentIdOf(outgoing: string): string {
   return withMark('pay_', idBytes(outgoing), 0);
 }
@@ -162,6 +161,6 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const BYTE_LENGTH = 16;
 const TEXT_LENGTH = 26;
 
-/** 26 characters hold 130 bits; the first two are zero, which is why the first character is at most 7. */
+/** 26 characters have 130 bits. The first two bits are zero, so the first character is at most 7. */
 const PADDING_BITS = 2;
 const FORM = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;

@@ -1,4 +1,7 @@
-/** The image types that a stored logo may have. SVG is left out: it can hold scripts. AVIF is not taken any more. */
+/**
+ * The image types that a stored logo may have. SVG is left out, because it can contain scripts. AVIF is no longer accepted;
+ * older logos may have it.
+ */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/webp' | 'image/avif';
 
 /** The type of an image by its first bytes. The content type that a server sends proves nothing. */
@@ -11,10 +14,10 @@ export function imageType(bytes: Uint8Array): ImageType | undefined {
 }
 
 const AVIF_BRANDS = new Set(['avif', 'avis']);
-/** A file names a handful of brands; more are not looked at. */
+/** Files name a handful of brands. Further ones are not read. */
 const MAX_BRANDS = 16;
 
-/** The major brand and the compatible ones, between which the file has its version. */
+/** The major brand, and the compatible brands after the minor version (bytes 12 to 15). */
 function brands(bytes: Uint8Array): string[] {
   const end = Math.min(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0), bytes.length, 16 + 4 * MAX_BRANDS);
   const found = [textAt(bytes, 8)];

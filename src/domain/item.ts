@@ -1,6 +1,6 @@
 /**
- * One payment as the chain carries it out: pull the amount from the payer, pay the recipient, keep the fee. The payer's
- * signature covers all of it by way of its commitment, so it can only be carried out exactly like this.
+ * One payment as the chain carries it out: pull the amount from the payer, pay the recipient, keep the fee. The payer signs a
+ * commitment to all these terms, so the item can only be carried out exactly like this.
  */
 export interface Item {
   /** CAIP-2. */
@@ -19,7 +19,7 @@ export interface Item {
    * first releases of the contracts, which show the 16 bytes of the id itself.
    */
   readonly seal?: string;
-  /** Of a payout that is about to be signed: its id does not show its payment. External signers are told. */
+  /** The payment of a payout that is about to be signed, for external signers: the id of a payout does not show its payment. */
   readonly paymentId?: string;
   /** Addresses are in the canonical spelling of their network. */
   readonly payer: string;
@@ -29,19 +29,19 @@ export interface Item {
   readonly fee: bigint;
   /** Unix seconds; the chain refuses the item from then on. */
   readonly deadlineS: number;
-  /** The rest of what the payer of an item by authorization signs. */
+  /** The other fields that the payer of an item by authorization signs. */
   readonly authorization?: Authorization;
 }
 
-/** The fields of a payer's own authorization (EIP-3009). Its amount and its end are those of the item. */
+/** The fields of a payer's own authorization (EIP-3009). Amount and deadline are those of the item. */
 export interface Authorization {
-  /** 32 bytes in hex, which the payer has chosen. */
+  /** 32 bytes in hex, chosen by the payer. */
   readonly nonce: string;
   /** Unix seconds. */
   readonly validAfterS: number;
 }
 
-/** How an asset can be pulled: by a signature that the Collector presents, or by the payer's own transaction. */
+/** An asset is pulled by a signature that the Collector presents, or by the payer's own transaction (`native`). */
 export type PayMethod = 'eip3009-vrs' | 'eip3009-bytes' | 'permit2' | 'native';
 
 /**
@@ -60,17 +60,15 @@ export function isAuthorized(method: ItemMethod): method is AuthorizedMethod {
   return method === 'deposit-vrs' || method === 'deposit-bytes';
 }
 
-/** True for items whose money passes through a deposit address. */
 export function isByDeposit(method: ItemMethod): method is 'deposit' | AuthorizedMethod {
   return method === 'deposit' || isAuthorized(method);
 }
 
-/** An item with its payer's signature. */
 export interface SignedItem {
   readonly item: Item;
   readonly commitment: string;
   readonly signature: string;
-  /** Accounts with code can behave as they like, so their items travel in transactions of their own. */
+  /** An account with code can make its transfer fail at will, so its items are isolated in transactions of their own. */
   readonly hasCode: boolean;
 }
 

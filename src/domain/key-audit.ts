@@ -1,4 +1,3 @@
-/** The facts about a key that an audit looks at. */
 export interface AuditedKey {
   readonly scopes: readonly string[] | null;
   readonly addresses: readonly string[] | null;
@@ -10,15 +9,15 @@ export interface AuditedKey {
 export interface KeyAuditLimits {
   /** A key that was not used for this long is not needed. */
   readonly unusedMs: number;
-  /** A key of this age should have been rotated. */
+  /** A key of this age is due for rotation. */
   readonly oldMs: number;
-  /** An end this near needs a rotation now. */
+  /** A key that expires within this time must be rotated now. */
   readonly endingMs: number;
 }
 
 export type KeyFinding = 'never_used' | 'unused' | 'old' | 'no_expiry' | 'ends_soon' | 'every_scope' | 'any_address';
 
-/** The findings about a key in force. A new key counts as unused only after `unusedMs`. */
+/** A new key counts as unused only after `unusedMs`. */
 export function auditKey(key: AuditedKey, now: Date, limits: KeyAuditLimits): KeyFinding[] {
   const ageMs = now.getTime() - key.createdAt.getTime();
   const idleMs = now.getTime() - (key.lastUsedAt ?? key.createdAt).getTime();

@@ -4,19 +4,18 @@ import type { PaymentStatus } from './payment.ts';
 export const LATE_REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
 export type LateReason = (typeof LATE_REASONS)[number];
 
-/** Money at a deposit address, or by an item of a wallet, that its payment did not need. */
+/** Money that its payment did not need, at a deposit address or from an item of a wallet. */
 export interface ExtraMoney {
   readonly status: PaymentStatus;
   /** True if the payment was paid by the same address or item. */
   readonly isOfPaid: boolean;
-  /** True if it is another asset than was asked for, or came on another network. */
   readonly isOtherToken?: boolean;
   readonly isOtherNetwork?: boolean;
-  /** True if it came before the payment ended, and was too little. */
+  /** True if the money came before the payment ended, and was too little. */
   readonly isInTime?: boolean;
 }
 
-/** The one place that says why money is late money. */
+/** No other code decides why money is late. */
 export function lateReasonOf({ status, isOfPaid, isOtherToken, isOtherNetwork, isInTime }: ExtraMoney): LateReason {
   if (isOtherNetwork) return 'wrong_network';
   if (isOtherToken) return 'wrong_token';
@@ -25,7 +24,7 @@ export function lateReasonOf({ status, isOfPaid, isOtherToken, isOtherNetwork, i
   return isInTime ? 'underpaid' : 'late';
 }
 
-/** The states of late money: a partner asks for its return, which cools off, is sent and arrives. */
+/** A partner asks for the return of late money. The return cools off, is sent, and arrives. */
 export const LATE_STATES = ['unclaimed', 'requested', 'returning', 'returned'] as const;
 export type LateState = (typeof LATE_STATES)[number];
 
@@ -38,10 +37,10 @@ export interface LateMoney {
   readonly asset: string;
   /** In the smallest unit, as a decimal integer. */
   readonly amount: string;
-  /** Only of `payment.late_money_updated`, like the other two. */
+  /** This field and the next two are set only in `payment.late_money_updated`. */
   readonly status?: LateState;
-  /** CAIP-10. Null if nobody has named one. */
+  /** CAIP-10. Null if nobody has named a destination. */
   readonly destination?: string | null;
-  /** Why the last return did not happen. */
+  /** Why the last return failed. */
   readonly problem?: string | null;
 }

@@ -1,14 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
 
-/** The secret part of an address. It follows from the rest, and only the gateway can compute it. */
+/** The length of the secret part of a URL. The secret is a MAC of the rest of the URL, so only the gateway can compute it. */
 const SECRET_BYTES = 16;
 
 export function linkSecret([key]: KeyRing, text: string): string {
   return mac(key, text).toString('base64url');
 }
 
-/** True for the secret that one of the keys gives this text. */
 export function isLinkSecret(keys: KeyRing, text: string, secret: string): boolean {
   const bytes = Buffer.from(secret, 'base64url');
   // Base64 has several spellings of the same bytes; only the canonical one is accepted.

@@ -2,7 +2,7 @@ import type { LateReason } from './late-money.ts';
 export const LANGUAGES = ['ar', 'de', 'en', 'es', 'fr', 'ja', 'pt'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
-/** The values of a letter, by kind. Its words are in `src/mail`. */
+/** The values of a mail, by kind. The texts are in `src/mail`. */
 export type MailContent =
   | {
       readonly kind: 'invitation' | 'sign_in_link';
@@ -21,9 +21,9 @@ export interface AlertContent {
   readonly about: string;
   readonly message: string;
   readonly site: string;
-  /** The time at which it was raised, or was over. */
+  /** The time at which the alert was raised or cleared. */
   readonly at: string;
-  /** Alerts that wait to be mailed, because the mails of the hour are used up. */
+  /** The number of alerts that wait to be mailed, because the mails of the hour are used up. */
   readonly waiting: number;
 }
 
@@ -52,12 +52,11 @@ export interface ReceiptContent {
   readonly transaction: string;
   /** Null for a network without a block explorer. */
   readonly explorerUrl: string | null;
-  /** The payer's signed order. Null if the money was sent to a deposit address. */
+  /** The hash of the payer's signed order. Null if the money was sent to a deposit address. */
   readonly commitment: string | null;
   readonly refunds: readonly { readonly amount: MailedAmount; readonly transaction: string }[];
   /** Money that arrived and did not count. Missing in mails of an older version. */
   readonly lateMoney?: readonly { readonly amount: MailedAmount; readonly reason: LateReason }[];
-  /** The page of the receipt. */
   readonly pageUrl: string;
   readonly isTest: boolean;
 }
@@ -76,7 +75,7 @@ export const MAIL_WAITS_MS = [
   8 * HOUR_MS,
 ] as const;
 
-/** A mail is tried for this long. */
+/** A mail is given up after this time. */
 export const MAIL_TRIED_FOR_MS = 24 * HOUR_MS;
 
 /**

@@ -1,4 +1,4 @@
-/** Integers of a smallest unit, written the way people do. Nothing here ever meets a floating-point number. */
+/** Amounts are integers of the smallest unit. This file uses no floating-point numbers, because they would round. */
 
 const MAX_DIGITS = 78; // 2^256 - 1 has 78
 
@@ -42,7 +42,6 @@ export function formatForPeople(amount: Decimal): string {
   return decimals === '' ? whole : `${whole}.${decimals}`;
 }
 
-/** The units of the same number with more decimals. */
 export function scaledTo({ units, decimals }: Decimal, to: number): bigint {
   return units * 10n ** BigInt(to - decimals);
 }

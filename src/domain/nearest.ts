@@ -1,10 +1,10 @@
-/** The candidate that a mistyped word most likely meant, if any is within its number of edits. */
+/** The candidate that a mistyped word most likely meant. Undefined if none is within its `maxEdits`. */
 export function nearest(
   word: string,
   candidates: readonly string[],
   maxEdits = (candidate: string) => Math.max(2, Math.floor(candidate.length / 3)),
 ): string | undefined {
-  // The distance costs the product of the lengths, so longer words are not compared.
+  // The time grows with the product of both lengths, so long words are not compared.
   if (word.length > MAX_LENGTH) return undefined;
   const near = candidates
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
@@ -15,7 +15,7 @@ export function nearest(
 
 const MAX_LENGTH = 64;
 
-/** Letters added, left out, exchanged, or swapped with their neighbour. */
+/** Counts letters that were added, left out, replaced, or swapped with their neighbour (Damerau-Levenshtein). */
 function editDistance(from: string, to: string): number {
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number) => rows[row]?.[column] ?? Number.POSITIVE_INFINITY;

@@ -1,31 +1,31 @@
 import type { HeardNonce } from './quorum.ts';
 
-/** The nonces that a signer's journal knows. */
+/** The nonces in a signer's journal of sends. */
 export interface JournalNonces {
-  /** The highest nonce that was ever taken. */
+  /** The highest nonce that was ever assigned. */
   readonly last: number | undefined;
   /** The highest nonce that is mined at final depth. All lower ones are mined as well. */
   readonly lastFinal: number | undefined;
 }
 
 export interface PlacedNonce {
-  /** Nonces below it are mined. */
+  /** All nonces below are mined. */
   readonly mined: number;
-  /** Final sends from this nonce on are not mined any more, by the word of two endpoints. */
+  /** Two endpoints agree that sends from this nonce on, which were final, are no longer mined. */
   readonly reopenFrom: number | undefined;
-  /** False while the answers leave open which nonce is free. */
+  /** False while the answers do not show which nonce is free. */
   readonly mayTake: boolean;
 }
 
 /**
- * Sends of a signer are planned this far ahead of its mined nonce, and no further. Far fewer are in flight at a time. A
- * stored nonce beyond it came from a wrong answer: it waits until the others reach it, and nothing is sent to reach it.
+ * Sends of a signer are planned at most this far ahead of its mined nonce. Far fewer are in flight at a time. A stored nonce
+ * beyond this bound came from a wrong answer. It waits until the other nonces reach it, and no sends are made to fill the gap.
  */
 export const NONCE_REACH = 64;
 
 /**
- * The place of a signer in its journal. Two endpoints say how many transactions are mined. A single answer counts within the
- * nonces of the journal alone, where it decides about nothing but another broadcast. Undefined if nothing is known.
+ * The mined nonce of a signer, from the answers of endpoints and the journal. Two endpoints must agree. A single answer counts
+ * only within the nonces of the journal, where the worst that it can cause is another broadcast. Undefined if nothing is known.
  */
 export function placeNonce(heard: HeardNonce, { last, lastFinal }: JournalNonces): PlacedNonce | undefined {
   const known = lastFinal === undefined ? 0 : lastFinal + 1;
@@ -44,7 +44,7 @@ export function isOutside({ said }: HeardNonce, { last, lastFinal }: JournalNonc
   return said !== undefined && (last === undefined || said > last + 1 || said <= (lastFinal ?? -1));
 }
 
-/** The answers of the only endpoint, about its newest block and about a final one, as those of two. */
+/** Treats two answers of the only endpoint, about its newest and about a final block, like the answers of two endpoints. */
 export function withFinal(heard: HeardNonce, atFinal: number): HeardNonce {
   const said = heard.said ?? atFinal;
   return { ...heard, atLeast: Math.min(said, atFinal), atMost: Math.max(said, atFinal) };

@@ -11,15 +11,15 @@ export interface Option {
   readonly item: Item;
   /** CAIP-10, as the wallet spelled it. */
   readonly account: string;
-  /** The fee in the unit of the price. `confirm` compares it with the fee in force. */
+  /** The fee in the unit of the price. `confirm` compares it with the current fee. */
   readonly pricedFee: bigint;
   /** The parts of the fee: a decimal percent, and an amount in the smallest unit of the asset. */
   readonly feeTerms: { readonly percentage: string; readonly fixed: string };
-  /** The rate, its sources and its time, if one was needed. */
+  /** The rate, its sources and its time. Null if no rate was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
-  /** From then on a signature is refused. */
+  /** Signatures are refused from this time on. */
   readonly expiresAtS: number;
-  /** The steps of the wallet, in order. It returns one result for each. */
+  /** The steps of the wallet, in order. The wallet returns one result for each. */
   readonly steps: readonly Step[];
 }
 
@@ -28,14 +28,14 @@ export type Step = 'transaction' | 'signature';
 export const OPTION_NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const CIPHER = 'aes-256-gcm';
-/** The text is filled up to a multiple of this, so that the length of an id says little about its terms. */
+/** The text is padded to a multiple of this, so that the length of an id shows little about its terms. */
 const BLOCK = 64;
 /** Our ids have about a thousand characters at most. */
 const MAX_LENGTH = 4096;
 /** The version of the encoding. Ids of an unknown version are refused. */
 const FORM = 3;
 
-/** The nonce is random. It makes the ids of two equal options differ, as wallets expect of every new list. */
+/** The random nonce makes the ids of two equal options differ: wallets expect new ids in every new list. */
 export function sealOption([key]: KeyRing, option: Option, nonce: Uint8Array): string {
   const { item, account, pricedFee, feeTerms, quote, expiresAtS, steps } = option;
   const text = JSON.stringify([
@@ -63,7 +63,7 @@ export function sealOption([key]: KeyRing, option: Option, nonce: Uint8Array): s
   return Buffer.concat([nonce, ...content, cipher.getAuthTag()]).toString('base64url');
 }
 
-/** The option, or undefined when the id was not made by us for this very payment. */
+/** Undefined if the gateway did not make the id for this payment. */
 export function openOption(keys: KeyRing, paymentId: string, id: string): Option | undefined {
   if (id.length > MAX_LENGTH || !/^[\w-]+$/.test(id)) return undefined;
   const bytes = Buffer.from(id, 'base64url');
@@ -109,7 +109,7 @@ type Sealed = [
 
 const STEP_LETTERS = { transaction: 't', signature: 's' } as const satisfies Record<Step, string>;
 
-/** Each payment has a key of its own: an id opens for no other payment, and random nonces never run out. */
+/** Each payment has its own key, so an id opens for no other payment, and one key is used with few random nonces. */
 function keyOfPayment(key: Uint8Array, paymentId: string): Uint8Array {
   return createHmac('sha256', key).update(paymentId).digest();
 }
@@ -125,23 +125,22 @@ function decrypt(key: Uint8Array, bytes: Buffer): string | undefined {
   }
 }
 
-/** The validity of a rate: a signature is given at once, a transaction has to be mined. */
+/** The validity of an option with a rate. A signature is given at once, a transaction has to be mined. */
 const SIGNED_RATE_S = 60;
 const MINED_RATE_S = 300;
 /**
- * The validity without a rate. It bounds the time in which a signature can be carried out, and in which a lost
+ * The validity of an option without a rate. It bounds the time in which a signature can be carried out, and in which a lost
  * signature blocks the payment.
  */
 const AT_PAR_S = 600;
-/** A signature outlives the option by this, so that a payment accepted at the last moment can still be sent. */
+/** A signature is valid for this much longer than its option, so that a payment of the last moment can still be sent. */
 const SENDING_S = 120;
-/** With less time than this left, a payer's action would be too late. */
+/** If less time is left, the payer's action would come too late. */
 const LEAST_LEFT_S = 60;
 /** The clocks of two nodes differ by less than this. */
 const CLOCKS_APART_S = 30;
 
 export interface OptionTimes {
-  /** The chain refuses the item from this time on. */
   readonly deadlineS: number;
   readonly expiresAtS: number;
 }
@@ -150,14 +149,12 @@ export interface OptionTimesInput {
   readonly nowMs: number;
   readonly paymentExpiresAtS: number;
   readonly method: PayMethod;
-  /** The payer has to get a transaction mined. */
+  /** True if the payer has to get a transaction mined. */
   readonly needsTransaction: boolean;
   readonly isRateBound: boolean;
 }
 
-/**
- * The expiry of an option and the deadline of its signature; undefined when there is too little time left to offer it.
- */
+/** Undefined if too little time is left to offer the option. */
 export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput): OptionTimes | undefined {
   const nowS = Math.floor(nowMs / 1000);
   const { method, isRateBound } = input;
@@ -166,7 +163,7 @@ export function timesOf({ nowMs, paymentExpiresAtS, ...input }: OptionTimesInput
   return isTooLate ? undefined : { deadlineS: deadlineOf(method, expiresAtS), expiresAtS };
 }
 
-/** True if `timesOf` can have given the option its times at some moment until now, by the clock of any node. */
+/** True if `timesOf` could have given the option its times, now or earlier, by the clock of any node. */
 export function areTimesPossible(
   { item, expiresAtS, steps, quote }: Option,
   { nowMs, paymentExpiresAtS }: Pick<OptionTimesInput, 'nowMs' | 'paymentExpiresAtS'>,
@@ -183,19 +180,19 @@ function lifeS({ needsTransaction, isRateBound }: Pick<OptionTimesInput, 'needsT
   return isRateBound ? rateS : AT_PAR_S;
 }
 
-/** A payer's own transaction is judged by its block alone, so it must not be good for longer than the price is. */
+/** The chain accepts a payer's own transaction until its deadline, so the deadline must not be after the end of the price. */
 function deadlineOf(method: ItemMethod, expiresAtS: number): number {
   return method === 'native' ? expiresAtS : expiresAtS + SENDING_S;
 }
 
-/** True if it is too late to sign the option: it has expired, or there is no time left to carry it out. */
+/** True if it is too late to sign the option: it has expired, or too little time is left to carry it out. */
 export function isPast({ item, expiresAtS }: Option, nowMs: number): boolean {
   return nowMs >= expiresAtS * 1000 || item.deadlineS * 1000 - nowMs < LEAST_LEFT_S * 1000;
 }
 
 /**
- * The results of a wallet: one text for each action, in an entry of its own. Some clients pack the results of all actions
- * into one entry. Undefined when they have neither form.
+ * The results of a wallet: one text for each action. Most clients send one entry per action, some put all results into one
+ * entry. Undefined if the results have neither form.
  */
 export function readResults(results: readonly unknown[], actions: number): readonly string[] | undefined {
   const entries = results.map(readEntry);
@@ -211,31 +208,30 @@ function readEntry(result: unknown): readonly unknown[] | undefined {
   return type === 'walletRpc' && Array.isArray(data) ? data : undefined;
 }
 
-/** True if there is one result for each step, in order, of the form that this step gives. */
+/** True if there is one result for each step, in order and in the form of the step. */
 export function doResultsFit(steps: readonly Step[], values: readonly string[]): boolean {
   return values.length === steps.length && steps.every((step, index) => RESULT_FORMS[step].test(values[index] ?? ''));
 }
 
-/** Accounts with code have signatures of any length; a body has a limit, so they have one too. */
+/** Accounts with code have signatures of any length. The limit of the request body bounds them. */
 const RESULT_FORMS: Readonly<Record<Step, RegExp>> = {
   transaction: /^0x[0-9a-fA-F]{64}$/,
   signature: /^0x(?:[0-9a-fA-F]{2}){33,}$/,
 };
 
-/** The same option with the same results is the same request. */
+/** Equal for requests with the same option and the same results. */
 export function resultsHash(optionId: string, values: readonly string[]): string {
   return hash('sha256', JSON.stringify([optionId, ...values]), 'base64url');
 }
 
-/** The sort key of a list of options. */
 export interface Ranked {
-  /** True if one token equals one unit of the price, or is the price's own token. */
+  /** True if one token equals one unit of the price, or if the price is in this token. */
   readonly isAtPar: boolean;
   readonly needsTransaction: boolean;
   readonly etaS: number;
 }
 
-/** The best first: no exchange rate, no transaction of the payer's own, and the quicker networks, which cost less. */
+/** Best first: without an exchange rate, without a transaction of the payer, on a quicker network, which also costs less. */
 export function compareRank(a: Ranked, b: Ranked): number {
   return (
     Number(b.isAtPar) - Number(a.isAtPar) || Number(a.needsTransaction) - Number(b.needsTransaction) || a.etaS - b.etaS

@@ -1,17 +1,17 @@
 /**
- * Where a change came from, for the audit log. The gateway saw `address` itself. `host`, `account` and `session` are the
- * word of the machine that an operator command runs on.
+ * Where a change came from, for the audit log. The gateway saw `address` itself. `host`, `account` and `session` are claims of
+ * the machine on which an operator command runs.
  */
 export interface Origin {
-  /** The address of an API request. */
+  /** The client address of an API request. */
   readonly address?: string;
   readonly requestId?: string;
   /** The name of the machine, and the account on it. */
   readonly host?: string;
   readonly account?: string;
-  /** The address that the operator's remote session comes from. */
+  /** The address from which the operator's remote session comes. */
   readonly session?: string;
-  /** The partner that the caller acts for, and the merchant of a person who belongs to one. */
+  /** The partner for which the caller acts, and the merchant of a person who belongs to one. */
   readonly partnerId?: string;
   readonly merchantId?: string;
 }

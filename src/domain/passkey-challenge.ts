@@ -2,18 +2,18 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyRing } from './key-ring.ts';
 
 /**
- * A challenge for a passkey: its end, random bytes, and a MAC over both and the use it is for. So nothing is stored for
- * a visitor who only asks, and a challenge for one use or one session is worth nothing for another.
+ * A challenge for a passkey: its end, random bytes, and a MAC over both and the use. The MAC makes storage unnecessary for
+ * visitors who only ask, and binds the challenge to one use and one session.
  */
 const TIME_BYTES = 6;
 export const CHALLENGE_RANDOM_BYTES = 16;
 const MAC_BYTES = 16;
 const LENGTH = TIME_BYTES + CHALLENGE_RANDOM_BYTES + MAC_BYTES;
 
-/** How long a person may take to find the authenticator. */
+/** The time a person has to find the authenticator. */
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** The purpose of the answer. `subject` is the session, or empty for a visitor. */
+/** `subject` is the session, or empty for a visitor. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'verify' | 'register';
   readonly subject: string;
@@ -34,7 +34,7 @@ export function sealChallenge(
   return bytes;
 }
 
-/** The end of a challenge that we made for this use; undefined for every other text, and after the end. */
+/** The end of the challenge. Undefined if the gateway did not make it for this use, or if it has ended. */
 export function openChallenge(keys: KeyRing, use: ChallengeUse, text: string, nowMs: number): Date | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== LENGTH || bytes.toString('base64url') !== text) return undefined;

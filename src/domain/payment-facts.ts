@@ -2,16 +2,16 @@ import { parseAccount } from './caip.ts';
 import type { Buyer, FailureCode, PaymentEvent, PaymentStatus, TokenAmount } from './payment.ts';
 
 /**
- * The facts of a payment that change during its life. Everything else about it is as it was created. Each event of a
- * payment records these facts as the change left them, so that the payment can be shown as it was then.
+ * The facts of a payment that change during its life; everything else stays as created. Each event of a payment records these
+ * facts after its change, so that the payment can be shown as it was at that time.
  */
 export interface PaymentFacts {
   readonly status: PaymentStatus;
   readonly updatedAt: Date;
   readonly failureCode: FailureCode | null;
-  /** The latest on-chain deadline of a native action that was handed out: until then the payer may still pay. */
+  /** The latest on-chain deadline of a native action that was given to a payer. The payer may still pay until then. */
   readonly nativeDeadline: Date | null;
-  /** The paid token: known from the confirmation on, and from the start if the price is in a token. */
+  /** The paid token. Known from the confirmation on, or from the start if the price is in a token. */
   readonly tokenAsset: string | null;
   readonly tokenValue: string | null;
   readonly buyerAccount: string | null;
@@ -21,7 +21,7 @@ export interface PaymentFacts {
   readonly transactionNonce: string | null;
 }
 
-/** The part of a payment that its first facts follow from. */
+/** The fields of a payment from which its first facts follow. */
 interface Created {
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -48,18 +48,17 @@ function firstFacts({ createdAt, amountUnit, amountValue }: Created): PaymentFac
   };
 }
 
-/** The facts of a payment as an event that moves it leaves them. */
 export function factsAfter(
   payment: PaymentFacts & Created,
   event: PaymentEvent,
   { to, at }: { readonly to: PaymentStatus; readonly at: Date },
 ): PaymentFacts {
-  // The payer is cleared: the payment waits like a new one. Money may still come to an address that stays open.
+  // The payer is cleared, because the payment waits like a new one. Money may still come to an address that stays open.
   if (event.type === 'lapsed') {
     const nativeDeadline = event.keepsAddresses ? payment.nativeDeadline : null;
     return { ...firstFacts(payment), nativeDeadline, updatedAt: at };
   }
-  // A payment that the clock has ended was over at its expiry, whenever the sweeper came by.
+  // A payment that expired by the clock ended at its expiry, not when the sweeper noticed it.
   const updatedAt = event.type === 'expired' && event.proof === 'clock' ? payment.expiresAt : at;
   return { ...factsOf(payment), ...madeKnown(event), status: to, updatedAt };
 }
@@ -89,7 +88,7 @@ function paidBy({ buyer, token }: { readonly buyer: Buyer; readonly token: Token
   };
 }
 
-/** A wallet may spell its address in lower case. Payments have the canonical spelling, so that a customer counts once. */
+/** Wallets may spell addresses in lower case. The canonical spelling is stored, so that each customer is counted once. */
 function inOneSpelling(account: string): string {
   const parsed = parseAccount(account);
   return parsed.ok ? parsed.value.id : account;
@@ -108,7 +107,7 @@ export function recordFacts(facts: PaymentFacts): Readonly<Record<string, unknow
   return Object.fromEntries(Object.entries(factsOf(facts)).filter(([, value]) => value !== null));
 }
 
-/** The payment as it was after the event that stored this record. The record of a new payment is empty. */
+/** The payment as it was after the event with this record. The record of a new payment is empty. */
 export function withRecordedFacts<P extends PaymentFacts & Created>(
   payment: P,
   record: Readonly<Record<string, unknown>>,

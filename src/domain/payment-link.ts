@@ -4,9 +4,9 @@ import { typedUnits } from './typed-amount.ts';
 export const LINK_STATUSES = ['active', 'inactive'] as const;
 export type LinkStatus = (typeof LINK_STATUSES)[number];
 
-/** Every confirmation of a link with a stock counts its pieces. */
+/** Bounded, because every confirmation of a link with a stock counts its pieces. */
 export const MAX_STOCK = 10_000;
-/** Active links of one merchant. */
+/** The limit of active links per merchant. */
 export const MAX_LINKS = 1_000;
 
 /** The price of a link: fixed, or chosen by the payer between two bounds. In minor units. */
@@ -17,17 +17,16 @@ export type LinkPrice =
       readonly maximum: bigint;
     };
 
-/** The facts that decide whether a link takes payments. */
 export interface LinkState {
   readonly status: LinkStatus;
   readonly expiresAt: Date | null;
-  /** Null: no end. */
+  /** Null if unlimited. */
   readonly stock: number | null;
   /** Pieces that are being paid or have been paid. Null for a link without a stock. */
   readonly taken: number | null;
 }
 
-/** The reason why a link takes no payments; undefined while it does. */
+/** Undefined while the link takes payments. */
 export function closedReason(link: LinkState, nowMs: number): 'inactive' | 'expired' | 'sold_out' | undefined {
   if (link.status !== 'active') return 'inactive';
   if (link.expiresAt !== null && nowMs >= link.expiresAt.getTime()) return 'expired';
@@ -38,14 +37,14 @@ export function isSoldOut({ stock, taken }: Pick<LinkState, 'stock' | 'taken'>):
   return stock !== null && (taken ?? 0) >= stock;
 }
 
-/** The amount of a new payment: the price, or the amount that the payer has typed. Undefined if it is not allowed. */
+/** The amount of a new payment: the fixed price, or the amount that the payer has typed. Undefined if that is not allowed. */
 export function amountFor(price: LinkPrice, typed: string, decimals: number): bigint | undefined {
   if ('value' in price) return price.value;
   const amount = typedUnits(typed, decimals);
   return amount !== undefined && amount >= price.minimum && amount <= price.maximum ? amount : undefined;
 }
 
-/** The reference as payers see it. A payment of a link without a reference has the id of the link, which means nothing to them. */
+/** The reference as payers see it. Without a reference, payments of a link have its id, which means nothing to payers. */
 export function shownReference(referenceId: string): string {
   return isId('plk_', referenceId) ? '' : referenceId;
 }

@@ -1,7 +1,6 @@
 /**
- * The life of a payment. The table has the target status of each event; `decide` checks whether the event is allowed
- * now. Every transition of a payment goes through it, and the update is guarded by the status and version it was
- * decided on.
+ * The life of a payment. The table has the target status of each event, and `decide` checks whether the event is allowed now.
+ * Every transition goes through `decide`. The update is guarded by the status and version on which it was decided.
  */
 export const TRANSITIONS = {
   requires_action: { confirmed: 'processing', failed: 'failed', expired: 'expired', cancelled: 'cancelled' },
@@ -16,16 +15,15 @@ export type PaymentStatus = keyof typeof TRANSITIONS;
 
 export const PAYMENT_STATUSES = Object.keys(TRANSITIONS) as readonly PaymentStatus[];
 
-/** The events of a payment. */
 export type PaymentEvent =
   | {
       readonly type: 'confirmed';
       readonly buyer: Buyer;
       readonly token: TokenAmount;
-      /** A native transaction is evidence and is taken whenever it comes; a signature must come before the expiry. */
+      /** A native transaction is evidence and is accepted at any time. A signature must come before the expiry. */
       readonly isNative: boolean;
     }
-  /** Buyer and token are those of the transfer that arrived: the payer may have confirmed another way to pay before. */
+  /** Buyer and token are those of the transfer that arrived. The payer may have confirmed another way to pay before. */
   | {
       readonly type: 'succeeded';
       readonly buyer: Buyer;
@@ -34,15 +32,15 @@ export type PaymentEvent =
     }
   | { readonly type: 'failed'; readonly failureCode: FailureCode | null }
   /**
-   * Nothing that was signed can be carried out any more, and there is time left: the payment can be paid again. Its deposit
-   * addresses may stay open, as before the signature, if nothing has arrived there.
+   * No signed attempt can be carried out any more, and there is time left: the payment can be paid again. Its deposit addresses
+   * stay open if nothing has arrived there.
    */
   | { readonly type: 'lapsed'; readonly proof: ChainProof; readonly keepsAddresses?: true }
-  /** Proved by the clock; or by the chain, if there was an attempt. */
+  /** Proved by the clock. If there was an attempt, by the chain. */
   | { readonly type: 'expired'; readonly proof: 'clock' | ChainProof }
   | { readonly type: 'cancelled'; readonly by: 'merchant' | 'user' };
 
-/** A final block at this time, after which none of the attempts can be carried out. */
+/** The time of a final block after which none of the attempts can be carried out. */
 interface ChainProof {
   readonly finalBlockAtMs: number;
 }
@@ -62,11 +60,10 @@ export interface TokenAmount {
   readonly value: bigint;
 }
 
-/** The facts that a decision needs. */
 export interface PaymentState {
   readonly status: PaymentStatus;
   readonly expiresAtMs: number;
-  /** The latest on-chain deadline of a native action that was handed out. */
+  /** The latest on-chain deadline of a native action that was given to a payer. */
   readonly nativeDeadlineMs: number | null;
 }
 
@@ -115,8 +112,8 @@ export function isFinal(status: PaymentStatus): boolean {
 }
 
 /**
- * The status as everybody sees it. A payment past its expiry is never shown as payable, even before the sweeper has
- * moved it: it has expired, or it is `processing` while a native transaction may still arrive.
+ * The status in all answers. A payment past its expiry is never shown as payable, even before the sweeper has moved it: it is
+ * shown as expired, or as `processing` while a native transaction may still arrive.
  */
 export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: PaymentState, nowMs: number): PaymentStatus {
   if (status !== 'requires_action' || nowMs < expiresAtMs) return status;
@@ -125,7 +122,7 @@ export function visibleStatus({ status, expiresAtMs, nativeDeadlineMs }: Payment
 
 const POLL_MS: Partial<Record<PaymentStatus, number>> = { requires_action: 1_000, processing: 2_000 };
 
-/** The pause before the next poll. Null when no poll is needed. */
+/** Null if no further poll is needed. */
 export function pollInMs(status: PaymentStatus): number | null {
   return POLL_MS[status] ?? null;
 }

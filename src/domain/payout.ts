@@ -4,20 +4,19 @@ export type PayoutState = (typeof PAYOUT_STATES)[number];
 export const PAYOUT_WAITS = ['unfreeze', 'destination', 'cooling_off', 'retry', 'gateway', 'network'] as const;
 export type PayoutWait = (typeof PAYOUT_WAITS)[number];
 
-/** The facts that decide what a held amount waits for. */
 export interface WaitingPayout {
   readonly state: PayoutState;
-  /** A freeze or a suspension stops it. */
+  /** True if a freeze or a suspension stops the payout. */
   readonly isStopped: boolean;
-  /** The merchant has a destination for the asset, other than the account that holds the money. */
+  /** True if the merchant has a destination for the asset, other than the account that holds the money. */
   readonly hasDestination: boolean;
-  /** From then on held money goes to the destination. */
+  /** Held money is paid to the destination from this time on. */
   readonly heldFrom: Date | null;
-  /** A transfer that did not arrive is tried again then. */
+  /** The time of the next try, if a transfer failed. */
   readonly retryAt: Date | null;
 }
 
-/** The reason why the payout waits, with its end if that is known. Undefined: the payout is over. */
+/** The reason why the payout waits, with its end if known. Undefined if the payout is over. */
 export function payoutWaitOf(payout: WaitingPayout, now: Date): { what: PayoutWait; until?: Date } | undefined {
   const { state, isStopped, hasDestination, heldFrom, retryAt } = payout;
   if (state === 'paid' || state === 'refunded') return undefined;

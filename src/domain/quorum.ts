@@ -1,21 +1,19 @@
 /**
- * The rule by which statements of endpoints become facts. Two endpoints must agree before a payment ends or money is
- * released: a single endpoint may lie, lag behind or be compromised.
+ * The rule by which answers of endpoints become facts. Two endpoints must agree before a payment ends or money is released: a
+ * single endpoint may lie, lag behind or be compromised.
  */
 
-/** The statement of one endpoint. */
 export interface Statement<T> {
   readonly by: string;
-  /** Undefined when it gave no answer. */
+  /** Undefined if the endpoint gave no answer. */
   readonly says: T | undefined;
   /** Milliseconds without an answer; 0 for a healthy endpoint. */
   readonly silentForMs: number;
 }
 
 export interface QuorumRule {
-  /** The number of configured endpoints. */
   readonly endpoints: number;
-  /** The chain is our own process: its one endpoint has no reason to lie. */
+  /** True if the chain is our own process, whose one endpoint has no reason to lie. */
   readonly isTrustedAlone: boolean;
 }
 
@@ -24,17 +22,16 @@ export type Finding<T> =
   | { readonly is: 'agreed'; readonly value: T; readonly dissenters: readonly string[] }
   /** One endpoint answers and no other is reachable: enough for small amounts, at a greater depth. */
   | { readonly is: 'alone'; readonly value: T }
-  /** Too few have answered. */
+  /** Too few endpoints have answered. */
   | { readonly is: 'open' }
   | { readonly is: 'disputed' };
 
-/** An endpoint that was silent for less than this is waited for. */
+/** An endpoint that has been silent for less than this time may still answer, so no other endpoint counts alone. */
 const SILENT_AFTER_MS = 5 * 60_000;
 
 /** A payment confirmed by a single endpoint needs this many times the depth. */
 export const LONE_DEPTH_FACTOR = 3;
 
-/** The finding from the statements of all asked endpoints. */
 export function weigh<T>(
   statements: readonly Statement<T>[],
   rule: QuorumRule,
@@ -60,7 +57,7 @@ export interface Heights {
   readonly alone: number | undefined;
 }
 
-/** An endpoint at a height has also reached all lower ones, so two endpoints agree on the second highest. */
+/** An endpoint at some height has also reached all lower heights, so two endpoints agree on the second highest. */
 export function weighHeights(statements: readonly Statement<number>[], rule: QuorumRule): Heights {
   const heights = statements.flatMap(({ says }) => says ?? []).sort((a, b) => b - a);
   const agreed = heights[needed(rule) - 1];
@@ -70,21 +67,21 @@ export function weighHeights(statements: readonly Statement<number>[], rule: Quo
 
 /** The number of an account's mined transactions, according to the endpoints. */
 export interface HeardNonce {
-  /** Two endpoints have counted at least as many. */
+  /** Two endpoints have counted at least this many. */
   readonly atLeast: number | undefined;
-  /** Two endpoints have counted no more. */
+  /** Two endpoints have counted at most this many. */
   readonly atMost: number | undefined;
-  /** The answer of the only endpoint that gave one. */
+  /** The answer of the only endpoint that answered. */
   readonly said: number | undefined;
-  /** True if that endpoint may stand alone: then it must say the same about a final block. */
+  /** True if that endpoint may count alone. Then its answer about a final block is needed as well. */
   readonly isAlone: boolean;
   /** The highest answer. It proves nothing. */
   readonly highest: number | undefined;
 }
 
 /**
- * A nonce only grows, so an endpoint that has counted so many has also counted fewer. The word of one endpoint is never
- * enough, not even for a sandbox's own chain: the journal knows better.
+ * A nonce only grows, so an endpoint that has counted N transactions has also counted fewer. The answer of one endpoint is
+ * never enough, not even for a sandbox's own chain, because the journal is more reliable.
  */
 export function weighNonces(statements: readonly Statement<number>[], rule: QuorumRule): HeardNonce {
   const counts = statements.flatMap(({ says }) => says ?? []).sort((a, b) => a - b);
@@ -98,15 +95,12 @@ export function weighNonces(statements: readonly Statement<number>[], rule: Quor
   };
 }
 
-/** A sandbox's own chain has one endpoint and needs one. If more are configured, they are compared. */
+/** A sandbox's own chain has one endpoint, whose answer is enough. If more endpoints are configured, they are compared. */
 function needed({ endpoints, isTrustedAlone }: QuorumRule): number {
   return isTrustedAlone && endpoints === 1 ? 1 : 2;
 }
 
-/**
- * True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for a
- * while.
- */
+/** True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for long. */
 function mayStandAlone(statements: readonly Statement<unknown>[], { endpoints }: QuorumRule): boolean {
   if (endpoints === 1) return true;
   const silent = statements.filter(({ says }) => says === undefined);

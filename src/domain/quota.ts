@@ -1,7 +1,7 @@
 /**
- * Limits of a partner and of its merchants. An object for one merchant counts against the limit of this merchant, all others
- * against that of the partner: so no merchant uses up the places of its partner, or of another merchant. `ofMerchants` bounds
- * the sum of all merchants.
+ * Limits of a partner and of its merchants. An object for one merchant counts against the limit of that merchant, all others
+ * against the limit of the partner. So no merchant uses up the places of its partner or of another merchant. `ofMerchants`
+ * bounds the sum of all merchants.
  */
 export interface Quota {
   readonly ofPartner: number;
@@ -9,13 +9,13 @@ export interface Quota {
   readonly ofMerchants: number;
 }
 
-/** The merchant that an object counts for; null: the partner. */
+/** The merchant that an object counts for. Null if it counts for the partner. */
 export function quotaHolder(merchantIds: readonly string[] | null): string | null {
   const [only] = merchantIds ?? [];
   return merchantIds?.length === 1 && only !== undefined ? only : null;
 }
 
-/** The limit that one more object would exceed, if there is one. */
+/** The limit that one more object would exceed. Undefined if there is none. */
 export function exceededQuota(
   { ofPartner, ofMerchant, ofMerchants }: Quota,
   wanted: readonly string[] | null,

@@ -2,16 +2,16 @@ import { fiatCodeOf } from './currency.ts';
 import { inverse, multiply, type Pair, type Rate, type Ratio, ratio } from './rate.ts';
 
 /**
- * A price converted to a token. The amount is rounded up to the token's quote decimals, and the fee down to its smallest
- * unit. So the merchant never gets less than the price less the fee; and because a fee is at most the price, the fee in the
- * token is at most the amount.
+ * A price converted to a token. The amount is rounded up to the token's quote decimals, and the fee down to its smallest unit.
+ * So the merchant never gets less than the price minus the fee. A fee is at most the price, so the fee in the token is at most
+ * the amount.
  */
 export interface Quote {
   /** The amount the payer pays, in the smallest unit of the asset. */
   readonly amount: bigint;
   /** Smallest units of the asset for one smallest unit of the price. */
   readonly factor: Ratio;
-  /** The exchange rate used, which limits how long the quote is valid; null at par. */
+  /** The exchange rate, which limits how long the quote is valid. Null at par. */
   readonly rate: Rate | null;
 }
 
@@ -27,7 +27,7 @@ export interface QuotedAsset {
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** Decimals that an amount converted from a currency is rounded up to. Default: `decimals`. */
+  /** Amounts converted from a currency are rounded up to this many decimals. Default: `decimals`. */
   readonly quoteDecimals?: number | undefined;
   readonly peg?: string;
 }
@@ -35,11 +35,11 @@ export interface QuotedAsset {
 export interface QuoteInput {
   readonly price: Price;
   readonly asset: QuotedAsset;
-  /** Of the pair that `ratePairOf` names; undefined when there is none now. */
+  /** The rate of the pair from `ratePairOf`. Undefined if there is none now. */
   readonly rate: Rate | undefined;
 }
 
-/** Undefined when the price cannot be paid with this asset, or not without a rate that is missing. There is no default. */
+/** Undefined if the price cannot be paid with this asset, or if the needed rate is missing. There is no default rate. */
 export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined {
   const currency = fiatCodeOf(price.unit);
   if (currency === undefined) return price.unit === `caip19/${asset.id}` ? quoteAt(price.value, AS_IT_IS) : undefined;
@@ -55,24 +55,23 @@ export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined 
   return quoteAt(amountAt(price, asset, factor), factor, rate);
 }
 
-/** The rate that a quote needs; undefined when it needs none. */
+/** The pair whose rate a quote needs. Undefined if it needs none. */
 export function ratePairOf({ unit }: Pick<Price, 'unit'>, asset: QuotedAsset): Pair | undefined {
   const currency = fiatCodeOf(unit);
   if (currency === undefined || currency === asset.peg) return undefined;
   return { base: asset.peg ?? UNWRAPPED[asset.symbol] ?? asset.symbol, quote: currency };
 }
 
-/** Converts a fee in the unit of the price to the token. */
 export function feeInToken(quote: Quote, fee: bigint): bigint {
   const converted = convertRoundedDown(fee, quote.factor);
   return converted < quote.amount ? converted : quote.amount;
 }
 
-/** The contracts of these tokens give one coin for one token at any time, and exchanges quote the coin. */
+/** The contracts of these tokens exchange one token for one coin at any time. Exchanges quote the coin. */
 const UNWRAPPED: Readonly<Record<string, string>> = { WETH: 'ETH', WPOL: 'POL' };
 
 const AS_IT_IS: Ratio = { numerator: 1n, denominator: 1n };
-/** The largest amount of a token contract. */
+/** The largest amount in a token contract. */
 const MAX_UNITS = 2n ** 256n - 1n;
 
 function quoteAt(amount: bigint, factor: Ratio, rate: Rate | null = null): Quote | undefined {
@@ -83,7 +82,7 @@ function amountAt({ value }: Price, asset: QuotedAsset, factor: Ratio): bigint {
   return roundUpToQuoteDecimals(convertRoundedUp(value, factor), asset);
 }
 
-/** Rounding adds at most one part in this many. */
+/** Rounding up adds at most one part in this many. */
 const MOST_ADDED = 100n;
 
 /**
@@ -99,7 +98,7 @@ export function roundUpToQuoteDecimals(
   return ((amount + step - 1n) / step) * step;
 }
 
-/** These two are the only places where money is rounded between units. */
+/** This function and the next are the only places where money is rounded between units. */
 export function convertRoundedUp(value: bigint, { numerator, denominator }: Ratio): bigint {
   return (value * numerator + denominator - 1n) / denominator;
 }

@@ -1,28 +1,25 @@
 import { formatDecimal, parseDecimal } from './money.ts';
 
-/** Exchange rates are fractions of integers: crossing or turning one round loses nothing, and nothing rounds on the way. */
+/** Exchange rates are fractions of integers, so that multiplying and inverting them loses nothing. */
 export interface Ratio {
   readonly numerator: bigint;
   readonly denominator: bigint;
 }
 
-/** The price of one `base` in `quote`: symbols of coins, codes of currencies. */
+/** The price of one `base` in `quote`. Both are symbols of coins or codes of currencies. */
 export interface Pair {
   readonly base: string;
   readonly quote: string;
 }
 
-/** A rate without its origin. */
 export interface QuotedRate extends Pair {
   readonly value: Ratio;
 }
 
 export interface Rate extends QuotedRate {
-  /** The readings it was made of. */
   readonly readings: readonly Reading[];
 }
 
-/** The reading of one source. */
 export interface Reading extends Pair {
   readonly source: string;
   /** As the source spelled it. */
@@ -30,7 +27,7 @@ export interface Reading extends Pair {
   readonly atMs: number;
 }
 
-/** As many digits as any price has. The bound keeps arithmetic on a stranger's input cheap, and records short. */
+/** More digits than any price has. The bound keeps arithmetic on input of third parties cheap, and records short. */
 const PRICE_FORM = /^(0|[1-9][0-9]{0,14})(\.[0-9]{1,20})?$/;
 
 /** Reads a price above zero: plain decimal digits, no sign, no exponent, no leading zeros. */
@@ -39,7 +36,7 @@ export function parsePrice(text: string): Ratio | undefined {
   return price === undefined || price.units === 0n ? undefined : ratio(price.units, 10n ** BigInt(price.decimals));
 }
 
-/** In lowest terms, so that one value has one spelling. Both parts are above zero. */
+/** In lowest terms, so that equal values have one spelling. Both parts are above zero. */
 export function ratio(numerator: bigint, denominator: bigint): Ratio {
   const divisor = greatestCommonDivisor(numerator, denominator);
   return { numerator: numerator / divisor, denominator: denominator / divisor };
@@ -53,7 +50,7 @@ export function multiply(a: Ratio, b: Ratio): Ratio {
   return ratio(a.numerator * b.numerator, a.denominator * b.denominator);
 }
 
-/** Negative when the first is smaller, as a sort wants it. */
+/** Negative if the first is smaller, as `sort` needs it. */
 export function compare(a: Ratio, b: Ratio): number {
   const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
   return left < right ? -1 : left > right ? 1 : 0;
@@ -70,7 +67,7 @@ export function median(values: readonly Ratio[]): Ratio {
   );
 }
 
-/** The rate as plain JSON, for the record. It is part of an option's id until there is an item, so it is kept short. */
+/** The rate as plain JSON, for the record. It is short, because it is part of an option's id until there is an item. */
 export function recordRate({ base, quote, value, readings }: Rate) {
   return {
     pair: `${base}/${quote}`,
@@ -84,7 +81,7 @@ export function recordRate({ base, quote, value, readings }: Rate) {
   };
 }
 
-/** Reads the pair and the value of a recorded rate. Undefined when it is not the record of one. */
+/** Undefined if the record is not one of a rate. */
 export function readRateRecord(record: Readonly<Record<string, unknown>> | null): QuotedRate | undefined {
   const [, base, quote] = PAIR_FORM.exec(String(record?.pair)) ?? [];
   const [, numerator, denominator] = RATIO_FORM.exec(String(record?.ratio)) ?? [];

@@ -1,23 +1,22 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 
 /**
- * Everything about a completed payment that its merchant needs to check it against the chain without trusting the
- * gateway. Every value is text: then the JSON of it has one spelling, whatever language writes it.
+ * Everything about a completed payment that its merchant needs to check it against the chain without trusting the gateway.
+ * Every value is text, so that its JSON has one spelling in every programming language.
  */
 export interface Receipt {
   readonly form: (typeof RECEIPT_FORMS)[number];
   readonly paymentId: string;
   readonly merchantId: string;
   readonly referenceId: string;
-  /** The price. */
   readonly priceUnit: string;
   readonly priceValue: string;
-  /** The time at which the gateway marked it succeeded. */
+  /** The time at which the gateway marked the payment as succeeded. */
   readonly succeededAt: string;
-  /** CAIP-2, and the number that the commitment holds. */
+  /** CAIP-2. `chainId` is the number in the commitment. */
   readonly network: string;
   readonly chainId: string;
-  /** CAIP-19, and the address that the commitment holds. */
+  /** CAIP-19. `token` is the address in the commitment. */
   readonly asset: string;
   readonly token: string;
   readonly collector: string;
@@ -25,10 +24,10 @@ export interface Receipt {
   readonly payer: string;
   readonly recipient: string;
   readonly feeAccount: string;
-  /** The amount paid; of a deposit address the amount asked. The recipient got it less the fee. */
+  /** The amount paid; for a deposit address, the amount asked. The recipient got it minus the fee. */
   readonly amount: string;
   readonly fee: string;
-  /** Unix seconds; the chain would have refused the payment from then on. Later money at a deposit address does not count. */
+  /** Unix seconds. The chain refuses the payment from this time on. Later money at a deposit address does not count. */
   readonly deadline: string;
   /** The hash of the terms that the payer signed, or of the six terms of a deposit address. */
   readonly commitment: string;
@@ -37,13 +36,16 @@ export interface Receipt {
   readonly blockNumber: string;
   readonly blockHash: string;
   readonly logIndex: string;
-  /** The bytes that the chain shows in place of the id: the operator's word links the two. Only in sealed forms. */
+  /** The bytes that the chain shows in place of the id. The operator vouches that they mean this id. Only in sealed forms. */
   readonly subject?: string;
-  /** The number of the place where the payer's nonce was used up. Only in the sealed form of payments by a Collector. */
+  /**
+   * Where the payer's nonce was used: 0 the Collector, 1 the token, 2 Permit2. Only in the sealed form of payments by a
+   * Collector.
+   */
   readonly nonceSpace?: string;
   /** The refunds that are final on chain, in the order of their numbers. Not in the first form. */
   readonly refunds?: RefundReceipt[];
-  /** The money that these transfers and sweeps prove. Only in the form for deposit addresses, as the next two. */
+  /** The amount that transfers and sweeps prove. This field and the next two are only in the forms for deposit addresses. */
   readonly arrived?: string;
   readonly transfers?: TransferReceipt[];
   readonly sweeps?: SweepReceipt[];
@@ -61,7 +63,6 @@ export interface SweepReceipt extends Place {
   readonly fee: string;
 }
 
-/** A log on the chain. */
 interface Place {
   readonly transaction: string;
   readonly blockNumber: string;
@@ -69,18 +70,18 @@ interface Place {
   readonly logIndex: string;
 }
 
-/** A refund of the payment, with everything that its transfer on chain committed to. It has no fee. */
+/** A refund of the payment, with all terms of its commitment on the chain. A refund has no fee. */
 export interface RefundReceipt {
   readonly refundId: string;
   readonly collector: string;
-  /** The account that gave it back. */
+  /** The account that paid the refund. */
   readonly payer: string;
   readonly recipient: string;
   readonly feeAccount: string;
   readonly amount: string;
   readonly deadline: string;
   readonly commitment: string;
-  /** As those of the payment. Only in sealed forms. */
+  /** Like the fields of the payment. Only in sealed forms. */
   readonly subject?: string;
   readonly nonceSpace?: string;
   readonly transaction: string;
@@ -90,19 +91,16 @@ export interface RefundReceipt {
 }
 
 export const RECEIPT_FORM = 'till-receipt/1';
-/** The same with `refunds`. */
+/** The first form with `refunds`. */
 export const REFUNDED_FORM = 'till-receipt/2';
-/** Of a payment that was sent to its deposit address, with `refunds`, `arrived`, `transfers` and `sweeps`. */
+/** The form of a payment to a deposit address, with `refunds`, `arrived`, `transfers` and `sweeps`. */
 export const DEPOSIT_FORM = 'till-receipt/3';
-/** Sealed forms, if the payment or a refund of it was carried out by a contract that shows seals. Both have `refunds`. */
+/** The sealed forms, if a contract that shows seals carried out the payment or one of its refunds. Both have `refunds`. */
 export const SEALED_FORM = 'till-receipt/4';
 export const SEALED_DEPOSIT_FORM = 'till-receipt/5';
 export const RECEIPT_FORMS = [RECEIPT_FORM, REFUNDED_FORM, DEPOSIT_FORM, SEALED_FORM, SEALED_DEPOSIT_FORM] as const;
 
-/**
- * The money that a receipt proves. Sweeps count up to the asked amount only, because they also carry money that came too
- * late.
- */
+/** The amount that a receipt proves. Sweeps count only up to the asked amount, because they also move late money. */
 export function provedArrival(asked: bigint, transfers: readonly Part[], sweeps: readonly Part[]): bigint {
   const sent = sumOf(transfers);
   const swept = sumOf(sweeps);
@@ -123,7 +121,6 @@ export interface ReceiptSignature {
   readonly value: string;
 }
 
-/** The operator's key for receipts. */
 export interface ReceiptKey {
   readonly privateKey: KeyObject;
   readonly publicJwk: ReceiptJwk;
@@ -135,7 +132,7 @@ export interface ReceiptJwk {
   readonly crv: 'Ed25519';
   readonly alg: 'EdDSA';
   readonly use: 'sig';
-  /** The thumbprint of the key (RFC 7638), so that it follows from the key alone. */
+  /** The thumbprint of the key (RFC 7638): it follows from the key alone. */
   readonly kid: string;
   /** The key itself, in base64url. */
   readonly x: string;
@@ -150,7 +147,6 @@ export function receiptKeyOf(seed: Uint8Array): ReceiptKey {
   return { privateKey, publicJwk: receiptJwkOf(x) };
 }
 
-/** The public key as it is published. */
 export function receiptJwkOf(x: string): ReceiptJwk {
   const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url');
   return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid, x };
@@ -160,7 +156,7 @@ export function signReceipt(key: ReceiptKey, receipt: Receipt): ReceiptSignature
   return signText(key, receiptText(receipt));
 }
 
-/** The text must name its form, so that it cannot be taken for one of another kind. */
+/** The text must name its form, so that a signature of one kind of document is not valid for another. */
 export function signText({ privateKey, publicJwk }: ReceiptKey, text: string): ReceiptSignature {
   const value = sign(null, Buffer.from(text), privateKey).toString('base64url');
   return { algorithm: 'ed25519', keyId: publicJwk.kid, value };

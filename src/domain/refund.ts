@@ -2,8 +2,8 @@ import { feeShare } from './money/fee-share.ts';
 import { convertRoundedDown, convertRoundedUp } from './quote.ts';
 
 /**
- * The life of a refund. The table has the target state of each event; every transition goes through `decideRefund`, and
- * the update is guarded by the state and version it was decided on.
+ * The life of a refund. The table has the target state of each event. Every transition goes through `decideRefund`. The update
+ * is guarded by the state and version on which it was decided.
  */
 export const REFUND_TRANSITIONS = {
   requested: {
@@ -16,28 +16,28 @@ export const REFUND_TRANSITIONS = {
   },
   awaiting_funds: {
     covered: 'sending',
-    // It waits for something else than before.
+    // The reason for the wait has changed.
     short: 'awaiting_funds',
-    // The merchant's account was asked for a signature, and had it carried out without returning it.
+    // The merchant's account was asked for a signature, and carried it out itself without returning it.
     paid: 'refunded',
     screened: 'failed',
     replanned: 'requested',
     vetoed: 'failed',
   },
-  // Lapsed: the merchant's signature has run out unused, so the refund needs funds again.
+  // `lapsed`: the merchant's signature ran out unused, so the refund needs funds again.
   sending: { paid: 'refunded', failed: 'failed', lapsed: 'awaiting_funds', replanned: 'requested' },
-  // A refund that was never covered begins anew.
-  // A vetoed refund that nobody has signed gives its number to a new one: `renewed`.
+  // `reopened`: a refund that was never covered begins anew. `renewed`: a vetoed refund that nobody has signed passes its
+  // number on to a new one.
   failed: { retried: 'sending', reopened: 'requested', replanned: 'requested', vetoed: 'failed', renewed: 'requested' },
-  // A reorganisation deeper than final depth took its transaction away, and it ran out before it was mined again.
+  // A reorg deeper than final depth removed the transaction, and it ran out before it was mined again.
   refunded: { undone: 'sending' },
 } as const satisfies Record<string, Partial<Record<RefundEvent, string>>>;
 
 export type RefundState = keyof typeof REFUND_TRANSITIONS;
 
 /**
- * The events of a refund. After a rebuild has found other refunds of the payment on the chain, those that were never
- * signed are replanned. Those that no longer fit into the paid amount are unfit.
+ * The events of a refund. `replanned`: a rebuild found other refunds of the payment on the chain, and this one was never
+ * signed. `unfit`: this one no longer fits into the paid amount.
  */
 export type RefundEvent =
   | 'covered'
@@ -56,7 +56,7 @@ export type RefundEvent =
 
 export const REFUND_STATES = Object.keys(REFUND_TRANSITIONS) as readonly RefundState[];
 
-/** The target state of the event; undefined when it is not allowed in that state. */
+/** Undefined if the event is not allowed in the state. */
 export function decideRefund(state: RefundState, event: RefundEvent): RefundState | undefined {
   return (REFUND_TRANSITIONS[state] as Partial<Record<RefundEvent, RefundState>>)[event];
 }
@@ -66,7 +66,7 @@ export function retryOf(isCovered: boolean): 'retried' | 'reopened' {
   return isCovered ? 'retried' : 'reopened';
 }
 
-/** The problems of refunds that are unfit or vetoed. They take nothing of their payment, and cannot be retried. */
+/** The problems of refunds that are unfit or vetoed. Such refunds take no part of their payment, and cannot be retried. */
 export const NOT_LEFT = 'not_left';
 export const VETOED = 'vetoed';
 
@@ -75,12 +75,12 @@ export interface RefundStanding {
   readonly problem: string | null;
 }
 
-/** True if a part of the payment is set aside for the refund, or has been given back. */
+/** True if a part of the payment is set aside for the refund, or was refunded by it. */
 export function takesPart({ state, problem }: RefundStanding): boolean {
   return !(state === 'failed' && (problem === NOT_LEFT || problem === VETOED));
 }
 
-/** A payment, a part of it that is given back, or the part that is left. */
+/** A payment, a refunded part of it, or the part that is left. */
 export interface Share {
   /** In the unit of the price. */
   readonly price: bigint;
@@ -90,7 +90,6 @@ export interface Share {
   readonly fee: bigint;
 }
 
-/** The part of a payment that no refund has taken. */
 export function leftOf(payment: Share, taken: readonly Share[]): Share {
   return taken.reduce(
     (left, { price, amount, fee }) => ({
@@ -102,7 +101,7 @@ export function leftOf(payment: Share, taken: readonly Share[]): Share {
   );
 }
 
-/** The problems that partners read. Any other one is an internal word, and shown as `not_received`. */
+/** The problems that partners see. All others are internal, and shown as `not_received`. */
 export const REFUND_PROBLEMS = [
   VETOED,
   NOT_LEFT,
@@ -112,13 +111,13 @@ export const REFUND_PROBLEMS = [
 ] as const;
 export type RefundProblem = (typeof REFUND_PROBLEMS)[number];
 
-/** The reason why a refund has failed; null while it has not. */
+/** Null while the refund has not failed. */
 export function problemOf({ state, problem }: RefundStanding): RefundProblem | null {
   if (state !== 'failed') return null;
   return REFUND_PROBLEMS.find((each) => each === problem) ?? 'not_received';
 }
 
-/** The amount that a request names: all that is left, or so much in the unit of the price or of the paid asset. */
+/** The requested amount: all that is left, or an amount in the unit of the price or of the paid asset. */
 export type AskedShare = 'all' | { readonly unit: 'price' | 'asset'; readonly value: bigint };
 
 export type SharePlan =
@@ -126,9 +125,9 @@ export type SharePlan =
   | { readonly ok: false; readonly problem: 'more_than_left' | 'rounds_to_nothing' };
 
 /**
- * The next part of a payment, converted at the payment's own quote: its price, and the amount that was paid for it. The
- * converted amount is rounded down. The fee goes back pro rata. The last part takes the remainder of price, amount and
- * fee, so that the parts add up to the payment exactly.
+ * The next part of a payment, converted at the payment's own rate: its price to the amount that was paid. The converted amount
+ * is rounded down. The fee is returned pro rata. The last part takes the remainder of price, amount and fee, so that the parts
+ * add up to the payment exactly.
  */
 export function planShare(payment: Share, left: Share, asked: AskedShare): SharePlan {
   if (asked === 'all') return { ok: true, share: left };
@@ -142,24 +141,24 @@ export function planShare(payment: Share, left: Share, asked: AskedShare): Share
 }
 
 /**
- * The rest of the price stands for the rest of the amount. It may stand for less than its conversion, if a refund in the
- * paid asset took less of the price than it should, and an earlier refund was given up.
+ * A refund of the whole remaining price returns the whole remaining amount. That amount can be less than the converted price,
+ * if a refund in the paid asset took less of the price than its share, and an earlier refund was given up.
  */
 function amountFor(payment: Share, left: Share, price: bigint): bigint {
   if (price === left.price) return left.amount;
   return least(left.amount, convertRoundedDown(price, { numerator: payment.amount, denominator: payment.price }));
 }
 
-/**
- * Rounded up, so that the price that is left never stands for more than the amount that is left. The last part needs a
- * price as well.
- */
+/** Rounded up, so that the remaining price is never worth more than the remaining amount. One unit stays for the last part. */
 function priceFor(payment: Share, left: Share, amount: bigint): bigint {
   const price = convertRoundedUp(amount, { numerator: payment.price, denominator: payment.amount });
   return least(price, greatest(0n, left.price - 1n));
 }
 
-/** Counted from the first refund on, so that roundings do not add up. Neither the fee nor the net amount is exceeded. */
+/**
+ * Computed over all refunds so far, so that rounding errors do not accumulate. Fee and net amount of the part never exceed the
+ * remaining fee and the remaining net amount.
+ */
 function feeFor(payment: Share, left: Share, amount: bigint): bigint {
   const given = payment.amount - left.amount + amount;
   const proRata = feeShare({ fee: payment.fee, of: payment.amount }, 0n, given) - (payment.fee - left.fee);
@@ -175,30 +174,28 @@ function greatest(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** The sources of a refund, in the smallest unit of the paid asset. The three add up to the refunded amount. */
+/** The sources of a refund, in the smallest unit of the paid asset. They add up to the refunded amount. */
 export interface Cover {
   /** From the payment's own net amount, as far as it is still on the intermediate account. */
   readonly held: bigint;
-  /** The merchant's float. */
   readonly merchant: bigint;
-  /** The operator's float. It pays the fee back, because the fee has left the intermediate account. */
+  /** The operator's float returns the fee, because the fee has left the intermediate account. */
   readonly operator: bigint;
 }
 
-/** The sources of a refund's money. `held` is the net amount of the payment that is still held. */
+/** `held` is the net amount of the payment that is still held. */
 export function coverOf({ amount, fee, held }: { amount: bigint; fee: bigint; held: bigint }): Cover {
   const fromHeld = least(held, amount - fee);
   return { held: fromHeld, merchant: amount - fee - fromHeld, operator: fee };
 }
 
 /**
- * The reasons for which the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`:
- * a reorg took money of the payment that was spent. `arrival`: a reorg took the money that paid. `position`: the payment's
- * money is being computed.
+ * Why the held part of a refund cannot be taken yet. `sweep`: it is still at the deposit address. `debt`: a reorg removed money
+ * of the payment that was already spent. `arrival`: a reorg removed the money that paid. `position`: the payment's money is
+ * being computed.
  */
 export type RefundHold = 'sweep' | 'debt' | 'arrival' | 'position';
 
-/** The thing that a refund waits for. */
 export const REFUND_WAITS = [
   'float',
   'merchant_signature',
@@ -214,23 +211,22 @@ export type RefundWait = (typeof REFUND_WAITS)[number];
 export interface WaitingRefund {
   readonly state: RefundState;
   readonly amount: string;
-  /** True if a freeze stops it. */
   readonly isStopped: boolean;
-  /** True if its transfer is signed: a freeze does not stop it any more. */
+  /** True if the transfer is signed: a freeze does not stop it any more. */
   readonly isSigned: boolean;
-  /** True if it must not be sent yet. */
+  /** True if the refund must not be sent yet. */
   readonly isCooling: boolean;
-  /** The units that its floats lack. */
+  /** The units that are missing in the floats. */
   readonly lack: string;
-  /** Why its held part cannot be taken yet. */
+  /** Why the held part cannot be taken yet. */
   readonly waitsFor: RefundHold | null;
   /** The address that received the money and may sign for the refund. Null if a part of the money is held. */
   readonly merchantAccount: string | null;
-  /** True if that account was asked for a signature that can still be carried out. */
+  /** True if that account was asked to sign, and its signature can still be carried out. */
   readonly isOffered: boolean;
 }
 
-/** The reason why a refund is not over, and the units that wait or are missing. Undefined if it waits for nothing. */
+/** The reason why a refund waits, and the units that wait or are missing. Undefined if it waits for nothing. */
 export function waitOf({
   state,
   amount,

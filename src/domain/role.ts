@@ -6,22 +6,22 @@ export type Role = (typeof ROLES)[number];
 
 export const BELONGINGS = ['operator', 'partner', 'merchant'] as const;
 
-/** Whom a person works for, and so whose objects the person sees. */
+/** The organisation that a person belongs to. It decides whose objects the person sees. */
 export type Belonging =
   | { readonly belongsTo: 'operator'; readonly partnerId: null; readonly merchantId: null; readonly mode: null }
   | { readonly belongsTo: 'partner'; readonly partnerId: string; readonly merchantId: null; readonly mode: null }
   | { readonly belongsTo: 'merchant'; readonly partnerId: string; readonly merchantId: string; readonly mode: Mode };
 
 /**
- * Rights that no API key has: a stolen key must make neither people nor keys. `self` is the person's own session and
- * passkeys, which everybody has.
+ * Rights that no API key has: a stolen key must create neither people nor keys. `self` is the person's own session and
+ * passkeys, which every role has.
  */
 const PERSON_RIGHTS = ['self', 'people:read', 'people:write', 'audit:read', 'keys:read', 'keys:write'] as const;
 
 /** The state of the gateway itself, which only people of the operator see. */
 const OPERATOR_RIGHT = 'operator:read';
 
-/** A right that a route asks for: the scope of a key, or a right of a person. */
+/** The right that a route requires: a scope of a key, or a right of a person. */
 export type Right = Scope | (typeof PERSON_RIGHTS)[number] | typeof OPERATOR_RIGHT;
 
 const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
@@ -46,8 +46,8 @@ const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {
 };
 
 /**
- * People of the operator read the objects of partners, and manage their own people. They act on money, and on the people
- * of partners, by commands alone: a link for somebody else would be the rights of somebody else.
+ * People of the operator read the objects of partners, and manage their own people. They act on money, and on the people of
+ * partners, only by commands: a sign-in link for somebody else would give them the rights of that person.
  */
 const OPERATORS: readonly Right[] = [
   'self',
@@ -61,7 +61,7 @@ const OPERATORS: readonly Right[] = [
   'keys:read',
 ];
 
-/** `isAbroad`: a person of the operator names a partner. */
+/** `isAbroad`: a person of the operator acts within a partner. */
 export function rightsOf(
   { role, belongsTo }: Pick<Belonging, 'belongsTo'> & { readonly role: Role },
   { isAbroad = false }: { readonly isAbroad?: boolean } = {},
@@ -78,7 +78,7 @@ export interface RefundLimit {
   readonly value: string;
 }
 
-/** True if one of the limits is of the unit of the amount, and not below it. A unit without a limit allows nothing. */
+/** True if a limit has the unit of the amount and is not below the amount. A unit without a limit allows nothing. */
 export function isWithinLimits(limits: readonly RefundLimit[], amount: RefundLimit): boolean {
   return limits.some(({ unit, value }) => unit === amount.unit && BigInt(amount.value) <= BigInt(value));
 }

@@ -4,7 +4,7 @@ import type { KeyRing } from './key-ring.ts';
 /** The fields of a row that decide about money, as text. */
 export type MacFields = Readonly<Record<string, string | null>>;
 
-/** The proof that the gateway wrote these fields: nobody makes it who has the database alone. */
+/** Proves that the gateway wrote these fields. Access to the database alone is not enough to make the MAC. */
 export function macOfRow([key]: KeyRing, table: string, fields: MacFields): string {
   return mac(key, table, fields).toString('base64url');
 }

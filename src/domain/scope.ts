@@ -1,4 +1,4 @@
-/** The scopes of an API key. A key without a list of scopes may do everything. */
+/** A key without a list of scopes may do everything. */
 export const SCOPES = [
   'merchants:read',
   'merchants:write',

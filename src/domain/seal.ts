@@ -3,18 +3,18 @@ import { idBytes, subjectFromBytes } from './ids.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /**
- * The seal of an item: the 32 bytes that the chain shows in place of an id. The first half is the id, encrypted as one
- * block. The second half is a MAC over the first half and all terms of the item. So an event gives the id back to the
- * gateway alone, and shows whether the gateway wrote the item: a stranger can copy a seal, but not to other terms.
+ * The seal of an item: the 32 bytes that the chain shows in place of an id. The first half is the id, encrypted as one block.
+ * The second half is a MAC over the first half and all terms of the item. So only the gateway can read the id from an event,
+ * and it can check whether it wrote the item: a stranger can copy a seal, but not use it with other terms.
  *
- * Both halves use one generation of keys. A key has 32 bytes: 16 encrypt, 16 authenticate.
+ * Both halves use the same generation of keys. A key has 32 bytes: 16 encrypt, 16 authenticate.
  */
 
 const HALF_BYTES = 16;
 const HALF_DIGITS = 2 * HALF_BYTES;
 const CIPHER = 'aes-128-ecb';
 
-/** The encrypted id, in hex. It is stored with a payment, so that all items of the payment have the same one. */
+/** The encrypted id, in hex. It is stored with a payment, so that all items of the payment show the same one. */
 export function sealedId([key]: KeyRing, id: string): string {
   return encrypt(key, id);
 }
@@ -27,15 +27,15 @@ export function sealedIds(keys: KeyRing, id: string): string[] {
 export interface Sealing {
   /** The id of a payment, payout, refund or return. */
   readonly id: string;
-  /** The encrypted id that is stored for the subject, if any. It names the generation of keys. */
+  /** The encrypted id that is stored for the subject, if any. It determines the generation of keys. */
   readonly stored?: string | null | undefined;
   /** The terms of the item, by `Chain.sealedTerms`. */
   readonly terms: string;
 }
 
 /**
- * The seal of an item, in hex. A stored encrypted id of a generation that is not at hand is replaced by the newest: events
- * are matched with items by their commitments, so no item depends on the generation of another.
+ * The seal of an item, in hex. If the key of the stored encrypted id is not available, the newest key is used. This is safe,
+ * because events are matched with items by commitment, so no item depends on the keys of another.
  */
 export function sealOf(keys: KeyRing, { id, stored, terms }: Sealing): string {
   const [newest] = keys;
@@ -44,7 +44,7 @@ export function sealOf(keys: KeyRing, { id, stored, terms }: Sealing): string {
   return half + macOf(key, half, terms).toString('hex');
 }
 
-/** The id behind a seal, if the gateway has made the seal for these terms. */
+/** Undefined if the gateway did not make the seal for these terms. */
 export function openSeal(keys: KeyRing, seal: string, terms: string): string | undefined {
   if (!/^[0-9a-f]{64}$/.test(seal)) return undefined;
   const half = seal.slice(0, HALF_DIGITS);
@@ -53,7 +53,7 @@ export function openSeal(keys: KeyRing, seal: string, terms: string): string | u
   return key && subjectFromBytes(decrypt(key, half));
 }
 
-/** The ids that the first half of a seal has under each key. It is a hint: only `openSeal` proves an id. */
+/** The first half of a seal, decrypted with each key. The ids are only hints: `openSeal` alone proves an id. */
 export function possibleIds(keys: KeyRing, half: string): string[] {
   return keys.map((key) => subjectFromBytes(decrypt(key, half)));
 }

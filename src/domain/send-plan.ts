@@ -4,15 +4,15 @@ import { NONCE_REACH } from './nonce.ts';
 export const SEND_MARGIN_MS = 20_000;
 
 /**
- * The next steps of a signer for its transactions in flight. They follow from the journal and a few facts of the chain
- * alone. So a signer that was killed, or that took over from another, continues without a difference.
+ * The next steps of a signer for its transactions in flight. They follow only from the journal and a few facts of the chain, so
+ * a signer that restarts, or takes over from another, takes the same steps.
  */
 export type SendStep =
-  /** A nonce that was never taken: everything behind it waits until something uses it up. */
+  /** A nonce that no stored send has. All later nonces wait until a transaction uses it. */
   | { readonly do: 'fill'; readonly nonce: number }
-  /** The same nonce with a better offer. */
+  /** Replaces the transaction of the nonce by one with higher fees. */
   | { readonly do: 'bump'; readonly nonce: number; readonly fees: FeeOffer }
-  /** The stored bytes once more: they may never have left, or have been dropped on the way. */
+  /** Sends the stored bytes again: they may never have been sent, or nodes may have dropped them. */
   | { readonly do: 'rebroadcast'; readonly nonce: number };
 
 /** Per unit of gas. */
@@ -23,33 +23,32 @@ export interface FeeOffer {
 
 export interface InFlight {
   readonly nonce: number;
-  /** The fees of its best version, and the time since it was signed. */
+  /** The highest fees signed for this nonce, and the time since that signature. */
   readonly fees: FeeOffer;
   readonly signedAgoMs: number;
-  /** Undefined when this process has not sent it yet. */
+  /** Undefined if this process has not sent it yet. */
   readonly broadcastAgoMs: number | undefined;
-  /** The chain wants more for this nonce than the best version offers. */
+  /** True if the chain demands higher fees for this nonce than the best version offers. */
   readonly isOutbid: boolean;
 }
 
 export interface SendFacts {
   /** In the order of their nonces; none below the mined nonce. */
   readonly inFlight: readonly InFlight[];
-  /** The next nonce as the chain sees it. */
+  /** The next nonce according to the chain. */
   readonly minedNonce: number;
-  /** The next nonce as the journal sees it. */
+  /** The next nonce according to the journal. */
   readonly nextNonce: number;
-  /** The current fees of the chain. */
   readonly price: FeeOffer;
-  /** The operator's fee cap. */
+  /** The operator's cap of `max`. */
   readonly cap: bigint | undefined;
   readonly rebroadcastAfterMs: number;
   readonly bumpAfterMs: number;
 }
 
 /**
- * In the order of their nonces, because some nodes take nothing ahead of its turn. The plan ends where the reach of a signer
- * ends, whatever the nonces are: a wrong one once made a plan of a billion steps.
+ * In the order of nonces, because some nodes refuse a transaction whose predecessor they do not know. The plan covers at most
+ * `NONCE_REACH` nonces: a wrong nonce once made a plan of a billion steps.
  */
 export function planSends(facts: SendFacts): SendStep[] {
   const steps: SendStep[] = [];
@@ -70,20 +69,20 @@ export function planSends(facts: SendFacts): SendStep[] {
   return steps;
 }
 
-/** A version that never left this process is sent before it is replaced. */
+/** A version that this process has never sent is sent before it is replaced. */
 function isWorthMore(send: InFlight, facts: SendFacts): boolean {
   if (send.broadcastAgoMs === undefined) return false;
   return send.isOutbid || send.signedAgoMs >= facts.bumpAfterMs;
 }
 
-/** Nodes replace a transaction only for a tenth more; an eighth passes everywhere. */
+/** Nodes replace a transaction only if the new one pays at least a tenth more. An eighth more is accepted everywhere. */
 const MIN_RAISE_DIVISOR = 8n;
-/** A transaction that offers this many times the price and is not mined has another problem than its price. */
+/** If a transaction offers this many times the price and is not mined, then its price is not the problem. */
 const POINTLESS_MULTIPLE = 4n;
 
 /**
- * The next offer, or none: above the operator's cap or far above the price the best version is only sent again, and is
- * taken in when the price falls. So a cap can delay, and never wedge.
+ * The next offer. Undefined above the operator's cap, or far above the price. Then the best version is only sent again, and is
+ * mined when the price falls. So a cap can delay a transaction, but not block it for good.
  */
 function raised(fees: FeeOffer, { price, cap }: SendFacts): FeeOffer | undefined {
   const tip = larger(price.tip, anEighthMore(fees.tip));
@@ -96,7 +95,7 @@ function raised(fees: FeeOffer, { price, cap }: SendFacts): FeeOffer | undefined
 const anEighthMore = (value: bigint) => value + value / MIN_RAISE_DIVISOR + 1n;
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
-/** The properties of a due item that decide with which others it shares a transaction. */
+/** The properties of a due item that decide which items share its transaction. */
 export interface Passenger {
   readonly collector: string;
   readonly asset: string;
@@ -105,7 +104,8 @@ export interface Passenger {
   readonly method: string;
   readonly feeAccount: string;
   /**
-   * True for items of accounts with code, and of accounts that failed before. They can fail in any way, and travel alone.
+   * True for items of accounts with code, and of accounts that failed before. They can fail in any way, so each is isolated in
+   * a transaction of its own.
    */
   readonly isApart: boolean;
   /** The number of failed sends. */
@@ -114,7 +114,7 @@ export interface Passenger {
 
 /**
  * Groups due items into transactions, in their order. The items of a transaction share Collector, asset, method and fee
- * account. Items with failed sends are grouped together, in ever smaller groups, so that an item that makes its whole
+ * account. Items with failed sends are grouped together, in smaller groups after each failure. So an item that makes its whole
  * transaction fail is soon alone.
  */
 export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
@@ -138,19 +138,18 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
   return batches;
 }
 
-/** The places for new transactions. */
 export interface Places {
-  /** How many more transactions may be in flight. */
+  /** The number of further transactions that may be in flight. */
   readonly room: number;
-  /** How many more of them may carry an item apart. */
+  /** The number of them that may carry an isolated item. */
   readonly apartRoom: number;
-  /** True while a transaction with an item apart is in flight. */
+  /** True while a transaction with an isolated item is in flight. */
   readonly isApartUnderWay: boolean;
 }
 
 /**
- * The transactions of this round, in the order of their nonces. Items apart come last and have few places, so that they
- * delay nobody. One place is kept for them, so that a flood of other payments does not shut them out.
+ * The transactions of this round, in the order of their nonces. Isolated items come last and have few places, so that they do
+ * not delay others. One place is reserved for them, so that a flood of other payments does not shut them out.
  */
 export function chooseBatches<T extends Passenger>(
   batches: readonly T[][],

@@ -11,9 +11,9 @@ const DAY_MS = 24 * HOUR_MS;
 export const IDLE_MS = 12 * HOUR_MS;
 /** A session ends at this age, used or not. */
 export const SESSION_MS = 7 * DAY_MS;
-/** The same for a session that a one-time link began, until a passkey is shown. */
+/** The maximum age of a session that began with a one-time link, until a passkey is shown. */
 export const LINK_SESSION_MS = 12 * HOUR_MS;
-/** After a passkey was shown, sensitive changes need none for this long. */
+/** After a passkey was shown, sensitive changes need no further passkey for this time. */
 export const VERIFIED_MS = 5 * MINUTE_MS;
 export const LINK_MS = 3 * DAY_MS;
 
@@ -32,12 +32,10 @@ export function isVerified({ verifiedAt }: { readonly verifiedAt: Date }, nowMs:
   return verifiedAt.getTime() + VERIFIED_MS > nowMs;
 }
 
-/** The text of a cookie or a one-time link. */
 export function tokenText(random: Uint8Array): string {
   return Buffer.from(random).toString('base64url');
 }
 
-/** The hash that is stored in place of the token. */
 export function hashToken(token: string): string {
   return hash('sha256', token, 'hex');
 }

@@ -3,14 +3,15 @@ import type { KeyRing } from './key-ring.ts';
 import { isLinkSecret, linkSecret } from './link-secret.ts';
 
 /**
- * The name of a refund for the account that signs for it: the id, a dot and a secret. The id alone follows from that of
- * the payment, which payers know, and the request to sign keeps every other money from paying the refund meanwhile.
+ * The code of a refund for the account that signs for it: the id, a dot and a secret. The id alone is no secret, because payers
+ * can compute it from the id of their payment. A stranger must not open the request, because an open request to sign stops all
+ * other funding of the refund.
  */
 export function signCode(keys: KeyRing, refundId: string): string {
   return `${refundId}.${linkSecret(keys, refundId)}`;
 }
 
-/** The refund of a code that we made. */
+/** Undefined if the gateway did not make the code. */
 export function openSignCode(keys: KeyRing, code: string): string | undefined {
   const [refundId = '', secret = '', ...more] = code.split('.');
   if (more.length > 0 || !isId('rfnd_', refundId)) return undefined;
@@ -25,7 +26,7 @@ export function signPath(keys: KeyRing, refundId: string): string {
   return SIGN_PATH + signCode(keys, refundId).slice(PREFIX.length);
 }
 
-/** The code in the path of that page. */
+/** The code of a refund, from the path of that page without `SIGN_PATH`. */
 export function codeInPath(rest: string): string {
   return PREFIX + rest;
 }

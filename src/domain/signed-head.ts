@@ -2,23 +2,22 @@ import { hash } from 'node:crypto';
 import { type ReceiptKey, type ReceiptSignature, signText, verifyText } from './receipt.ts';
 
 /**
- * The last link of every chain of hashes at one moment. A copy that is kept elsewhere proves everything before it, even
- * against an attacker who rewrites the database with all hashes. Every value is text, as in a receipt.
+ * The last hash of every hash chain at one moment. A copy that is kept elsewhere proves all earlier entries, even against an
+ * attacker who rewrites the database with all hashes. Every value is text, as in a receipt.
  */
 export interface Head {
   readonly form: typeof HEAD_FORM | typeof FIRST_HEAD_FORM;
   readonly at: string;
-  /** In the order of the networks. Sealed entries only. */
+  /** Only sealed entries, ordered by network. */
   readonly books: readonly { readonly network: string; readonly sequence: string; readonly hash: string }[];
   readonly auditLog: AuditHead;
   /**
-   * Keys of seals under master secrets that were replaced, wrapped with the one in force. With them and the master secret,
-   * `till rebuild` reads the chain back into an empty database. Heads of the first form have none.
+   * Keys of seals under replaced master secrets, wrapped with the current one. With them and the master secret, `till rebuild`
+   * restores an empty database from the chain. Heads of the first form have none.
    */
   readonly subjectKeys?: readonly { readonly id: string; readonly wrapped: string }[];
 }
 
-/** The audit log up to an entry. */
 export interface AuditHead {
   /** The id of the last entry, 0 for an empty log. */
   readonly lastId: string;
@@ -31,7 +30,7 @@ export interface SignedHead {
   readonly signature: ReceiptSignature;
 }
 
-/** The form keeps signatures of heads and receipts apart, which one key makes. */
+/** Heads and receipts are signed with the same key. The form makes a signature of one invalid for the other. */
 export const HEAD_FORM = 'till-head/2';
 const FIRST_HEAD_FORM = 'till-head/1';
 
@@ -55,7 +54,7 @@ export function isSignedBy(publicKey: string, { head, signature }: SignedHead): 
   return verifyText(publicKey, headText(head), signature.value);
 }
 
-/** Undefined when the text is no signed head. */
+/** Undefined if the text is not a signed head. */
 export function readSignedHead(text: string): SignedHead | undefined {
   try {
     const { head, signature } = JSON.parse(text) as SignedHead;
@@ -86,7 +85,7 @@ export interface AuditRow {
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** The canonical text of the `jsonb` value, and of the one below. */
+  /** The canonical text of the `jsonb` value. The same for `origin`. */
   readonly detail: string;
   readonly origin: string;
   readonly databaseUser: string | null;

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { markedId } from './ids.ts';
 
-/** The position of a stray on its chain. */
+/** The position of unexpected money on its chain. */
 export interface StrayPlace {
   readonly network: string;
-  /** The account and the block, if the transaction is unknown. */
+  /** A text of the account and the block, if the transaction is unknown. */
   readonly transactionHash: string;
   readonly logIndex: number;
   readonly source: string;
 }
 
-/** The id follows from the place: it is the same whenever it is seen, and in every copy of the database. */
+/** The id follows from the position, so every reading and every copy of the database gives the same id. */
 export function strayId({ network, transactionHash, logIndex, source }: StrayPlace): string {
   const hash = createHash('sha256').update([network, transactionHash, logIndex, source].join(' ')).digest();
   return markedId('stry_', hash.subarray(0, 16));

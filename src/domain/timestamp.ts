@@ -1,9 +1,9 @@
 import type { Parsed } from './caip.ts';
 
 /**
- * Reads an RFC 3339 time, in milliseconds since the epoch. Stricter than `Date.parse`, which takes 30 February for 2
- * March and a time without offset for local time; wider in that the seconds may be left out. Fractions of a millisecond
- * are rounded up, which does not change comparisons with times in whole milliseconds.
+ * Reads an RFC 3339 time as milliseconds since the epoch. Stricter than `Date.parse`, which reads 30 February as 2 March and a
+ * time without offset as local time. More lenient than RFC 3339: the seconds may be left out. Fractions of a millisecond are
+ * rounded up, which does not change comparisons with whole milliseconds.
  */
 export function parseTimestamp(text: string): Parsed<number> {
   const parts = text.length <= MAX_LENGTH ? FORM.exec(text)?.groups : undefined;
@@ -17,11 +17,11 @@ export function parseTimestamp(text: string): Parsed<number> {
     return { ok: false, problem: 'must name a time that is on the clock' };
   }
   const date = new Date(0);
-  // Unlike `Date.UTC`, this does not take the year 26 for 1926.
+  // Unlike `Date.UTC`, this does not read the year 26 as 1926.
   date.setUTCFullYear(year, month - 1, day);
   const offsetMs = (sign === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
   const minuteMs = date.getTime() + (hour * 60 + minute) * 60_000 - offsetMs;
-  // Leap seconds end a day in UTC. Our clock does not count them, so such a second is the first of the next day.
+  // A leap second ends a day in UTC. Unix time does not count it, so it becomes the first second of the next day.
   if (second === 60 && (minuteMs + 60_000) % DAY_MS !== 0) return { ok: false, problem: NO_LEAP };
   const isBetween = /[1-9]/.test(fraction.slice(3));
   return {
@@ -35,7 +35,7 @@ const NO_LEAP = 'must name a time that is on the clock: leap seconds only end a 
 const MAX_LENGTH = 64;
 const DAY_MS = 86_400_000;
 
-/** In a query string an unescaped `+` arrives as a space, and no other character is possible there. */
+/** In a query string an unescaped `+` arrives as a space, so a space is read as `+`. */
 const FORM =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d+))?)?(?:Z|(?<sign>[+ -])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))$/i;
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'offsetHour', 'offsetMinute'];

@@ -1,11 +1,11 @@
-/** Digits of Arabic, Persian and full-width Japanese, as keyboards of these languages type them. */
+/** The zeros of Arabic, Persian and full-width Japanese digits, as keyboards of these languages type them. */
 const ZEROS = [0x0660, 0x06f0, 0xff10];
 const MAX_TYPED = 80;
 
 /**
- * Minor units of an amount as people type it: `12`, `12.5`, `12,50`. The one reader of typed amounts, for the gateway and all
- * pages. Separators of thousands are refused, because `1,000` is one thousand in one country and one in another: three digits
- * after a comma are never decimals.
+ * Minor units of an amount as people type it: `12`, `12.5`, `12,50`. The gateway and all pages read typed amounts with this
+ * function. Thousands separators are refused: `1,000` is one thousand in one country and one in another, so three digits after
+ * a comma are never decimals.
  */
 export function typedUnits(text: string, decimals: number): bigint | undefined {
   if (text.length > MAX_TYPED) return undefined;

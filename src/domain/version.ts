@@ -1,11 +1,11 @@
-/** Every version this gateway speaks, oldest first. */
+/** Every supported version, oldest first. */
 export const KNOWN_VERSIONS = ['2026-02-18', '2026-02-19.preview'] as const;
 export type Version = (typeof KNOWN_VERSIONS)[number];
 
-/** A preview may change at any time, so it must be named on the request: pins are never previews. */
+/** A preview may change at any time, so each request must name it. Pins are never previews. */
 export type PinnableVersion = Exclude<Version, `${string}.preview`>;
 
-/** The pin of a new partner, and of callers by App-Id, which have no partner. */
+/** The pin of new partners, and of callers by App-Id, which have no partner. */
 export const DEFAULT_PIN: PinnableVersion = '2026-02-18';
 
 export type VersionForm =
@@ -20,10 +20,7 @@ export type VersionResolution =
       readonly message: string;
     };
 
-/**
- * The version that the headers ask for, before the caller and the pin are known. `WCP-Version` is an alias of
- * `Pay-Version`.
- */
+/** The version in the headers, before the caller and the pin are known. `WCP-Version` is an alias of `Pay-Version`. */
 export function checkVersionForm(headers: {
   readonly payVersion?: string | undefined;
   readonly wcpVersion?: string | undefined;
@@ -38,8 +35,8 @@ export function checkVersionForm(headers: {
 }
 
 /**
- * A request may go forward of its pin, never back. A version older than the pin gets the same answer whether or not it
- * was ever published. `requested` must come from `checkVersionForm`.
+ * A request may ask for a newer version than its pin, never for an older one. All older versions get the same answer, published
+ * or not. `requested` must come from `checkVersionForm`.
  */
 export function resolveVersion(input: {
   readonly requested: string | undefined;
@@ -86,7 +83,7 @@ function isVersionLabel(text: string): boolean {
   return day >= 1 && day <= daysInMonth(year, month);
 }
 
-/** Zero for a month that does not exist, so that no day is in it. */
+/** Zero for a month that does not exist, so that no day is valid in it. */
 function daysInMonth(year: number, month: number): number {
   const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   return [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;

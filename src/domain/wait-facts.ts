@@ -2,32 +2,31 @@ import type { AlertName } from './alert.ts';
 import type { PaymentStatus } from './payment.ts';
 import type { OutgoingFacts } from './wait-money.ts';
 
-/** The facts from which the reason of a wait follows. Times are milliseconds since the epoch. */
+/** The facts that decide why a payment waits. Times are milliseconds since the epoch. */
 export interface WaitFacts {
   readonly nowMs: number;
-  /** As everybody sees it. */
+  /** By `visibleStatus`. */
   readonly status: PaymentStatus;
   /** The time of the last change. */
   readonly sinceMs: number;
   readonly expiresAtMs: number;
   /** The freezes and suspensions that stop the merchant. */
   readonly stops: readonly StopFacts[];
-  /** The attempts that are not over. */
+  /** Only attempts that are not over. */
   readonly attempts: readonly AttemptFacts[];
-  /** True if a deep reorganisation took the transaction of a succeeded payment away. */
+  /** True if a deep reorg removed the transaction of a succeeded payment. */
   readonly isReorganised: boolean;
-  /** The refund of the payment, or the payout of its held amount, while it is not over. */
+  /** The unfinished refund of the payment, or the unfinished payout of its held amount. */
   readonly outgoing: OutgoingFacts | undefined;
 }
 
-/** A freeze or a suspension. */
 export interface StopFacts {
-  /** The noun of a sentence: `The merchant mrch_… is frozen`. */
+  /** A main clause: `The merchant mrch_… is frozen`. */
   readonly what: string;
   readonly reason: string;
   readonly by: string | undefined;
   readonly sinceMs: number | undefined;
-  /** The command that lifts it. */
+  /** The command that lifts the freeze or suspension. */
   readonly lift: string;
 }
 
@@ -39,17 +38,17 @@ export interface AttemptFacts {
   /** The reason of the last refusal by a simulation or a transaction, and the time of the next try. */
   readonly refusal: string | null;
   readonly retryAtMs: number | null;
-  /** The amount that the payer lacks, such as `1.20 USDC`; undefined if it is not known. */
+  /** The amount that the payer lacks, such as `1.20 USDC`. Undefined if unknown. */
   readonly shortBy: string | undefined;
-  /** True if the limits of failures and gas are reached: it is not sent again. */
+  /** True if the limits of failures and gas are reached, so that the attempt is not sent again. */
   readonly isExhausted: boolean;
-  /** Nothing of its payer is sent before then. */
+  /** No attempt of this payer is sent before this time. */
   readonly payerRetryAtMs: number | null;
-  /** The freeze of its network. */
+  /** The freeze of the network, if any. */
   readonly stop: StopFacts | undefined;
-  /** The newest transaction that carries it. */
+  /** The newest transaction that carries the attempt. */
   readonly transaction: TransactionFacts | undefined;
-  /** The block that shows it as paid. */
+  /** The block that shows the attempt as paid. */
   readonly seen: SeenFacts | undefined;
 }
 
@@ -62,26 +61,26 @@ export interface TransactionFacts {
 export interface SeenFacts {
   readonly block: number;
   readonly readAtMs: number | undefined;
-  /** The needed depth in blocks, the own one included. */
+  /** The needed depth in blocks, including the block itself. */
   readonly depth: number;
-  /** The depth that counts while a single endpoint answers; undefined if the amount is too large for that. */
+  /** The needed depth while only one endpoint answers. Undefined if the amount is too large for a single endpoint. */
   readonly loneDepth: number | undefined;
-  /** The block tag that must have reached the block as well. */
+  /** The block tag, such as `finalized`, that must have reached the block as well. */
   readonly tag: string | undefined;
-  /** The answers of the endpoints about its transaction, if they were asked. */
+  /** The answers of the endpoints about the transaction, if they were asked. */
   readonly said: string | undefined;
 }
 
 export interface NetworkFacts {
   readonly name: string;
   readonly blockTimeMs: number;
-  /** The height of the chain; undefined if it could not be asked. */
+  /** The height of the chain. Undefined if the chain could not be read. */
   readonly head: number | undefined;
   /** The last block that the watcher has read. */
   readonly readBlock: number | undefined;
   /** The time of the last final block. */
   readonly finalAtMs: number | undefined;
-  /** True if relayers are configured, as far as the asking program knows. */
+  /** True if relayers are configured, as far as this program knows. */
   readonly hasRelayer: boolean;
   readonly isWatched: boolean;
   readonly isRelayed: boolean;

@@ -1,27 +1,26 @@
 import { isoText, say, type Wait } from './wait-words.ts';
 
-/** The refund of a payment, or the payout of its held amount, while it is not over. */
+/** The unfinished refund of a payment, or the unfinished payout of its held amount. */
 export interface OutgoingFacts {
   readonly purpose: 'refund' | 'payout';
   readonly id: string;
-  /** As people write it, with the network: `9.90 USDC on Base`. */
+  /** In the form for people, with the network: `9.90 USDC on Base`. */
   readonly amount: string;
   readonly state: 'requested' | 'awaiting_funds' | 'sending' | 'failed' | 'held';
   readonly sinceMs: number;
   readonly problem: string | null;
-  /** The freeze that stops it, as a sentence without its end: `Every payout is frozen by operator: audit`. */
+  /** The freeze that stops the transfer, as a sentence without its full stop: `Every payout is frozen by operator: audit`. */
   readonly stop: string | undefined;
-  /** Of a refund whose own money cannot be taken yet: nothing is short. */
+  /** True for a refund whose own money cannot be taken yet. No float is short then. */
   readonly isHold?: boolean;
-  /** Of a refund that its merchant can sign for: the account that received the payment. */
+  /** Set for a refund that its merchant can sign for: the account that received the payment. */
   readonly merchantAccount?: string | null;
-  /** Of a refund that cools off, because it goes to another account than the payer's. */
+  /** Set for a refund that cools off, because it goes to another account than the payer's. */
   readonly coolsUntilMs?: number | undefined;
-  /** Of a held amount: whether the merchant has a destination for it, and from when on it is in force. */
+  /** The time from which a held amount goes to the merchant's destination. Undefined without a destination. */
   readonly destination: { readonly heldFromMs: number } | undefined;
 }
 
-/** The reason why money is still to be paid out or given back. */
 export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
   return facts.purpose === 'refund' ? refundWait(facts, nowMs) : payoutWait(facts, nowMs);
 }
@@ -114,7 +113,6 @@ function payoutWait({ amount, state, sinceMs, problem, stop, destination }: Outg
   });
 }
 
-/** The reasons for which held money is not paid out now. */
 const PAYOUT_HOLDS: Readonly<Record<string, string>> = {
   sweep: 'a part of the money that paid is still at its deposit address, and is swept first',
   debt: 'a reorganisation of the chain took money of the payment that was spent, and this money fills the gap',

@@ -1,4 +1,4 @@
-/** The causes of a wait, with the reason that partners see: they cannot act on the causes of one reason in different ways. */
+/** The causes of a wait, with the reason that partners see. Causes that need the same action of partners share a reason. */
 const REASONS = {
   payer: 'payer',
   coin: 'payer',
@@ -42,7 +42,6 @@ export type WaitReason = (typeof REASONS)[WaitCause];
 
 export const WAIT_REASONS: readonly WaitReason[] = [...new Set(Object.values(REASONS))];
 
-/** Why a payment waits, and what ends the wait. */
 export interface Wait {
   readonly cause: WaitCause;
   readonly reason: WaitReason;
@@ -51,7 +50,7 @@ export interface Wait {
   /** For the partner: without accounts, nodes and endpoints of the gateway. */
   readonly partnerText: string;
   readonly sinceMs: number;
-  /** The time at which the wait ends by itself, if there is one. */
+  /** The time at which the wait ends by itself, if known. */
   readonly untilMs?: number;
 }
 

@@ -30,7 +30,7 @@ function payerWait({ stops: [stop], sinceMs, expiresAtMs }: WaitFacts): Wait {
   });
 }
 
-/** Says so if the chain could not be asked: then the reason is that of the stored rows alone. */
+/** Adds a remark if the chain could not be read: then the reason comes from the stored rows alone. */
 function asFarAsKnown(wait: Wait, { network: { head, name } }: AttemptFacts): Wait {
   return head === undefined ? { ...wait, text: `${wait.text} ${name} could not be asked from here.` } : wait;
 }
@@ -56,7 +56,7 @@ function attemptWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   return state === 'sent' ? sentWait(attempt) : dueWait(facts, attempt);
 }
 
-/** Conditions under which nothing on the chain is seen, whatever the payer does. */
+/** Conditions under which the gateway sees nothing of the chain, so that no action of the payer helps. */
 function unreadNetwork({ network, acceptedAtMs: sinceMs }: AttemptFacts): Wait | undefined {
   const { name } = network;
   if (!network.isWatched) {
@@ -77,7 +77,7 @@ function unreadNetwork({ network, acceptedAtMs: sinceMs }: AttemptFacts): Wait |
   return undefined;
 }
 
-/** Endpoints that contradict each other delay only what needs two of them: the end of an attempt. */
+/** Endpoints that contradict each other delay only the end of an attempt, because only that needs two endpoints. */
 function disputed(network: NetworkFacts): Wait | undefined {
   const dispute = alertOf(network, 'endpoints_disagree');
   return (
@@ -155,7 +155,7 @@ function coinWait({ sinceMs }: WaitFacts, { network, deadlineMs }: AttemptFacts)
 function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const sinceMs = transaction?.broadcastAtMs ?? acceptedAtMs;
   const trouble = relayTrouble(network, acceptedAtMs);
-  // Prices and budgets hold back new transactions alone.
+  // Gas prices and budgets hold back only new transactions.
   if (trouble?.cause === 'no_relayer' || trouble?.cause === 'relayer_out_of_funds') return trouble;
   const partnerText = `The transaction was sent to ${network.name}, and is in no block yet.`;
   if (transaction?.broadcastAtMs === undefined) {
@@ -203,7 +203,7 @@ function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   });
 }
 
-/** Conditions under which nothing new is sent on the network, whoever pays. */
+/** Conditions under which nothing new is sent on the network, for any payer. */
 function relayTrouble(network: NetworkFacts, sinceMs: number): Wait | undefined {
   const { name } = network;
   const partnerText = `The gateway sends nothing new on ${name} at the moment. The payment goes on when it does; nothing is lost.`;

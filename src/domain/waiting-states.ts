@@ -1,22 +1,22 @@
 import type { AlertName } from './alert.ts';
 
 /**
- * Every state that a row can wait in: who can put it there, what takes it out, and after how long at the latest. The table is
- * printed in `docs/security.md`, `till explain` says the same words, and a test compares it with the schema and with the
- * transitions of the code. A state without a bounded way out is a fault.
+ * Every state in which a row can wait: who can put it there, which events end the wait, and after how long at the latest. The
+ * table is printed in `docs/security.md`, `till explain` uses the same texts, and a test compares it with the schema and with
+ * the transitions in the code. A state without a bounded way out is a fault.
  */
 export interface WaitingState {
   /** The parties and events that put a row into this state. */
   readonly from: string;
-  /** The events that take the row out of it. */
+  /** The events that take the row out of this state. */
   readonly out: string;
-  /** After how long at the latest, if the networks can be read. */
+  /** The longest time in this state, if the networks can be read. */
   readonly latest: string;
-  /** Raised while it lasts for longer, or while a person has to act. */
+  /** Raised while the wait lasts longer, or while a person has to act. */
   readonly alert?: AlertName;
 }
 
-/** Tables with a state, by their rows that wait. The other states are over, or are set by people and wait for nothing. */
+/** The waiting states of all tables with a state. All other states are in `RESTING_STATES`. */
 export const WAITING_STATES = {
   payments: {
     requires_action: {
@@ -71,7 +71,7 @@ export const WAITING_STATES = {
       alert: 'outgoing_stuck',
     },
   },
-  // A flag: a lot has no state.
+  // A flag, because a lot has no state.
   lots: {
     is_open: {
       from: 'a payment of a merchant without a destination; a payout or return that failed, or a refund that was vetoed',
@@ -142,15 +142,15 @@ export const WAITING_STATES = {
   },
 } as const satisfies Record<string, Record<string, WaitingState>>;
 
-/** The states that wait for nothing, by table: they are over, or a setting of people. */
+/** The states that wait for nothing, by table: final states, and settings of people. */
 export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payments: ['succeeded', 'failed', 'expired', 'cancelled'],
   items: ['paid', 'unpaid'],
   sends: ['final'],
   outgoing: ['paid', 'failed'],
-  // History: earlier versions kept held money here. Lots have taken its place, and nothing writes to it.
+  // History: earlier versions recorded held money here. Lots have replaced this table, and no code writes to it.
   payouts: ['held', 'sending', 'paid', 'refunding', 'refunded'],
-  // A reorganisation deeper than final depth may take a transaction away: then it is sent again.
+  // If a reorg deeper than final depth removes the transaction, it is sent again.
   refunds: ['refunded'],
   strays: ['float', 'returned'],
   webhook_deliveries: ['succeeded', 'failed'],
@@ -161,7 +161,7 @@ export const RESTING_STATES: Readonly<Record<string, readonly string[]>> = {
   payment_links: ['active', 'inactive'],
 };
 
-/** The row of a payment's status, as `till explain` prints it. Undefined if the payment waits for nothing. */
+/** The waiting state of a payment's status, as `till explain` prints it. Undefined if the payment waits for nothing. */
 export function limitOfWait(status: string): string | undefined {
   const rows: Readonly<Record<string, WaitingState>> = WAITING_STATES.payments;
   const row = Object.hasOwn(rows, status) ? rows[status] : undefined;

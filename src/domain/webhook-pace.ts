@@ -1,28 +1,28 @@
 import { MAX_RETRY_AFTER_MS } from './webhook.ts';
 
 /**
- * The pace of the attempts to one endpoint, on one node. The window is the number of attempts in flight. It grows with
- * every success and shrinks with failures, so that a receiver that comes back gets its backlog step by step. An endpoint
- * that keeps failing is only probed, with growing pauses: its deliveries wait, and cost neither connections nor statements.
+ * The pace of the attempts to one endpoint, on one node. The window is the number of attempts in flight. It grows with every
+ * success and shrinks with failures, so that a receiver that recovers gets its backlog step by step. An endpoint that keeps
+ * failing is only probed, with growing pauses: its deliveries wait, and cost neither connections nor statements.
  */
 export interface Pace {
   window: number;
-  /** Failures in a row. Those of attempts that were in flight together count once. */
+  /** Consecutive failures. Failures of attempts that were in flight together count once. */
   failures: number;
   countedAtMs: number;
   pausedUntilMs: number;
-  /** A moving average of the answers. */
+  /** A moving average of the response times. */
   latencyMs: number;
 }
 
 export const MAX_WINDOW = 32;
 const FIRST_WINDOW = 8;
-/** With this many failures in a row an endpoint is probed by single attempts. */
+/** After this many consecutive failures an endpoint is probed by single attempts. */
 const PROBED_FROM = 3;
-/** Claims ahead of the window, as a multiple of it, for endpoints that answer within this time. */
+/** An endpoint that answers within `QUICK_MS` may have this many times its window claimed in advance. */
 const AHEAD = 4;
 const QUICK_MS = 500;
-/** The weight of the newest answer in the average. */
+/** The weight of the newest response time in the average. */
 const WEIGHT = 0.1;
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
@@ -31,19 +31,18 @@ export function newPace(): Pace {
   return { window: FIRST_WINDOW, failures: 0, countedAtMs: 0, pausedUntilMs: 0, latencyMs: 0 };
 }
 
-/** The number of attempts that may be in flight now. */
 export function roomOf({ window, pausedUntilMs }: Pace, nowMs: number): number {
   return nowMs < pausedUntilMs ? 0 : window;
 }
 
 /**
- * The number of deliveries to claim, of an endpoint that has so many claimed. Claims ahead of the window keep it full
- * between two rounds. A slow or failing endpoint gets none ahead: their claims would run out.
+ * The number of deliveries to claim for an endpoint that already holds `held` claims. Claims in advance keep the window full
+ * between two rounds. A slow or failing endpoint gets none in advance, because these claims would expire unused.
  */
 export function claimsOf(pace: Pace, { held, nowMs }: { readonly held: number; readonly nowMs: number }): number {
   const isQuick = pace.failures === 0 && pace.latencyMs < QUICK_MS;
   const most = roomOf(pace, nowMs) * (isQuick ? AHEAD : 1);
-  // Few large rounds cost less than many small ones.
+  // A few large rounds cost less than many small ones.
   return isQuick && held > most / 2 ? 0 : Math.max(0, most - held);
 }
 
@@ -73,22 +72,22 @@ export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, 
   if (pauseMs > 0) pace.pausedUntilMs = Math.max(pace.pausedUntilMs, nowMs + pauseMs);
 }
 
-/** The places of a partner, for claims or for attempts in flight. */
+/** The limits of a partner, for claims or for attempts in flight. */
 export interface PlaceLimits {
   readonly ofPartner: number;
-  /** Places that each merchant of the partner has even if the others have taken all: none waits for slow receivers of another. */
+  /** Places for each merchant that no other can take, so that no merchant waits for slow receivers of another. */
   readonly reserved: number;
-  /** The most with the reserved ones. */
+  /** The limit of the partner including reserved places. */
   readonly withReserved: number;
 }
 
-/** Places in use, by the partner and by one merchant of it. */
+/** Places in use by the partner, and by one of its merchants. */
 export interface PlacesUsed {
   readonly byPartner: number;
   readonly byHolder: number;
 }
 
-/** The places that one more endpoint of the merchant may take. */
+/** The places that an endpoint of the merchant may still take. */
 export function freePlaces({ ofPartner, reserved, withReserved }: PlaceLimits, used: PlacesUsed): number {
   const own = Math.min(reserved - used.byHolder, withReserved - used.byPartner);
   return Math.max(0, ofPartner - used.byPartner, own);
@@ -100,7 +99,7 @@ export interface Applicant {
   readonly partnerId: string;
   /** The merchant that the endpoint is for, or the partner. */
   readonly holder: string;
-  /** The number of further attempts that it may have in flight. */
+  /** The number of further attempts that the endpoint may have in flight. */
   readonly room: number;
 }
 
@@ -108,7 +107,7 @@ export interface Places {
   /** Free places of the node. */
   readonly total: number;
   readonly limits: PlaceLimits;
-  /** Places in use by partners, and by holders. */
+  /** Places in use, per partner and per holder. */
   readonly byPartner: ReadonlyMap<string, number>;
   readonly byHolder: ReadonlyMap<string, number>;
 }
@@ -117,8 +116,8 @@ export interface Places {
 const PER_TURN = 4;
 
 /**
- * Shares the free places of a node among endpoints. Partners with fewest places in use come first, then merchants, and
- * endpoints take turns, so that nobody with many or slow endpoints delays others.
+ * Shares the free places of a node among endpoints. Partners with the fewest places in use come first, then merchants.
+ * Endpoints take turns, so that many or slow endpoints of one owner do not delay others.
  */
 export function shareOut(applicants: readonly Applicant[], { total, limits, ...used }: Places): Map<string, number> {
   const shares = new Map<string, number>();

@@ -5,7 +5,6 @@ import { createHmac, type KeyObject } from 'node:crypto';
 export const SECRET_BYTES = 32;
 const PREFIX = 'whsec_';
 
-/** The secret as the partner gets it. */
 export function secretText(bytes: Uint8Array): string {
   return `${PREFIX}${Buffer.from(bytes).toString('base64')}`;
 }
@@ -17,7 +16,7 @@ export interface SignedMessage {
   readonly body: Uint8Array;
 }
 
-/** The value of `webhook-signature`: one signature for each secret, separated by blanks. */
+/** The value of `webhook-signature`: one signature for each secret, separated by spaces. */
 export function signatureOf({ id, timestampS, body }: SignedMessage, secrets: readonly KeyObject[]): string {
   return secrets
     .map((secret) => {

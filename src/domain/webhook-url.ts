@@ -6,10 +6,7 @@ export const MAX_URL_LENGTH = 2_048;
 /** Names that never lead to the public Internet. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|home\.arpa|localdomain|lan|intranet|private|corp|home)$/;
 
-/**
- * The problem with the URL of a receiver; undefined if there is none. A name that resolves to a private address is refused
- * later, by the connection itself.
- */
+/** Undefined if the URL is allowed. A name that resolves to a private address is refused later, when the connection is made. */
 export function receiverProblem(text: string, { allowsLocal }: { readonly allowsLocal: boolean }): string | undefined {
   if (text.length > MAX_URL_LENGTH) return `must not be longer than ${MAX_URL_LENGTH} characters`;
   const url = /^[^\s\p{Cc}\p{Cs}\\]+$/u.test(text) ? URL.parse(text) : null;
@@ -25,7 +22,7 @@ export function receiverProblem(text: string, { allowsLocal }: { readonly allows
   return isAllowedHost(url.hostname, allowsLocal) ? undefined : 'must have a public host';
 }
 
-/** The addresses that a receiver may have: public ones, and in the sandbox this machine. */
+/** A receiver may have a public address. In the sandbox it may also be this machine. */
 export function isAllowedReceiver(address: string, { allowsLocal }: { readonly allowsLocal: boolean }): boolean {
   return isPublicAddress(address) || (allowsLocal && isLoopback(address));
 }

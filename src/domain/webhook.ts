@@ -7,7 +7,7 @@ export type EndpointStatus = (typeof ENDPOINT_STATUSES)[number];
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The most endpoints in one mode. */
+/** The most endpoints per mode. */
 export const ENDPOINT_QUOTA: Quota = { ofPartner: 20, ofMerchant: 5, ofMerchants: 1_000 };
 
 const SECOND_MS = 1_000;
@@ -27,25 +27,24 @@ export const RETRY_AFTER_MS = [
   12 * HOUR_MS,
 ] as const;
 
-/** A delivery is tried for this long, with a last attempt at the end. */
+/** A delivery is tried for this long. The last attempt is at the end. */
 export const TRIED_FOR_MS = 3 * DAY_MS;
-/** An endpoint may ask for a longer wait, up to this. */
+/** A receiver may ask for a longer wait than the schedule has, up to this. */
 export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * An endpoint that only failed for this long is disabled. The last attempt of a delivery comes three days after its event,
- * and the first failure is a little later than the event.
+ * An endpoint whose attempts all failed for this long is disabled. It is a little shorter than `TRIED_FOR_MS`, because the
+ * first failure is later than the event: so the last attempt of the first delivery disables the endpoint.
  */
 const DISABLED_AFTER_MS = TRIED_FOR_MS - HOUR_MS;
 
 export interface FailedAttempt extends Pick<FailedTry, 'tries' | 'nowMs' | 'jitter'> {
   /** The start of the schedule. */
   readonly begunAtMs: number;
-  /** The wait that the receiver asked for. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** The time of the next attempt. Undefined when the delivery has failed for good. */
+/** Undefined if the delivery has failed for good. */
 export function nextAttemptMs({ begunAtMs, retryAfterMs = 0, ...attempt }: FailedAttempt): number | undefined {
   return nextTryMs({
     ...attempt,
@@ -55,12 +54,11 @@ export function nextAttemptMs({ begunAtMs, retryAfterMs = 0, ...attempt }: Faile
   });
 }
 
-/** True if an endpoint that has failed since then is to be disabled. */
 export function isGivenUp(failingSinceMs: number, nowMs: number): boolean {
   return nowMs - failingSinceMs >= DISABLED_AFTER_MS;
 }
 
-/** The wait that a `Retry-After` header asks for: seconds, or a date. Undefined if there is none, or it cannot be read. */
+/** The wait in the header, as seconds or a date. Undefined if the header is missing or unreadable. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND_MS;

@@ -2,12 +2,12 @@
 
 export const X402_VERSION = 2;
 
-/** The longest time that a client may take to sign, and we to carry out. */
+/** The longest time for the client to sign and for the gateway to carry out. */
 const MAX_TIMEOUT_S = 300;
 /** An authorization with less time left might be mined too late. */
 const LEAST_LEFT_S = 20;
 
-/** A way to pay. The payee is a deposit address, so the terms of the payment are fixed by it. */
+/** A way to pay. The payee is a deposit address, which fixes the terms of the payment. */
 export interface Requirement {
   readonly scheme: 'exact';
   /** CAIP-2. */
@@ -18,7 +18,7 @@ export interface Requirement {
   readonly asset: string;
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
-  /** The EIP-712 domain of the token, and the payment. Clients send it back. */
+  /** The EIP-712 domain of the token, and the payment. Clients return it. */
   readonly extra: { readonly name: string; readonly version: string; readonly paymentId: string };
 }
 
@@ -63,7 +63,7 @@ export function headerText(value: unknown): string {
   return Buffer.from(JSON.stringify(value), 'utf8').toString('base64');
 }
 
-/** Reads `PAYMENT-SIGNATURE`. The problem is the rest of a sentence. */
+/** The problem is the rest of a sentence that starts with the header's name. */
 export function readPaymentHeader(header: string): ReadPayment {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(header)) return wrong('is not base64');
   const payment = parseObject(Buffer.from(header, 'base64').toString('utf8'));
@@ -93,12 +93,11 @@ export function readPaymentHeader(header: string): ReadPayment {
   return { ok: true, value: { ...(fields as Omit<X402Payment, 'identifier'>), identifier } };
 }
 
-/** The time that a client may let its authorization live: half of what is left, so that it ends before the payment. */
+/** The lifetime of a client's authorization: half of the time left, so that it ends before the payment does. */
 export function timeoutS(expiresAtMs: number, nowMs: number): number {
   return Math.min(MAX_TIMEOUT_S, Math.floor((expiresAtMs - nowMs) / 2_000));
 }
 
-/** The terms that an authorization must have. */
 export interface Asked {
   readonly payTo: string;
   readonly amount: bigint;
@@ -106,8 +105,8 @@ export interface Asked {
 }
 
 /**
- * The reason, in the words of x402, why an authorization does not fit. One that lives longer than the payment is refused as
- * well: carried out too late, it would not count.
+ * The reason, as an error code of x402, why an authorization does not fit. An authorization that ends after the payment is
+ * refused as well, because money that arrives after the payment's end does not count.
  */
 export function misfitOf(payment: X402Payment, asked: Asked, nowMs: number): string | undefined {
   const nowS = BigInt(Math.floor(nowMs / 1000));
@@ -119,7 +118,7 @@ export function misfitOf(payment: X402Payment, asked: Asked, nowMs: number): str
 
 export const WRONG_END = 'invalid_exact_evm_payload_authorization_valid_before';
 
-/** True if an authorization might be mined too late, or has run out. It may have been carried out by somebody else. */
+/** True if an authorization has run out, or might be mined too late. It may already have been carried out by somebody else. */
 export function isShortLived({ validBefore }: X402Payment, nowMs: number): boolean {
   return validBefore * 1000n < BigInt(nowMs + LEAST_LEFT_S * 1000);
 }
@@ -154,7 +153,7 @@ function numberOf(value: unknown): bigint | undefined {
   return text === undefined ? undefined : BigInt(text);
 }
 
-/** Undefined if there is none, null if it breaks the rule. */
+/** Undefined if there is no identifier, null if it is malformed. */
 function identifierIn(extensions: unknown): string | undefined | null {
   const id = objectOf(objectOf(objectOf(extensions)?.['payment-identifier'])?.info)?.id;
   if (id === undefined) return undefined;

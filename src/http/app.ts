@@ -51,10 +51,10 @@ import { siteRoutes } from './site/site-routes.ts';
 import { wantsPage } from './site/wants-page.ts';
 import { withoutSlash } from './site/without-slash.ts';
 
-/** Several apps of one process may share compiled schemas. */
+/** The apps of one process may share compiled schemas. */
 export type AppOptions = Pick<FastifyServerOptions, 'schemaController'>;
 
-/** The whole HTTP side. `main.ts` makes it listen; tests may inject requests instead. */
+/** The whole HTTP service. `main.ts` makes it listen. Tests may inject requests instead. */
 export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promise<App> {
   const mark = answerMarker(deps);
   const gates = createGates(deps);
@@ -72,7 +72,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
     mark(request, reply);
     const meant = request.is404 && wantsPage(request) ? withoutSlash(app, request.url) : undefined;
     if (meant !== undefined) return void reply.redirect(meant, 308);
-    // Runs before the body is read: the body of a request to an unknown route does not matter.
+    // Runs before the body is read, because the body of a request to an unknown route does not matter.
     done(
       strangerLimit(gates, request, reply) ??
         refuseWithoutHost(request.raw) ??
@@ -126,7 +126,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   return app;
 }
 
-/** Unknown routes and preflight requests pass no gate of a route. They count against the address here. */
+/** Unknown routes and preflight requests pass no gate of a route, so they count against the address here. */
 function strangerLimit({ limits }: Gates, request: FastifyRequest, reply: FastifyReply): Error | undefined {
   if (!request.is404 && request.method !== 'OPTIONS') return undefined;
   try {
@@ -145,7 +145,7 @@ function createApp(deps: HttpDeps, { mark, options }: { mark: AnswerMarker; opti
     ...options,
     trustProxy: config.trustProxy.length > 0 ? [...config.trustProxy] : false,
     clientErrorHandler: answerBrokenRequest,
-    // Requests the router cannot read pass no hook.
+    // Requests that the router cannot read pass no hook.
     frameworkErrors: (error, request, reply) => {
       mark(request, reply);
       return sendError(error, request, reply);
@@ -158,7 +158,7 @@ function noSuchRoute(): ApiError {
   return new ApiError('invalid_params', 'There is no such route.', { status: 404 });
 }
 
-/** Follows the routes as they are added; `refuseOthers` then answers 405 on their paths for every other method. */
+/** Records the methods of each path as routes are added. `refuseOthers` then answers 405 for every other method. */
 function followMethods(app: App) {
   const methodsByUrl = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }: RouteOptions) => {
@@ -194,7 +194,7 @@ function followMethods(app: App) {
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** After the listener has closed, new requests on open connections must be refused. */
+/** After the listener has closed, new requests on open connections are refused. */
 function followStop(app: App, { drain }: HttpDeps): () => boolean {
   let isStopping = false;
   app.addHook('preClose', async () => {
@@ -204,16 +204,14 @@ function followStop(app: App, { drain }: HttpDeps): () => boolean {
   return () => isStopping;
 }
 
-/**
- * The answer to requests on connections that are still open while the node stops: the client retries, on another node.
- */
+/** The answer on connections that are still open while the node stops. The client retries on another node. */
 function stopping(): ApiError {
   return new ApiError('internal_error', 'This node is stopping. Try again.', UNAVAILABLE);
 }
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/** Pages correct their clocks by `Date`, and show the time that a payment has left. In a sandbox that time can be moved. */
+/** Pages correct their clocks by `Date`, to show the time left to pay. So `Date` follows the movable clock of a sandbox. */
 function dateBySandbox(app: App, { world }: HttpDeps): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('Date', new Date(world.clock.nowMs()).toUTCString());
@@ -223,7 +221,6 @@ function dateBySandbox(app: App, { world }: HttpDeps): void {
 
 type AnswerMarker = (request: FastifyRequest, reply: FastifyReply) => void;
 
-/** Sets the headers that every answer carries. */
 function answerMarker({ config }: HttpDeps): AnswerMarker {
   const headers: Record<string, string> = {
     'Cache-Control': 'no-store',

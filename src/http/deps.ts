@@ -52,17 +52,15 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** Everything the HTTP side needs. `main.ts` makes it, and so do tests. */
+/** The dependencies of the HTTP service. `main.ts` and tests build them. */
 export interface HttpDeps {
   readonly config: Config;
   readonly world: World;
   readonly log: Logger;
   readonly db: Database;
-  /** Lists and searches: on connections of their own, within the limits of the key. */
+  /** Lists and searches, on their own connections and within the limits of the key. */
   readonly lists: ListReads;
-  /** Turns of work that can wait. */
   readonly turns: Turns;
-  /** The objects of events. */
   readonly readSubjects: SubjectReader;
   readonly metrics: Metrics;
   readonly paymentWork: PaymentWork;
@@ -70,88 +68,84 @@ export interface HttpDeps {
   readonly keys: FreshCache<KeyHolder>;
   readonly apps: FreshCache<WalletApp>;
   readonly keyUses: Uses;
-  /** Requests with keys, which are written to the database later. */
+  /** Requests with keys. They are written to the database later. */
   readonly requestLog: Pick<RequestRecorder, 'note'>;
   /** Sessions of people by the hash of their cookie. */
   readonly sessions: FreshCache<SessionHolder>;
   readonly sessionUses: Uses;
-  /** Payments that were opened by their payers, and those whose options were asked for. */
+  /** Payments that their payers opened, and payments whose options were requested. */
   readonly openings: Uses;
   readonly optionAsks: Uses;
   readonly signInFailures: CountLimit;
-  /** Accounts that are looked up for options. */
+  /** Limits the accounts that are looked up on chains for options. */
   readonly surveyLimit: SurveyLimit;
-  /** Payments by payment links, for each link and address. */
+  /** Limits payments by payment link, for each link and address. */
   readonly linkOrders: CountLimit;
-  /** Receipts by mail that apps ask for, for each address. */
+  /** Limits receipts by mail that apps request, for each address. */
   readonly mailedReceipts: CountLimit;
-  /** Receipts as PDF, for each address. */
+  /** Limits receipts as PDF, for each address. */
   readonly prints: CountLimit;
   readonly press: Press;
-  /** Authenticate challenges for passkeys. */
+  /** Keys that authenticate challenges for passkeys. */
   readonly challengeKeys: KeyRing;
-  /** The site that passkeys are made for. */
+  /** The site for which passkeys are made. */
   readonly site: Site;
-  /** Merchants by id, with their fees. */
+  /** Merchants by id, with their fee terms. */
   readonly merchants: FreshCache<PayableMerchant>;
-  /** Networks by id: whether they are frozen. */
+  /** By network id: whether the network is frozen. */
   readonly networkStops: FreshCache<NetworkStop>;
   readonly createPayment: (order: PaymentOrder) => Promise<CreatedPayment>;
   readonly movePayment: PaymentMover;
   readonly readPayment: PaymentReader<Payment>;
-  /** The part of a payment that its status answer shows. */
+  /** The fields of a payment that its status answer needs. */
   readonly glanceAtPayment: PaymentReader<PaymentGlance>;
-  /** Networks, exchange rates and screening. */
   readonly chains: Chains;
   readonly rates: Rates;
   readonly screening: Screening;
-  /** Warnings about conditions that every request may meet. */
+  /** Warnings about conditions that every request may meet, written rarely. */
   readonly warn: SparseWarning;
-  /** Limits of deposit addresses. */
   readonly deposits: DepositSettings;
-  /** Raised for assets that are left out of options. */
+  /** Alerts about assets that are left out of options. */
   readonly leftOut: Alarms;
   readonly payerLimits: PayerLimits;
-  /** Settlement destinations of merchants. */
   readonly readDestinations: DestinationReader;
-  /** The checkout page; missing where it was not built. */
+  /** Undefined if the pages were not built. */
   readonly page?: PageBundle | undefined;
-  /** The sandbox's own shop and chain; missing outside the sandbox. */
+  /** The sandbox's own shop and chain. Undefined outside the sandbox. */
   readonly sandbox?: DemoShop | undefined;
-  /** The outcomes that payments of a sandbox ask for. */
+  /** Simulated outcomes, which payments in a sandbox can ask for. */
   readonly rehearsal: Rehearsal;
-  /** The clock that test keys can move; missing outside the sandbox. */
+  /** The clock that test keys can move. Undefined outside the sandbox. */
   readonly testClock?: TestClock | undefined;
   /** Milliseconds by which the machine's clock is ahead of the database. */
   readonly clockOffMs: () => number;
   readonly longPolls: LongPolls;
   readonly drain: Drain;
   readonly holdPlaces: HoldPlaces;
-  /** Sign list cursors; the same on every node. */
+  /** Keys that encrypt list cursors, the same on every node. */
   readonly cursorKeys: KeyRing;
-  /** Make the secrets in the links where merchants sign for refunds. */
+  /** Keys of the secrets in links where merchants sign for refunds. */
   readonly signingKeys: KeyRing;
-  /** Authenticate rows that decide about money. */
+  /** Keys that authenticate rows that decide about money. */
   readonly rowKeys: KeyRing;
-  /** Encrypt options; the same on every node. */
+  /** Keys that encrypt options, the same on every node. */
   readonly optionKeys: KeyRing;
   readonly subjectKeys: KeyRing;
-  /** Wrap secrets that are stored. */
   readonly secrets: Secrets;
-  /** Signs receipts; the same on every node. */
+  /** Signs receipts, the same on every node. */
   readonly receiptKey: ReceiptKey;
 }
 
-/** Records that a key, a session or a payment was used. The database is written later, many uses at a time. */
+/** Records that a key, a session or a payment was used. Many uses are written to the database at once, later. */
 export interface Uses {
   note(id: string): void;
 }
 
-/** A shop of the sandbox: it has a key like any other partner's, and uses the public API as any other shop would. */
+/** The shop of the sandbox. It has a key like any partner, and uses the public API like any shop. */
 export interface DemoShop {
   readonly apiKey: string;
   readonly merchantId: string;
-  /** The sandbox chain: CAIP-2, and where its JSON-RPC is. */
+  /** The sandbox chain as CAIP-2, and the URL of its JSON-RPC. */
   readonly chainId: string;
   readonly rpcUrl: string;
 }

@@ -30,7 +30,7 @@ const BRANDING = {
   poweredBy: true,
 };
 
-/** Examples of the routes about the look of merchants, keys, payouts and the gateway itself. */
+/** Examples of the routes for branding, keys, payouts and the gateway itself. */
 export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/merchants/{merchantId}/branding': { params: OF_MERCHANT, answer: { branding: BRANDING } },
   'patch /v1/merchants/{merchantId}/branding': {

@@ -7,7 +7,7 @@ import { errorPage } from './site/error-page.ts';
 import { type SiteDeps, sendSitePage } from './site/send-site-page.ts';
 import { wantsPage } from './site/wants-page.ts';
 
-/** The only place where an error becomes an HTTP answer: a page for a person, JSON for a program. */
+/** The only place where an error becomes an HTTP answer: a page for people, JSON for programs. */
 export function errorSender(deps: SiteDeps & { log: Log }) {
   return (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> => {
     const { status, message, body, retryAfterS } = toApiError(error);
@@ -22,7 +22,6 @@ export function errorSender(deps: SiteDeps & { log: Log }) {
   };
 }
 
-/** The matching error of the catalogue. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const { validation, validationContext, code } = error as Partial<FastifyError>;
@@ -39,7 +38,6 @@ export function toApiError(error: unknown): ApiError {
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/** Our messages for requests that the framework cannot read. */
 const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { status: 413, message: 'The body is larger than 64 KiB.' },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: { status: 415, message: 'The body must be application/json.' },
@@ -52,11 +50,11 @@ const UNREADABLE: Readonly<Record<string, { status: number; message: string }>> 
   FST_ERR_MAX_PARAM_LENGTH: { status: 404, message: 'There is no such route.' },
 };
 
-/** One issue per broken field: further complaints about the same field would only repeat it. */
+/** One issue per broken field, because further issues of the same field would only repeat it. */
 export function issuesOf(errors: readonly FastifySchemaValidationError[], context: string): Issue[] {
   const issues = new Map<string, Issue>();
   for (const { keyword, instancePath, schemaPath, params, message, ...rest } of errors) {
-    // A choice is reported by its own rule. The errors of its branches would read as if all were required.
+    // `anyOf` is reported by its own rule. The errors of its branches would read as if all of them were required.
     if (/\/anyOf\/\d+\//.test(schemaPath)) continue;
     const path = fieldOf(instancePath);
     const { missingProperty: missing, unknownField } = params as { missingProperty?: string; unknownField?: string };
@@ -70,7 +68,7 @@ export function issuesOf(errors: readonly FastifySchemaValidationError[], contex
   return [...issues.values()];
 }
 
-/** Keywords whose own message would show only a pattern. The schema's `x-rule` has the rule as a sentence. */
+/** Keywords whose own message would show only a pattern. The schema has the rule as a sentence in `x-rule`. */
 const RULED = new Set(['pattern', 'anyOf', 'not']);
 
 function sentence(

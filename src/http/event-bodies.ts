@@ -13,7 +13,7 @@ import type { Database, Reader } from '../store/plumbing/database.ts';
 import { type EventSubjects, viewEvent } from './views/event.ts';
 import type { Origin } from './views/icons.ts';
 
-/** The most bytes of a body. Only line items can make a payment larger. */
+/** The most bytes of a body. Only line items can make an event larger, so they are left out then. */
 const MAX_BYTES = 64 * 1024;
 
 interface EventBodyDeps {
@@ -21,22 +21,21 @@ interface EventBodyDeps {
   readonly readSubjects: SubjectReader;
 }
 
-/** The public bodies of events, in a version of the API. */
 export async function eventBodies(
   { config, readSubjects }: EventBodyDeps,
   events: readonly PlacedEvent[],
   version: Version,
 ) {
-  // Most answers of a follower are empty.
+  // Most answers to clients that poll for events are empty.
   if (events.length === 0) return [];
   const subjects = await readSubjects(events);
   return events.map((event) => withinLimit(viewEvent(config, event, { subjects, version })));
 }
 
-/** The objects of events, perhaps with those of others. */
+/** Reads the objects of events. The result may contain further objects. */
 export type SubjectReader = (events: readonly PlacedEvent[]) => Promise<EventSubjects>;
 
-/** Reads of the same moment share their statements. */
+/** Reads at the same moment share their statements. */
 const MAX_READS = 50;
 const MAX_CONCURRENT = 2;
 
@@ -71,7 +70,7 @@ export async function findSubjects(db: Reader, events: readonly PlacedEvent[]): 
     findPayments(db, paymentIds),
     findDetailsOf(db, shownIds),
     findRefundsOf(db, paymentIds),
-    // Most feeds have payments alone.
+    // Most feeds have only payments.
     merchantIds.length === 0 ? [] : findPayableMerchants(db, merchantIds),
     linkIds.length === 0 ? [] : findLinks(db, linkIds),
   ]);

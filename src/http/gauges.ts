@@ -13,11 +13,11 @@ export type GaugeDeps = Pick<HttpDeps, 'db' | 'chains' | 'world'> & {
   readonly listDb: Pick<Database, 'sql' | 'load'>;
 };
 
-/** Several monitors, and monitors of several nodes, may ask for the same numbers. */
+/** Several monitors may ask for the same numbers, so they are counted at most this often. */
 const COUNT_EVERY_MS = 5_000;
 const DAY_MS = 86_400_000;
 
-/** Sets the metrics that are read when somebody asks. A node that cannot reach the database still exports the rest. */
+/** Sets the gauges whenever metrics are requested. A node that cannot reach the database still exports the other metrics. */
 export function createGauges(deps: GaugeDeps): () => Promise<void> {
   const { metrics, world } = deps;
   let countedAtMs = Number.NEGATIVE_INFINITY;
@@ -57,7 +57,7 @@ export function createGauges(deps: GaugeDeps): () => Promise<void> {
   };
 }
 
-/** A number that cannot be read is missing: the last one would look like news. */
+/** A number that cannot be read is removed, because the last one would look current. */
 function forget({ payments, oldestProcessing, dueItems, mails }: Metrics): void {
   for (const gauge of [payments, oldestProcessing, dueItems, mails]) gauge.reset();
   oldestProcessing.remove();

@@ -1,7 +1,6 @@
 import type { Sample } from './sample.ts';
 import type { usdc } from './sample-story.ts';
 
-/** The part of the examples' story that late money needs. */
 interface Story {
   readonly paymentId: string;
   readonly merchantId: string;
@@ -10,7 +9,7 @@ interface Story {
   readonly amount: typeof usdc;
 }
 
-/** Examples of late money: a transfer from an exchange that came after the payment had expired. */
+/** Examples of late money: a transfer from an exchange that arrived after the payment had expired. */
 export function lateSamples({ paymentId, merchantId, payer, asset, amount }: Story): Readonly<Record<string, Sample>> {
   const [network = ''] = asset.split('/');
   const UNCLAIMED = {

@@ -12,7 +12,7 @@ export interface MetricsServer {
 
 type MetricsDeps = GaugeDeps & Pick<HttpDeps, 'config' | 'drain' | 'clockOffMs' | 'secrets'>;
 
-/** Metrics and probes have a port of their own: no public route exposes metrics, and a node without an API has probes. */
+/** Metrics and probes have their own port: no public route exposes metrics, and a node without an API has probes. */
 export async function serveMetrics(
   deps: MetricsDeps,
   { host, port }: { host: string; port: number | undefined },
@@ -57,7 +57,6 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
 }
 
-/** The port of the metrics is taken. The message says how to go on. */
 export class MetricsPortError extends Error {
   constructor(port: number) {
     super(`Port ${port} for metrics is in use. Set METRICS_PORT to a free port.`);
@@ -65,7 +64,7 @@ export class MetricsPortError extends Error {
   }
 }
 
-/** A second gateway on one machine finds the default port taken and takes another; a port that was asked for must be free. */
+/** A second gateway on one machine finds the default port in use and takes another. A configured port must be free. */
 async function listen(server: Server, host: string, port: number | undefined): Promise<void> {
   try {
     await listenOn(server, host, port ?? DEFAULT_PORT);

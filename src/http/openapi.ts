@@ -16,14 +16,14 @@ import { SECURITY_SCHEMES } from './security-schemes.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Codes this route can answer with beyond those of every route with its access. */
+    /** The error codes of this route, beyond those of every route with its access. */
     errors?: readonly ErrorCode[];
-    /** How the route treats `Idempotency-Key`; absent: it is ignored. */
+    /** How the route treats `Idempotency-Key`. It is ignored if this is missing. */
     idempotency?: 'required' | 'accepted';
   }
 }
 
-/** Describes every `/v1` route from the very schemas and settings that guard it. */
+/** Describes every `/v1` route from the schemas and settings that guard it. */
 export async function describeApi(app: App): Promise<void> {
   app.addSchema(ErrorBody);
   await app.register(swagger, {
@@ -78,7 +78,7 @@ export async function describeApi(app: App): Promise<void> {
   });
 }
 
-/** The requests that receivers of webhooks get, one for each type of event. */
+/** The requests that webhook receivers get, one for each type of event. */
 function describeWebhooks() {
   const parameters = Object.entries(SIGNED_HEADERS).map(([name, description]) => ({
     in: 'header' as const,
@@ -154,7 +154,7 @@ function describeRoute(route: RouteOptions, schema: FastifySchema): FastifySchem
   };
 }
 
-/** Adds the examples of the route to its description. The route itself stays without them. */
+/** Adds the examples to the description of the route only, not to the route itself. */
 function illustrate({ method, url }: RouteOptions, schema: FastifySchema): FastifySchema {
   const sample = SAMPLES[`${[method].flat()[0]?.toLowerCase()} ${url.replace(/:(\w+)/g, '{$1}')}`];
   if (sample === undefined) return schema;
@@ -178,7 +178,7 @@ function withExamples(properties: object | undefined, values: Readonly<Record<st
   );
 }
 
-/** A key needs the scope. A wallet app has none: it may call the gateway routes, and nothing else. */
+/** A key needs the scope. A wallet app has no scopes: it may call only the gateway routes. */
 function securityOf({ scheme, scope }: Access): Record<string, readonly string[]>[] {
   return SECURITY[scheme].map((name) => ({ [name]: name === 'appId' || name === 'visitor' ? [] : [scope] }));
 }
@@ -245,7 +245,7 @@ const CREDENTIALS: Readonly<Record<Access['scheme'], readonly ErrorCode[]>> = {
   ],
 };
 
-/** One response per status, naming the codes it may carry. */
+/** One response per status, with the codes that it may carry. */
 function errorResponses(access: Access, errors: readonly ErrorCode[], route: RouteOptions) {
   const hasInput = readsBody(route) || route.schema?.querystring !== undefined || namesOwnObject(access, route);
   const codes = new Set([
@@ -273,7 +273,7 @@ function responsesOf(codes: Iterable<ErrorCode>, statusesFor: (code: ErrorCode) 
   );
 }
 
-/** The statuses of a code that this route can give. */
+/** The statuses that this route can give with the code. */
 function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): readonly number[] {
   const { statuses } = CATALOGUE[code];
   if (code === 'invalid_params')
@@ -282,7 +282,7 @@ function statusesOf(code: ErrorCode, access: Access, route: RouteOptions): reado
   return statuses;
 }
 
-/** True if the route is about an object that has no error code of its own: 404 `invalid_params` if it is unknown. */
+/** True if the path names an object without an error code of its own. The answer for an unknown one is 404 `invalid_params`. */
 function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): boolean {
   return (
     url.endsWith('/:id') ||
@@ -290,12 +290,12 @@ function namesOwnObject({ scheme, merchant }: Access, { url }: RouteOptions): bo
   );
 }
 
-/** True if an unknown object is answered with 404 `invalid_params`: one in the path, or one that the route says so of. */
+/** True if the route can answer 404 `invalid_params`: for an unknown object in its path, or because its `errors` say so. */
 function canMiss(access: Access, route: RouteOptions): boolean {
   return namesOwnObject(access, route) || (route.config?.errors ?? []).includes('invalid_params');
 }
 
-/** A sent body is always read and may be invalid, even on a route without a body. */
+/** A body that was sent is always read and may be invalid, even on a route that needs none. */
 function readsBody({ method }: RouteOptions): boolean {
   return [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 }

@@ -70,7 +70,6 @@ const GET_OPTIONS = {
 };
 const removed = (id: string): Sample => ({ params: { id }, answer: { id, deleted: true } });
 
-/** Examples of the routes for people. */
 export const PEOPLE_SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/people': { answer: { people: [ACTIVE], nextCursor: null } },
   'post /v1/people': {

@@ -14,7 +14,7 @@ export type Readiness = Static<typeof Readiness>;
 
 type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'clockOffMs' | 'secrets'>;
 
-/** Checks whether the node can take requests. Checks at the same time share one look at the database. */
+/** Checks whether the node can take requests. Concurrent checks share one read of the database. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
   let looking: Promise<LookedAt> | undefined;
   const look = () => {
@@ -44,9 +44,9 @@ type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
 
 interface LookedAt {
   readonly database: DatabaseState;
-  /** `outdated`: the master secret was rotated, and this node has the older one alone. */
+  /** `outdated`: the master secret was rotated, and this node has only the older one. */
   readonly secret: 'ok' | 'outdated';
-  /** Networks with open work that are not configured, in sentences. */
+  /** Sentences about networks that have open work and are not configured. */
   readonly missing: readonly string[];
 }
 
@@ -67,7 +67,7 @@ async function databaseState({ db, secrets, chains }: ReadinessDeps): Promise<Lo
   }
 }
 
-/** A chain that is down does not make the node unready: only its own options are missing. */
+/** A chain that is down does not make the node unready, because only the options on this chain are missing. */
 function chainState(connected: ConnectedChain): Static<typeof ChainState> {
   const { network } = connected.chain;
   const { endpoints, endpointsUp, headNumber, states } = connected.chain.health();

@@ -1,6 +1,6 @@
 import { SAMPLE_ORIGIN } from './sample.ts';
 
-/** One story for all examples of the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. */
+/** The story of all examples in the reference: Corner Coffee takes 10.00 USD, and is paid in USDC on Base. */
 
 export const MERCHANT_ID = 'mrch_01KHRZ4M7KA1M3N5P7Q9R1S3T5';
 export const PAYMENT_ID = 'pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';

@@ -1,4 +1,3 @@
-/** The part of the examples' story that the timeline names. */
 interface Story {
   readonly paymentId: string;
   readonly payer: string;
@@ -6,7 +5,7 @@ interface Story {
   readonly transaction: string;
 }
 
-/** The timeline of the payment ten seconds before its end. */
+/** The timeline of the story's payment, ten seconds before its end. */
 export function sampleTimeline(story: Story) {
   return {
     paymentId: story.paymentId,

@@ -32,7 +32,7 @@ import { STATISTICS_SAMPLES } from './statistics-samples.ts';
 import { systemSamples } from './system-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
-/** The examples of the reference, which tell one story. A test checks each body against the schema of its route. */
+/** The examples of the reference, which together tell one story. A test checks each body against the schema of its route. */
 
 const ORDER = {
   description: 'Breakfast for two',
@@ -76,7 +76,7 @@ const REFUND = {
   waitingFor: null,
 };
 
-/** The answer to the request has no `waitingFor`: workers have yet to look at it. */
+/** The answer to the request has no `waitingFor`, because the workers have not processed the refund yet. */
 const { waitingFor: _, ...ACCEPTED_REFUND } = REFUND;
 
 const INFO = { optionAmount: usdc('10000000'), txId: TRANSACTION };
@@ -117,7 +117,7 @@ const LIST: Sample = {
   },
 };
 
-/** The signing request for a wallet that holds USDC. */
+/** The signing request for a wallet with USDC. */
 const TYPED_DATA = JSON.stringify({
   domain: { name: 'USD Coin', version: '2', chainId: '0x2105', verifyingContract: USDC.split(':').at(-1) },
   types: {
@@ -181,7 +181,7 @@ const PAID_EVENT = {
   data: PAID,
 };
 
-/** By method and path, as OpenAPI writes them. */
+/** By method and path, as OpenAPI spells them. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   'post /v1/merchants': {
     body: { merchantName: MERCHANT.name, merchantEmail: MERCHANT.email },

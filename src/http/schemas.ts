@@ -4,8 +4,8 @@ import { MERCHANT_STATUSES } from '../domain/merchant.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
 
 /**
- * The building blocks of every request and response. They validate, serialise and document: nothing else describes the
- * wire format. `x-rule` is the sentence a client reads when a pattern does not match.
+ * The building blocks of every request and response. They validate, serialise and document: no other code describes the wire
+ * format. `x-rule` is the sentence that a client gets if a pattern does not match.
  */
 
 /**
@@ -88,11 +88,12 @@ export const Timestamp = Type.String({
   examples: ['2026-02-18T09:30:00.000Z'],
 });
 
-/** A picture that is stored and served by the gateway itself. */
+/** A picture that the gateway itself stores and serves. */
 export function pictureField({ maxBytes, size }: { readonly maxBytes: number; readonly size: string }) {
   return Type.String({
     minLength: 1,
-    // Four characters for three bytes. The rest is for pictures that are slightly too large: they are refused by their size.
+    // Base64 has four characters for three bytes. The extra length lets slightly too large pictures pass the schema, so that
+    // they are refused with a message about their size.
     maxLength: Math.ceil(maxBytes / 3) * 4 + 1_000,
     pattern: '^[A-Za-z0-9+/]+={0,2}$',
     'x-rule': 'must be a picture in base64',
@@ -100,7 +101,6 @@ export function pictureField({ maxBytes, size }: { readonly maxBytes: number; re
   });
 }
 
-/** A price as a client sends it. */
 export const PriceFields = {
   unit: Type.String({
     minLength: 1,

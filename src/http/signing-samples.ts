@@ -8,7 +8,7 @@ interface SigningStory {
   readonly signature: string;
 }
 
-/** The examples of a refund that the shop's own account signs for. */
+/** Examples of a refund that the shop's own account signs for. */
 export function signingSamples(story: SigningStory): Readonly<Record<string, Sample>> {
   const { refund, merchant, action, signature } = story;
   const { refundId, amount, destination } = refund;

@@ -3,7 +3,7 @@ import type { Sample } from './sample.ts';
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const VOLUME = [{ currency: 'USD', kind: 'currency', decimals: 2, amount: '10' }];
 
-/** Examples of statistics: the one payment of the story, among three. */
+/** Examples of statistics: the payment of the story, among three. */
 export const STATISTICS_SAMPLES: Readonly<Record<string, Sample>> = {
   'get /v1/statistics/payments': {
     answer: {

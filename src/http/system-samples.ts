@@ -1,6 +1,5 @@
 import type { Sample } from './sample.ts';
 
-/** Examples of the routes for monitoring. */
 export function systemSamples(asset: string): Readonly<Record<string, Sample>> {
   return {
     'get /health': { answer: { status: 'ok' } },

@@ -1,7 +1,7 @@
 import type { Collected, Mined, Moment, Movement, Swept } from './movement.ts';
 import { itemOf, type Known, knownKey, ownerOf, type Part, placeOf } from './owner.ts';
 
-/** The meaning of a transaction for its owners. The folds of payments take these facts, in the order of their moments. */
+/** A fact about the money of one payment, read from a transaction. Folds take facts in the order of their moments. */
 export type Fact = Arrived | Paid | Moved;
 
 interface FactBase extends Moment {
@@ -11,12 +11,11 @@ interface FactBase extends Moment {
   readonly amount: bigint;
 }
 
-/** Money has come to a deposit address. */
 export interface Arrived extends FactBase {
   readonly is: 'arrived';
   readonly address: string;
   readonly sender: string;
-  /** The verdict about the sender. It is a stored fact, and the same whenever it is read. */
+  /** The stored verdict about the sender. It is the same whenever it is read. */
   readonly isScreened: boolean;
 }
 
@@ -47,7 +46,10 @@ interface Loose extends Moment {
   readonly amount: bigint;
 }
 
-/** Money that nobody owns. It may be given to a float, once: the id is the claim. Negative if it left without an order. */
+/**
+ * Money without an owner. An operator may assign it to a float, once: the claim is stored under the id. Negative if the money
+ * left without an order of ours.
+ */
 export interface Unowned extends Loose {
   readonly id: string;
 }
@@ -56,9 +58,9 @@ export interface Reading {
   readonly facts: readonly Fact[];
   readonly sent: readonly Sent[];
   readonly unowned: readonly Unowned[];
-  /** Fees that came to an account of ours. They are the operator's. */
+  /** Fees that came to an account of ours. They belong to the operator. */
   readonly fees: readonly Loose[];
-  /** Transfers between accounts of ours, which change the owner of nothing. Negative at the end that they left. */
+  /** Transfers between accounts of ours, which change no owner. Negative for the account that sent the money. */
   readonly own: readonly Loose[];
 }
 
@@ -132,15 +134,15 @@ function addToSweep(
 }
 
 /**
- * An item pays a payment if the gateway wrote it and an outside account paid it. If its money went to a place of ours, the
- * leg must be there: an event alone proves nothing. An item that was paid straight to a merchant has no leg here.
+ * An item pays a payment if the gateway wrote the item and an outside account paid it. If the money went to a place of ours,
+ * the transfer must be among the legs too: an event alone proves nothing. A payment straight to a merchant has no leg here.
  */
 function isPaymentItem(event: Collected, paidOut: ReadonlySet<Collected>, known: Known): boolean {
   if (!known.items.has(knownKey(event.network, event.commitment)) || placeOf(known, event.payer) !== null) return false;
   return placeOf(known, event.recipient) === null || paidOut.has(event);
 }
 
-/** The sender of a transfer by the Collector is the payer of its item. */
+/** The Collector forwards the money of a payer, so the sender of its transfer is the payer of the item. */
 function senderOf(leg: Movement, { events }: Mined): string {
   const item = events.find(
     (event): event is Collected =>
@@ -157,7 +159,7 @@ function unownedOf(leg: Movement, { legs }: Mined, parts: readonly Part[], end: 
   const account = leg[end];
   return parts.flatMap(({ owner, amount }, part) => {
     if (owner.is !== 'nobody' || amount === 0n) return [];
-    // The number within the transaction is the same if the transaction is mined in another block.
+    // Counted within the transaction, so that the id stays the same if a reorg moves the transaction to another block.
     const isBefore = (each: Movement) => each.index < leg.index && each[end] === account && each.asset === leg.asset;
     const nth = legs.filter(isBefore).length;
     const id = `${leg.network}/${leg.transaction}/${account}/${leg.asset}/${end}/${nth}.${part}`;

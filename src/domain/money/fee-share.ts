@@ -1,4 +1,3 @@
-/** A fee and the amount that bears it. */
 export interface FeeSchedule {
   readonly fee: bigint;
   /** Positive, and not less than the fee. */
@@ -6,8 +5,8 @@ export interface FeeSchedule {
 }
 
 /**
- * The fee of the units from `from` to `to`, pro rata and rounded down. It is a difference of running totals: the shares
- * of all parts add up to the share of the whole. Units beyond `of` bear nothing, so the sum never exceeds the fee.
+ * The fee of the units from `from` to `to`, pro rata and rounded down. It is a difference of running totals, so the shares of
+ * all parts add up to the share of the whole. Units beyond `of` bear no fee, so the sum never exceeds the fee.
  *
  * The contract uses the same rule: the fee of a sweep is `feeShare(terms, 0, amount)`.
  */
@@ -19,7 +18,7 @@ function feeUpTo(schedule: FeeSchedule, units: bigint): bigint {
   return units >= schedule.of ? schedule.fee : unboundedShare(schedule, units);
 }
 
-/** The share of units that are no part of `of`, such as those of another token: there is no bound. */
+/** The share of units that are no part of `of`, such as units of another token. It has no upper bound. */
 export function unboundedShare({ fee, of }: FeeSchedule, units: bigint): bigint {
   return (fee * units) / of;
 }

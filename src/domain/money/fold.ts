@@ -4,8 +4,9 @@ import { compareMoments, type Moment } from './movement.ts';
 import type { Ending, Lot, PaidEnding, PaymentTerms, UnexpectedReason, Way } from './terms.ts';
 
 /**
- * The money of one payment after the facts up to a moment. It is plain data, and can be stored as a checkpoint. Going on
- * from a checkpoint costs the new facts and the lots, and not the history: dust makes no new lots.
+ * The money of one payment after the facts up to a moment. It is plain data, and can be stored as a checkpoint. Resuming from a
+ * checkpoint costs time for the new facts and the lots, not for the history. Dust makes no new lots, so a flood of tiny
+ * transfers does not make it slow.
  */
 export interface Fold {
   readonly terms: PaymentTerms;
@@ -13,14 +14,14 @@ export interface Fold {
   readonly upTo: Moment | undefined;
   /** In the order of their first movement. */
   readonly lots: ReadonlyMap<string, Lot>;
-  /** The lots of the asked money in time, by way. They decide whether the payment is paid. */
+  /** The asked money that came in time, by way. It decides whether the payment is paid. */
   readonly counts: ReadonlyMap<string, Count>;
-  /** The first way that was filled. */
+  /** The first way that received the asked amount. */
   readonly filled: PaidEnding | undefined;
   readonly paid: bigint;
   /** The lot that dust joins, by address, network, asset and class. */
   readonly last: ReadonlyMap<string, string>;
-  /** The number of the next lot: of an item by commitment, of a transfer by place within the present transaction. */
+  /** The number of the next lot: per commitment for items, per place within the present transaction for transfers. */
   readonly numbers: ReadonlyMap<string, number>;
   readonly transaction: string;
 }
@@ -32,7 +33,6 @@ export interface Count {
 
 const NOTHING: Count = { units: 0n, lots: [] };
 
-/** The asked money that has come in time by that way. */
 export function countOf({ counts }: Pick<Fold, 'counts'>, way: Way): Count {
   return counts.get(wayKey(way)) ?? NOTHING;
 }
@@ -41,7 +41,7 @@ function wayKey({ network, commitment }: Way): string {
   return `${network} ${commitment}`;
 }
 
-/** The same fields, open for changes while facts are folded in. */
+/** The fields of a fold, mutable while facts are folded in. */
 type Work = {
   -readonly [Key in keyof Fold]: Fold[Key] extends ReadonlyMap<infer K, infer V> ? Map<K, V> : Fold[Key];
 } & { readonly named: ReadonlySet<string> };
@@ -52,7 +52,7 @@ export function beginFold(terms: PaymentTerms, ending: Ending | undefined): Fold
   return { terms, ending, ...none, lots: new Map(), counts, last: new Map(), numbers: new Map() };
 }
 
-/** Folds further facts in, in the order of their moments. A fact that is not later than the fold needs a new fold. */
+/** Facts are in the order of their moments. A fact that is not later than the fold needs a new fold from the beginning. */
 export function goOn(fold: Fold, facts: readonly Fact[]): Fold {
   if (facts.length === 0) return fold;
   const { terms, ending, upTo, filled, paid, transaction } = fold;
@@ -87,7 +87,7 @@ function step(work: Work, fact: Fact): void {
   else sweep(work, way, fact);
 }
 
-/** A way on the network of the fact comes first. Without one the money has come to its address on another network. */
+/** A way on the network of the fact comes first. Without one, the money has reached the deposit address on another network. */
 function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | undefined {
   return (
     ways.find((way) => way.commitment === commitment && way.network === network) ??
@@ -95,7 +95,7 @@ function wayOf({ ways }: PaymentTerms, { network, commitment }: Fact): Way | und
   );
 }
 
-/** The class of money at a deposit address, by the chain and the terms alone. The ending changes no class. */
+/** The class of money at a deposit address, by the chain and the terms alone. The ending of the payment does not change it. */
 type Class = 'counting' | 'late' | 'screened' | 'other';
 
 function classOf(way: Way, { network, asset, blockTimeS, isScreened }: Arrived): Class {
@@ -122,10 +122,10 @@ function collect(work: Work, way: Way, fact: Paid): void {
   const { network, commitment, amount, fee } = fact;
   const nth = nextNumber(work, `item ${network} ${commitment}`);
   const id = `${network}/${commitment}/${nth}`;
-  // The contract refuses an item after its deadline.
+  // The contract refuses an item after its deadline, so `late` is not expected here.
   const kind = fact.blockTimeS <= way.deadlineS ? 'counting' : 'late';
   const reason = reasonOf(work, way, fact, kind, nth);
-  // One commitment that is collected by two kinds is two lots, and the second one never counts.
+  // One commitment can be collected once by each kind. The second collection is a lot of its own, and never counts.
   if (nth === 0 && kind === 'counting') count(work, way, id, amount);
   const lot = { ...lotOf(work, way, fact), address: null, isScreened: false };
   place(work, { ...lot, id, reason, amount, waiting: 0n, fee, net: amount - fee });
@@ -170,7 +170,7 @@ function reasonOf(
   return kind !== 'late' && isTooLittle && blockTimeS <= ending.untilS ? 'underpaid' : 'late';
 }
 
-/** Adds money to its lot. If the ending names the lot, it pays as far as the ending's amount goes. The rest is a lot too. */
+/** Adds money to its lot. A lot in the ending pays up to the amount of the ending. The excess becomes a separate lot. */
 function place(work: Work, part: Lot): void {
   const { ending, named } = work;
   if (ending?.is !== 'paid' || !named.has(part.id)) {
@@ -185,7 +185,7 @@ function place(work: Work, part: Lot): void {
   if (rest.amount > 0n) join(work, { ...rest, id: `${part.id}/rest`, reason: 'overpaid' });
 }
 
-/** Divides new money. All of it waits or nothing, so the parts have the same proportions. */
+/** Splits new money. Either all of it waits or none, so both parts have the same proportions. */
 function divide(part: Lot, units: bigint): [Lot, Lot] {
   const fee = feeShare({ fee: part.fee, of: part.amount }, 0n, units);
   const isWaiting = part.waiting > 0n;
@@ -217,9 +217,9 @@ function join({ lots }: Work, part: Lot): void {
 }
 
 /**
- * Moves the lots that wait at the address to the recipient: money that counts first, then the rest, each in its order. The
- * fee is divided by running totals. If the sweep took more than was asked, at the fee of what was asked, then only as many
- * units bear it.
+ * Moves the lots that wait at the address to the recipient: first the money that counts, then the rest, each in its order. The
+ * fee is divided by running totals. If the sweep took more than the asked amount, but not more than the asked fee, then only
+ * the asked amount bears the fee.
  */
 function sweep(work: Work, way: Way, fact: Moved): void {
   const { network, asset, address, amount, fee, transaction } = fact;
@@ -267,7 +267,7 @@ function unexplainedReason(way: Way, { network, asset }: Moved): UnexpectedReaso
   return way.asset === asset ? 'overpaid' : 'wrong_token';
 }
 
-/** Money that paid, or may still pay. */
+/** True for money that paid, or may still pay. A sweep moves it first. */
 function isFirst({ isPaying, reason, isScreened }: Lot): boolean {
   return isPaying || (reason === null && !isScreened);
 }

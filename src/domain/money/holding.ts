@@ -1,10 +1,10 @@
 import type { Lot } from './terms.ts';
 
-/** A part of a lot that an order of ours takes. */
+/** The part of a lot that an order of ours takes. */
 export interface Spend {
   /** The id of the payout, refund or return. */
   readonly order: string;
-  /** `float`: an older version gave it to the merchant's float. */
+  /** `float`: an older version gave the money to the merchant's float. */
   readonly purpose: 'payout' | 'refund' | 'return' | 'float';
   readonly lot: string;
   readonly payment: string;
@@ -12,7 +12,7 @@ export interface Spend {
   readonly asset: string;
   readonly account: string;
   readonly amount: bigint;
-  /** True if its transfer is final on chain. Until then the money is still on the account. */
+  /** True if the transfer is final on chain. Until then the money is still on the account. */
   readonly isDone: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface HeldLot extends Lot {
   readonly remainder: bigint;
 }
 
-/** Money that was spent, and whose movement has left the chain. The next lots of the same place fill it first. */
+/** Money that was spent, and whose arrival a reorg has removed. Later lots of the same group fill the debt first. */
 export interface Debt {
   readonly payment: string;
   readonly network: string;
@@ -38,12 +38,12 @@ export interface Holdings {
   readonly spends: readonly Spend[];
 }
 
-/** Lots and debts of one group can be set off against each other, and those of two groups never. */
+/** Lots and debts are set off against each other only within one group. */
 export function groupOf({ payment, network, asset, account }: Omit<Debt, 'amount'>): string {
   return `${payment} ${network} ${asset} ${account}`;
 }
 
-/** The held lots after all spends. Spends beyond a lot are a debt, which other lots of its group fill in order. */
+/** The held lots after all spends. A spend beyond its lot is a debt, which other lots of the group fill in order. */
 export function holdingsOf(lots: readonly Lot[], spends: readonly Spend[]): Holdings {
   const spent = new Map<string, bigint>();
   for (const { lot, amount } of spends) spent.set(lot, (spent.get(lot) ?? 0n) + amount);

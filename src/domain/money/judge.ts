@@ -4,22 +4,22 @@ import { beginFold, countOf, type Fold, goOn } from './fold.ts';
 import type { Ending, Lot, PaymentTerms, Way } from './terms.ts';
 
 /**
- * The time of the last final block of each network, in Unix seconds. All facts up to it have been read. Networks have
- * times of their own: one that stands still must not hold up a payment on another.
+ * The time of the last final block of each network, in Unix seconds. All facts up to this block have been read. Each network
+ * has its own time, so that a network that stands still does not delay a payment on another.
  */
 export type FinalTimes = ReadonlyMap<string, number>;
 
-/** The ending of a payment: paid, by these lots and with this amount; or unpaid for good. Undefined while it is open. */
+/** Undefined while the payment is open. */
 export function judge(terms: PaymentTerms, facts: readonly Fact[], finalTimes: FinalTimes): Ending | undefined {
   return judgeFold(goOn(beginFold(terms, undefined), facts), finalTimes);
 }
 
-/** The same from a fold that was made without an ending. */
+/** The same for a fold that was made without an ending. */
 export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefined {
   const { terms, filled } = fold;
   if (filled !== undefined) return filled;
   const isOver = ({ network, deadlineS }: Way) => (finalTimes.get(network) ?? -1) > deadlineS;
-  // A little less pays when nothing more can come in time.
+  // After the final deadline no more money can come in time, so the operator's tolerance applies.
   for (const way of terms.ways.filter(isOver)) {
     const { units, lots } = countOf(fold, way);
     const { network, commitment, asked, kind } = way;
@@ -30,7 +30,7 @@ export function judgeFold(fold: Fold, finalTimes: FinalTimes): Ending | undefine
   return { is: 'unpaid', untilS: Math.max(...terms.ways.map(({ deadlineS }) => deadlineS)) };
 }
 
-/** The lots of a payment, in the order of their first movements: the owner and the account of every unit. */
+/** The lots of a payment, in the order of their first movements. */
 export function position(terms: PaymentTerms, facts: readonly Fact[], ending: Ending | undefined): readonly Lot[] {
   return lotsOf(goOn(beginFold(terms, ending), facts));
 }

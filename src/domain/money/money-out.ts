@@ -4,30 +4,32 @@ import type { Sent } from './fact.ts';
 import { groupOf, type HeldLot, type Holdings, holdingsOf, least, type Spend } from './holding.ts';
 import type { Ending, Lot, PaidEnding } from './terms.ts';
 
-/** Money out spends lots, each unit once. Ids follow from lots, so a restored database makes the same orders. */
+/**
+ * Payouts, refunds and returns spend lots, each unit once. Ids of payouts and returns follow from lots, ids of refunds from
+ * payments. So a restored database makes the same orders.
+ */
 
-/** A payout of held lots of one payment, network, asset and account. */
 export interface Payout {
   readonly id: string;
   readonly network: string;
   readonly asset: string;
   readonly account: string;
   readonly amount: bigint;
-  /** The part that settles the payment. The rest is unexpected money that goes the same way. */
+  /** The part that settles the payment. The rest is unexpected money that is paid out with it. */
   readonly settles: bigint;
   readonly spends: readonly Spend[];
 }
 
 export interface PayoutRules {
-  /** Lots that wait for a person: of listed senders. */
+  /** Lots of listed senders, which wait for a decision of a person. */
   readonly stopped: ReadonlySet<string>;
-  /** Lots whose return was asked for. They are swept, and not paid out. */
+  /** Lots whose return was requested. They are swept, but not paid out. */
   readonly returning: ReadonlySet<string>;
-  /** The least amount of unexpected money that is worth a transfer. Money that paid the payment always moves on. */
+  /** The least amount of unexpected money that is worth a transfer. It does not apply to money that paid the payment. */
   minimum(asset: string): bigint;
 }
 
-/** A deposit address that is swept now. The contract takes everything that lies there in the asset. */
+/** A deposit address to sweep now. The contract takes the whole balance in the asset. */
 export interface Sweep {
   readonly network: string;
   readonly asset: string;
@@ -37,8 +39,9 @@ export interface Sweep {
 }
 
 /**
- * The sweeps to order. Money that may still pay its payment stays where it is, and so does unexpected money of too little
- * worth. Money that paid always moves on, and so does money whose return was asked for. A lot that waits for a person stops its address, unless the amount is dust.
+ * The sweeps to order. Money that may still pay its payment stays at the address, and so does unexpected money below the
+ * minimum. Money that paid is always swept, and so is money whose return was requested. Lots that wait for a person stop their
+ * address, unless they are below the minimum together.
  */
 export function chooseSweeps(lots: readonly Lot[], rules: PayoutRules): readonly Sweep[] {
   const groups = Map.groupBy(
@@ -60,7 +63,7 @@ export function chooseSweeps(lots: readonly Lot[], rules: PayoutRules): readonly
   });
 }
 
-/** All payouts that can begin now. There is none before the payment has ended. */
+/** The payouts that can begin now. None begins before the payment has ended. */
 export function choosePayouts(ending: Ending | undefined, holdings: Holdings, rules: PayoutRules): readonly Payout[] {
   if (ending === undefined) return [];
   const groups = Map.groupBy(
@@ -83,29 +86,27 @@ function isFree(id: string, { stopped, returning }: PayoutRules): boolean {
   return !stopped.has(id) && !returning.has(id);
 }
 
-/** A lot that grew by dust after its payout begins another one, so the number is a part of the id: its last byte. */
+/** A lot that grew by dust after its payout needs another payout, so the last byte of the id is a number. */
 function payoutIdFrom(lot: string, number: number): string {
   const bytes = Uint8Array.from(hashOf(`payout ${lot}`));
   bytes[bytes.length - 1] = number;
   return markedId('pout_', bytes);
 }
 
-/** The part of the id of a payout that follows from its first lot alone. `lots.payout_key` has it. */
+/** The part of a payout's id that follows from its first lot alone. It is stored in `lots.payout_key`. */
 export function payoutKeyOf(payout: string): string {
   return Buffer.from(idBytes(payout)).toString('hex').slice(1, -2);
 }
 
-/** The same for a lot. */
 export function payoutKeyOfLot(lot: string): string {
   return payoutKeyOf(firstPayoutOf(lot));
 }
 
-/** The id of the first payout that begins with the lot. */
 export function firstPayoutOf(lot: string): string {
   return payoutIdFrom(lot, 0);
 }
 
-/** A byte has the number. */
+/** The number has one byte in the id. */
 const MAX_PAYOUTS = 255;
 
 function nextPayoutId({ id }: Lot, spends: readonly Spend[]): string {
@@ -126,7 +127,7 @@ function hashOf(text: string): Uint8Array {
   return createHash('sha256').update(text).digest().subarray(0, 16);
 }
 
-/** The cover of a refund or a return. All parts together are the amount. */
+/** The cover of a refund or a return. Its parts add up to the amount. */
 export type Covered =
   | {
       readonly is: 'covered';
@@ -134,18 +135,18 @@ export type Covered =
       readonly merchantFloat: bigint;
       readonly operatorFloat: bigint;
     }
-  /** It can be covered later: after the sweep, when the debt is filled, or when the money that paid is on the chain again. */
+  /** Cover is possible later: after the sweep, when the debt is filled, or when the money that paid is on the chain again. */
   | { readonly is: 'waiting'; readonly for: 'sweep' | 'debt' | 'arrival' };
 
 export interface RefundOrder {
-  /** As decision 31 derives it: from the payment and the number of the refund. */
+  /** By `refundIdOf`, from the payment and the number of the refund. */
   readonly id: string;
   readonly amount: bigint;
-  /** The operator's part of it. It has left our accounts, so a float pays it. */
+  /** The operator's fee, contained in the amount. It has left our accounts, so a float pays it. */
   readonly fee: bigint;
 }
 
-/** A refund spends held lots of the asset that paid, those that paid first, and then floats. */
+/** A refund spends held lots of the asset that paid, beginning with the lots that paid, and then floats. */
 export function coverRefund(
   ending: PaidEnding,
   holdings: Holdings,
@@ -154,7 +155,7 @@ export function coverRefund(
 ): Covered {
   if (holdings.debts.length > 0) return { is: 'waiting', for: 'debt' };
   const paying = holdings.lots.filter(({ isPaying }) => isPaying);
-  // A reorg took the money that paid. A float must not pay money back that nobody has sent.
+  // A reorg removed the money that paid. A float must not pay back money that nobody has sent.
   if (paying.reduce((total, each) => total + each.amount, 0n) < ending.amount) return { is: 'waiting', for: 'arrival' };
   if (paying.some(({ isHeld, waiting }) => isHeld && waiting > 0n)) return { is: 'waiting', for: 'sweep' };
   const fit = refundLots(holdings).filter((lot) => isFree(lot.id, rules));
@@ -163,12 +164,12 @@ export function coverRefund(
   return { is: 'covered', spends, merchantFloat: amount - fee - fromLots, operatorFloat: fee };
 }
 
-/** A return gives a lot of unexpected money back: its own units while they are held, and floats for the rest. */
+/** A return gives a lot of unexpected money back: its own units as far as they are held, and floats for the rest. */
 export function coverReturn(holdings: Holdings, lot: Lot): Covered {
   if (lot.reason === null) throw new RangeError('Money that paid goes back by a refund, and not by a return.');
-  // A debt in another asset, or on another network, has nothing to do with this money.
+  // Debts in another asset or on another network do not concern this money.
   if (holdings.debts.some((debt) => groupOf(debt) === groupOf(lot))) return { is: 'waiting', for: 'debt' };
-  // Dust may have joined the lot after its sweep. It must not hold up the return of the rest.
+  // Dust may have joined the lot after its sweep. It must not delay the return of the rest.
   if (lot.waiting === lot.amount) return { is: 'waiting', for: 'sweep' };
   const own = holdings.held.filter(({ id }) => id === lot.id);
   const spends = take(own, lot.net, { order: returnIdFrom(lot.id), purpose: 'return' });
@@ -176,7 +177,7 @@ export function coverReturn(holdings: Holdings, lot: Lot): Covered {
   return { is: 'covered', spends, merchantFloat: lot.net - fromLots, operatorFloat: lot.fee };
 }
 
-/** The held lots that lie where the payment was paid, in its asset: those that paid first. */
+/** The held lots in the asset and on the account of the payment, beginning with the lots that paid. */
 function refundLots({ lots, held }: Holdings): HeldLot[] {
   const groups = new Set(lots.filter(({ isPaying }) => isPaying).map(groupOf));
   const fit = held.filter((lot) => groups.has(groupOf(lot)));
@@ -202,17 +203,17 @@ function sum(lots: readonly HeldLot[]): bigint {
   return lots.reduce((total, { remainder }) => total + remainder, 0n);
 }
 
-/** A transfer that an order of ours has made, as the chain shows it. The subject of its item gives the order. */
+/** A transfer on the chain that an order of ours has made. The subject of its item names the order. */
 export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'amount'> {
   readonly order: string;
-  /** The operator's part of a refund, as the payment's terms give it. A float paid it. */
+  /** The operator's fee of a refund, by the terms of the payment. A float paid it. */
   readonly fee: bigint;
 }
 
 /**
- * The spends behind transfers that are on the chain, for a database that has lost its orders. The transfers are in the order of the
- * chain. A payout begins with the lot in its id and goes on in the order of the lots; a return has its own lot; a refund has
- * the lots that paid first. Units that no lot covers came from floats, or are a debt if they were paid out.
+ * The spends behind transfers on the chain, in the order of the chain, for a database that has lost its orders. A payout begins
+ * with the lot in its id and continues in the order of the lots. A return spends its own lot. A refund spends first the lots
+ * that paid. Units that no lot covers came from floats; in a payout they are a debt.
  */
 export function recoverSpends(lots: readonly Lot[], carried: readonly Carried[]): readonly Spend[] {
   let spends: Spend[] = [];
@@ -230,12 +231,12 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
   const done = (found: Spend[]) => found.map((spend) => ({ ...spend, isDone: true }));
   if (returned !== undefined) {
     const own = fit.filter(({ id }) => id === returned);
-    // The operator's float gave the fee back. Dust may have joined the lot since.
+    // The operator's float returned the fee. Dust may have joined the lot since.
     const units = amount - own.reduce((sum, lot) => sum + lot.fee, 0n);
     return done(take(own, units, { order, purpose: 'return' }));
   }
   if (!order.startsWith('pout_')) {
-    // Lots of another asset paid none of it, whatever the order was.
+    // Lots of another asset cannot have paid this refund.
     const same = refundLots(holdings).filter((lot) => fit.includes(lot));
     return done(take(same, amount - fee, { order, purpose: 'refund' }));
   }
@@ -245,8 +246,8 @@ function recoverOne(holdings: Holdings, carried: Carried, returned: string | und
 }
 
 /**
- * The spends of a payout that is on the chain, if its payment is known. The ids of older versions follow from the payment: then
- * the first lot begins.
+ * The spends of a payout on the chain whose payment is known. Older versions derived the id from the payment: then the payout
+ * begins with the first lot.
  */
 export function spendsOfPayout(holdings: Holdings, carried: Omit<Carried, 'fee'>): Spend[] {
   const { order, network, asset, account } = carried;

@@ -3,18 +3,18 @@
  * explain the legs of their transaction and add no amount of their own.
  */
 
-/** A position on a chain. Movements and events of all networks have one order: see `compareMoments`. */
+/** A position on a chain. `compareMoments` gives the movements and events of all networks one order. */
 export interface Moment {
   /** CAIP-2. */
   readonly network: string;
   /** Unix seconds. */
   readonly blockTimeS: number;
   readonly block: number;
-  /** Of the log within its block. */
+  /** The index of the log within its block. */
   readonly index: number;
 }
 
-/** The order of money: block time, network, block, index. It does not depend on who read which block first. */
+/** The order is block time, network, block, index. It does not depend on the order in which blocks were read. */
 export function compareMoments(a: Moment, b: Moment): number {
   if (a.blockTimeS !== b.blockTimeS) return a.blockTimeS - b.blockTimeS;
   if (a.network !== b.network) return a.network < b.network ? -1 : 1;
@@ -22,12 +22,12 @@ export function compareMoments(a: Moment, b: Moment): number {
 }
 
 /**
- * A place is an address of ours that can hold money: a deposit address, an intermediate account or a relayer. Accounts
- * that were used once stay places. An address is the same place on every network.
+ * A place is an address of ours that can hold money: a deposit address, an intermediate account or a relayer. An account that
+ * was ever used stays a place. An address is the same place on every network.
  */
 export type PlaceKind = 'deposit' | 'intermediate' | 'relayer';
 
-/** One leg of a transaction: an amount of an asset goes from one address to another, and one of them is a place of ours. */
+/** One leg of a transaction: a transfer of an asset between two addresses, of which at least one is a place of ours. */
 export interface Movement extends Moment {
   readonly transaction: string;
   /** CAIP-19. */
@@ -40,15 +40,14 @@ export interface Movement extends Moment {
   readonly toPlace: PlaceKind | null;
 }
 
-/** The Collector has carried out an item. */
 export interface Collected extends Moment {
   readonly event: 'collected';
   readonly transaction: string;
   readonly collector: string;
   readonly commitment: string;
-  /** As the chain shows it. Anybody can copy a subject, so it decides nothing here. */
+  /** As the chain shows it. Anybody can copy a subject, so no decision depends on it. */
   readonly subject: string;
-  /** The way the money was pulled. One commitment can be collected once by each kind. */
+  /** The method by which the money was pulled. One commitment can be collected once by each kind. */
   readonly kind: 'key' | 'wallet' | 'permit2' | 'native';
   readonly payer: string;
   readonly asset: string;
@@ -63,13 +62,11 @@ export interface Collected extends Moment {
 export interface Swept extends Moment {
   readonly event: 'swept';
   readonly transaction: string;
-  /** The deposit address of the commitment. */
   readonly address: string;
   readonly commitment: string;
   readonly subject: string;
-  /** The token that was swept. */
   readonly asset: string;
-  /** The token contract that the address was made for, which has no network. */
+  /** The address of the token contract that was asked for. It has no network. */
   readonly askedToken: string;
   readonly askedAmount: bigint;
   readonly askedFee: bigint;
@@ -81,7 +78,7 @@ export interface Swept extends Moment {
 
 export type MoneyEvent = Collected | Swept;
 
-/** One transaction, as far as it concerns us. Legs and events are in the order of their indexes. */
+/** One transaction, as far as it concerns places of ours. Legs and events are in the order of their indexes. */
 export interface Mined {
   readonly legs: readonly Movement[];
   readonly events: readonly MoneyEvent[];

@@ -2,11 +2,11 @@ import type { Collected, Mined, MoneyEvent, Movement, PlaceKind, Swept } from '.
 
 /** The owner of one end of a movement, or of a part of it. */
 export type Owner =
-  /** An item that the gateway has written: a payment's, or an order's (payout, refund, return). */
+  /** An item that the gateway has written, for a payment or for an order (payout, refund, return). */
   | { readonly is: 'item'; readonly network: string; readonly commitment: string }
-  /** A deposit address, on whatever network and in whatever token the money has come. */
+  /** A deposit address. The money may have come on any network and in any token. */
   | { readonly is: 'deposit'; readonly network: string; readonly commitment: string }
-  /** A transfer between our own accounts. It is never an arrival. */
+  /** A transfer between our own accounts, which is never an arrival. */
   | { readonly is: 'own' }
   | { readonly is: 'nobody' };
 
@@ -14,7 +14,6 @@ export type Owner =
 export interface Part {
   readonly owner: Owner;
   readonly amount: bigint;
-  /** True for the part of a leg that is a fee. */
   readonly isFee: boolean;
 }
 
@@ -24,13 +23,13 @@ export interface Ends {
   readonly to: readonly Part[];
 }
 
-/** The terms that decide about owners: everything the gateway has ever written or used. */
+/** The facts that decide about owners: every item, deposit address and account that the gateway ever wrote or used. */
 export interface Known {
-  /** Every commitment of an item that the gateway wrote, by `knownKey`. */
+  /** The commitments of all items that the gateway wrote, by `knownKey`. */
   readonly items: Pick<ReadonlySet<string>, 'has'>;
   /** The commitment of each deposit address. The address is the same on all networks. */
   readonly deposits: ReadonlyMap<string, string>;
-  /** All accounts ever used. */
+  /** Every account that was ever used. */
   readonly accounts: ReadonlyMap<string, Exclude<PlaceKind, 'deposit'>>;
 }
 
@@ -38,7 +37,7 @@ export function knownKey(network: string, commitment: string): string {
   return `${network} ${commitment}`;
 }
 
-/** The kind of place that an address is. Null if it is not ours: only then money of ours may be sent to it. */
+/** Null if the address is not ours. Money of ours is sent only to such addresses. */
 export function placeOf({ deposits, accounts }: Known, address: string): PlaceKind | null {
   return deposits.has(address) ? 'deposit' : (accounts.get(address) ?? null);
 }
@@ -47,9 +46,9 @@ const NOBODY: Owner = { is: 'nobody' };
 const OWN: Owner = { is: 'own' };
 
 /**
- * The owners of a movement, by the events of its own transaction and the known terms. No other code decides this: neither
- * the watcher nor a rebuild nor `float add`. A transfer from a place to itself moves nothing, and has no parts. Neither has
- * a transfer of nothing, which anybody can make from any account.
+ * The owners of a movement, by the events of its own transaction and the known items and addresses. No other code decides this:
+ * neither the watcher nor a rebuild nor `float add`. A transfer from a place to itself has no parts, because it moves nothing.
+ * A transfer of zero has no parts either, because anybody can make one from any account.
  */
 export function ownerOf(leg: Movement, mined: Mined, known: Known): Ends {
   if (leg.from === leg.to || leg.amount === 0n) return { from: [], to: [] };
@@ -66,7 +65,7 @@ function fromParts(leg: Movement, explained: readonly Part[] | undefined): reado
   return [wholeOf(leg, isBetweenAccounts ? OWN : NOBODY)];
 }
 
-/** Money at a deposit address belongs to the address, whoever sent it: the Collector and our own accounts, too. */
+/** Money at a deposit address belongs to the address, even if the Collector or an account of ours sent it. */
 function toParts(leg: Movement, explained: readonly Part[] | undefined, known: Known): readonly Part[] {
   const commitment = known.deposits.get(leg.to);
   if (commitment !== undefined) return [wholeOf(leg, { is: 'deposit', network: leg.network, commitment })];
@@ -78,7 +77,7 @@ function wholeOf({ amount }: Movement, owner: Owner): Part {
   return { owner, amount, isFee: false };
 }
 
-/** The parts that events explain. Undefined if none does. */
+/** Undefined if no event explains the leg. */
 function partsOf(leg: Movement, mined: Mined, known: Known): readonly Part[] | undefined {
   if (leg.fromPlace === 'deposit') {
     const sweep = sweepOf(leg, mined);
@@ -92,12 +91,12 @@ function partsOf(leg: Movement, mined: Mined, known: Known): readonly Part[] | u
   return batch?.map((each) => ({ owner: ownerOfItem(each, known), amount: each.fee, isFee: true }));
 }
 
-/** A stranger's item can name any subject. An item belongs to the gateway only by its commitment, which is known. */
+/** A stranger's item can name any subject. Only a known commitment proves that the gateway wrote the item. */
 function ownerOfItem({ network, commitment }: Collected, { items }: Known): Owner {
   return items.has(knownKey(network, commitment)) ? { is: 'item', network, commitment } : NOBODY;
 }
 
-/** The sweep that explains a leg from a deposit address: the next one of this address and asset in its transaction. */
+/** The sweep that explains a leg from a deposit address: the next sweep of this address and asset in the transaction. */
 function sweepOf(leg: Movement, { events }: Mined): Swept | undefined {
   const next = events.find((event): event is Swept => isSweepOf(event, leg) && event.index > leg.index);
   return next !== undefined && (leg.to === next.recipient || leg.to === next.feeAccount) ? next : undefined;
@@ -107,7 +106,7 @@ function isSweepOf(event: MoneyEvent, { from, asset }: Movement): event is Swept
   return event.event === 'swept' && event.address === from && event.asset === asset;
 }
 
-/** The contract sends the fee first. So if fee account and recipient are one, the last leg is the net amount. */
+/** The contract sends the fee first. If fee account and recipient are the same, the last leg is the net amount. */
 function isFeeLeg(leg: Movement, sweep: Swept, { legs }: Mined): boolean {
   if (leg.to !== sweep.feeAccount || sweep.fee === 0n) return false;
   if (sweep.feeAccount !== sweep.recipient) return true;
@@ -115,7 +114,7 @@ function isFeeLeg(leg: Movement, sweep: Swept, { legs }: Mined): boolean {
   return sweep.fee === sweep.amount || own.at(-1) !== leg;
 }
 
-/** The item whose pull or payout the leg is: the last such leg before the event. */
+/** The item that the leg pulled or paid out. Only the last fitting leg before the event counts. */
 export function itemOf(leg: Movement, { legs, events }: Mined): Collected | undefined {
   const item = events.find(
     (event): event is Collected =>
@@ -134,12 +133,12 @@ export function itemOf(leg: Movement, { legs, events }: Mined): Collected | unde
 function isLegOf({ from, to, amount, asset }: Movement, item: Collected): boolean {
   if (asset !== item.asset) return false;
   const isPull = from === item.payer && to === item.collector && amount === item.amount;
-  // Without a fee, Permit2 takes the money from the payer to the recipient at once.
+  // Without a fee, Permit2 transfers the money from the payer directly to the recipient.
   const isDirect = from === item.payer && to === item.recipient && item.fee === 0n && amount === item.amount;
   return isPull || isDirect || (from === item.collector && to === item.recipient && amount === item.amount - item.fee);
 }
 
-/** The items of the batch whose fees the leg pays: those since the fee leg before it. Undefined if they do not add up. */
+/** The items whose fees the leg pays: all since the previous fee leg. Undefined if their fees do not add up to the leg. */
 function batchOf(leg: Movement, mined: Mined): readonly Collected[] | undefined {
   const before = mined.legs.filter(
     (each) =>

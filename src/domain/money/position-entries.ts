@@ -2,19 +2,19 @@ import { ACCOUNTS, addUp, type Entry, type EntrySubject, entry, type Line } from
 import type { Debt } from './holding.ts';
 import type { Lot } from './terms.ts';
 
-/** The lines of one asset on one network, of one deposit address or item. They add up to zero. */
+/** The lines of one deposit address or item, in one asset on one network. They add up to zero. */
 export interface Posting {
   readonly network: string;
   readonly asset: string;
-  /** The commitment. Of a debt, the payment. */
+  /** The commitment. For a debt, the id of the payment. */
   readonly reference: string;
   readonly lines: readonly Line[];
 }
 
 /**
- * The position of a payment in the books: every unit of its lots, in the account where it has come to. Orders that take money
- * out have entries of their own. The part that they took and that has left the chain is missing: so no account of the merchant
- * is below zero, and nobody else's money covers it.
+ * The position of a payment in the books: every unit of its lots, in the account that it has reached. Orders that take money
+ * out have entries of their own. If an order took money that a reorg removed later, the amount is booked as missing. So no
+ * account of the merchant falls below zero, and no one else's money covers it.
  */
 export function bookedPosition(
   { payment, merchant }: { readonly payment: string; readonly merchant: string },
@@ -51,8 +51,8 @@ export interface LatestFact {
 }
 
 /**
- * The entries that turn the position that was last booked into the new one. Nothing else books money that arrives at deposit
- * addresses. Arrivals and sweeps have entries of their own, so that people can read them.
+ * The entries that turn the last booked position into the new one. No other code books money that arrives at deposit addresses.
+ * Arrivals and sweeps are separate entries, so that people can read them.
  */
 export function positionEntries(
   about: Pick<EntrySubject, 'subject' | 'merchantId'>,

@@ -1,17 +1,17 @@
-/** The terms of a payment, as far as they decide about its money. They are stored, and never change after the first use. */
+/** The terms of a payment that decide about its money. They are stored, and never change after the first use. */
 export interface PaymentTerms {
   readonly payment: string;
   readonly merchant: string;
   readonly ways: readonly Way[];
-  /** The operator's tolerance in hundredths of a percent. It counts for deposit addresses, after the deadline. */
+  /** The operator's tolerance in hundredths of a percent. It applies to deposit addresses, after the deadline. */
   readonly toleranceBasisPoints: number;
-  /** For each asset, the amount below which a transfer joins the lot before it. None: every transfer is a lot. */
+  /** For each asset, the amount below which a transfer joins the lot before it. Without one, every transfer is a lot. */
   readonly dustBelow: Readonly<Record<string, bigint>>;
 }
 
 /**
- * One way to pay: a deposit address, or an item that a payer signs. It is keyed by network and commitment. The terms of a
- * deposit address leave the network out, so one commitment can be a way on several networks.
+ * One way to pay: a deposit address, or an item that a payer signs. Its key is network and commitment. The commitment of a
+ * deposit address does not contain the network, so one commitment can be a way on several networks.
  */
 export interface Way {
   readonly kind: 'deposit' | 'item';
@@ -28,16 +28,16 @@ export interface Way {
   readonly isHeld: boolean;
 }
 
-/** The end of a payment. It is stored once, and wins over everything that is read later. */
+/** The end of a payment. It is stored once, and facts that are read later do not change it. */
 export type Ending = PaidEnding | UnpaidEnding;
 
 export interface PaidEnding {
   readonly is: 'paid';
   readonly network: string;
   readonly commitment: string;
-  /** At most the asked amount; less where that is tolerated. */
+  /** At most the asked amount. Less if the tolerance allowed it. */
   readonly amount: bigint;
-  /** The ids of the lots that paid. */
+  /** The lots that paid, by id. */
   readonly lots: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export type UnexpectedReason = (typeof UNEXPECTED_REASONS)[number];
  * reached the account: `amount = waiting + fee + net`. Lots are never added across payment, network, asset or account.
  */
 export interface Lot {
-  /** From the chain alone. It survives a reorg that mines the same transaction elsewhere. */
+  /** Derived from the chain alone. It stays the same if a reorg moves the transaction to another block. */
   readonly id: string;
   readonly payment: string;
   readonly commitment: string;
@@ -83,6 +83,6 @@ export interface Lot {
   /** Null for money that paid, or that may still pay a payment without an ending. */
   readonly reason: UnexpectedReason | null;
   readonly isScreened: boolean;
-  /** True for swept money of which no arrival is known. Its place must be looked at. */
+  /** True for swept money without a known arrival. An operator must check its place. */
   readonly isUnexplained: boolean;
 }

@@ -26,14 +26,13 @@ import { chooseLanguage, type Language, pairingFor, paymentPage, refundPage } fr
 import { sendFile, sendText } from './static-files.ts';
 import { transactionUrl } from './transaction-link.ts';
 
-/** Payers need the page to pay, so it is refused later than other pages. */
+/** Payers need the page to pay, so under load it is refused later than other pages. */
 const PAYERS = { priority: 'normal' } as const;
 const FOREVER = 'public, max-age=31536000, immutable';
 const ONE_DAY = 'public, max-age=86400';
-/** Without a build there is nothing to render the page with; the API works all the same. */
+/** Without a build the page cannot be rendered. The API works all the same. */
 const NOT_BUILT = 'The checkout page has not been built. Run: npm run build';
 
-/** The checkout page and its files. */
 export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
   const sendError = errorSender(deps);
   const page = {
@@ -100,7 +99,7 @@ async function findPicture(db: Reader, hash: string): Promise<Picture | undefine
   return (await findLogo(db, hash)) ?? findLinkPicture(db, hash);
 }
 
-/** The root without a payment: a page for a person, and nothing for a program. */
+/** The root without a payment: a page for people, an error for programs. */
 function sendHome(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): FastifyReply | Promise<FastifyReply> {
   if (!wantsPage(request)) return errorSender(deps)(nothingAtRoot(), request, reply);
   return sendSitePage(deps, { request, reply, page: homePage({ isSandbox: deps.sandbox !== undefined }) });
@@ -131,7 +130,7 @@ async function sendPayment(
   );
 }
 
-/** The page on which the account that received a payment signs for a refund. No other page may embed it. */
+/** The page on which the account that received a payment signs for a refund. No site may embed it. */
 async function sendRefund(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const code = codeInPath((request.params as { '*': string })['*']);
   const id = openSignCode(deps.signingKeys, code);
@@ -144,7 +143,7 @@ async function sendRefund(deps: HttpDeps, request: FastifyRequest, reply: Fastif
   return sendPage(deps, { request, reply, brand }, (language) => refundPage(deps, { payment, refund, code, language }));
 }
 
-/** Renders an error as a page: the payment does not exist, or the gateway cannot answer now. */
+/** Renders an error as a page: the payment does not exist, or the gateway is unavailable. */
 function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { status, retryAfterS } = toApiError(error);
   if (status >= 500) deps.log.error({ requestId: request.id, err: error }, 'request failed');
@@ -154,7 +153,6 @@ function sendTrouble(deps: HttpDeps, error: unknown, request: FastifyRequest, re
   return sendPage(deps, { request, reply }, async (language) => ({ kind, ...language }));
 }
 
-/** The brand of the merchant that the payment is for. */
 async function brandOf({ config, merchants }: HttpDeps, { merchantId }: Payment): Promise<PageBrand> {
   return pageBrand(config, await merchants.get(merchantId));
 }
@@ -178,12 +176,12 @@ async function sendPage(
   return sendText(renderDocument(page, shown, brand?.sheet), request, reply);
 }
 
-/** The page has its words from its state, so an empty text hides the line without a byte of script. */
+/** The texts of the page are in its state, so an empty text hides the line without any script. */
 function withoutPoweredBy(state: PageState): PageState {
   return { ...state, strings: { ...state.strings, poweredBy: '' } };
 }
 
-/** A parameter of the query, if it was given once. */
+/** A query parameter, if it was given exactly once. */
 function wordIn({ query }: FastifyRequest, name: string): string | undefined {
   const value = (query as Readonly<Record<string, unknown>>)[name];
   return typeof value === 'string' ? value : undefined;

@@ -9,49 +9,49 @@ import type { PosState } from '../../../web/src/pos/page-state.ts';
 import type { ReceiptPage, ReceiptPageState, Sheet } from '../../../web/src/receipts/page-state.ts';
 import { readStaticFiles, type StaticFiles } from './static-files.ts';
 
-/** The files of a document: paths on this origin, in the order they are needed. */
+/** The files of a document: paths on this origin, in the order in which they are needed. */
 export interface PageAssets {
   readonly styles: readonly string[];
   readonly scripts: readonly string[];
   /** Imports of the scripts, preloaded so that they are fetched in parallel. */
   readonly preloads: readonly string[];
-  /** The letters of most languages; the others are loaded when a page needs them. */
+  /** The font with the letters of most languages. Other fonts are loaded when a page needs them. */
   readonly font: string | undefined;
 }
 
 /** The built pages: the server-side renderer of the checkout, and the files for browsers. */
 export interface PageBundle extends PageAssets {
   readonly renderer: PageRenderer;
-  /** Beside those of the checkout: for the pages of payment links. */
+  /** For the pages of payment links, in addition to the assets of the checkout. */
   readonly links: PageAssets;
-  /** Likewise, for receipts. */
+  /** For receipts, in addition to the assets of the checkout. */
   readonly receipts: PageAssets;
-  /** For the front page, the shop and the blocks. */
+  /** For the home page, the demo shop and the block pages. */
   readonly site: PageAssets;
   readonly reference: PageAssets;
-  /** With its words by language. */
+  /** With its texts by language. */
   readonly dashboard: PageAssets & { readonly strings: Readonly<Record<string, DashboardState['strings']>> };
-  /** With its words by language, and the file of its service worker. */
+  /** With its texts by language, and the file of its service worker. */
   readonly pos: PageAssets & {
     readonly strings: Readonly<Record<string, PosState['strings']>>;
     readonly worker: string;
   };
-  /** By path, without the leading slash. */
+  /** By path without the leading slash. */
   readonly files: StaticFiles;
 }
 
-/** The exports of the server half of the build. */
+/** The exports of the server-side build. */
 export interface PageRenderer {
   render(state: PageState): { readonly html: string };
   renderLink(state: LinkPageState): { readonly html: string; readonly title: string };
   renderReceipt(state: ReceiptPageState): { readonly html: string; readonly title: string };
-  /** The content of a receipt on paper. */
+  /** The content of a printed receipt. */
   receiptSheet(state: ReceiptPage): Sheet;
-  /** One of its locales: the one asked for, else the best of the browser's list. */
+  /** The requested locale if it exists, otherwise the best one of the browser's list. */
   pickLocale(acceptLanguage: string | undefined, lang: string | undefined): string;
   readonly LOCALES: Readonly<Record<string, { readonly dir: 'ltr' | 'rtl' }>>;
   readonly STRINGS: Readonly<Record<string, PageState['strings']>>;
-  /** The words of the page on which a merchant signs for a refund. */
+  /** The texts of the page on which a merchant signs for a refund. */
   readonly REFUND_STRINGS: Readonly<Record<string, RefundPage['refundStrings']>>;
 }
 
@@ -73,7 +73,7 @@ const FIRST_FONT = /^assets\/inter-latin-wght-normal.*\.woff2$/;
 /** Only these folders of the build are served. */
 const SERVED = ['assets', 'icons'];
 
-/** The page built into this folder; undefined when it was not built, or not to the end. */
+/** Undefined if the pages were not built, or not completely. */
 export async function loadPageBundle(dir: string): Promise<PageBundle | undefined> {
   const server = join(dir, 'server/entry-server.js');
   const manifestText = await readFile(join(dir, 'client/.vite/manifest.json'), 'utf8').catch(ignoreMissing);
@@ -114,7 +114,7 @@ function assetsOf(
   };
 }
 
-/** The entry, then everything it imports before it can run, each once. */
+/** The entry, then everything that it imports before it can run, each once. */
 function chunksOf(manifest: Readonly<Record<string, ManifestEntry>>, name: string): ManifestEntry[] {
   const found = new Map<string, ManifestEntry>();
   const add = (key: string) => {

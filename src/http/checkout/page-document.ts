@@ -6,7 +6,7 @@ import { pageHead } from './page-head.ts';
 /** A page without JavaScript reloads this often. */
 const REFRESH_S = 5;
 
-/** The whole document: the rendered page, and the first state of its script. */
+/** The whole document: the rendered page, and the initial state of its script. */
 export function renderDocument(bundle: PageBundle, state: PageState, brandSheet: string | undefined): string {
   const isOpen =
     state.kind === 'unavailable' ||
@@ -33,7 +33,7 @@ function titleOf(state: PageState): string {
 }
 
 function named(title: string, { name }: { readonly name: string }): string {
-  // A function, because a name may hold `$`, which has a meaning in a replacement text.
+  // A function, because `$` in a name would have a meaning in a replacement text.
   return title.replace('{merchant}', () => name);
 }
 

@@ -4,7 +4,7 @@ import type { PageAssets, PageBundle } from './page-bundle.ts';
 interface PageHead {
   readonly title: string;
   readonly assets: PageAssets;
-  /** The stylesheet of the merchant's colours, after all others. */
+  /** The stylesheet of the merchant's colours, loaded after all others. */
   readonly brandSheet?: string | undefined;
   /** Elements that only this document has. */
   readonly more?: Content;
@@ -12,7 +12,7 @@ interface PageHead {
 
 const FAVICON = 'icons/till.svg';
 
-/** The head of the documents that payers and people who are signed in see. */
+/** The head of all documents for payers and for signed-in people. */
 export function pageHead({ files }: Pick<PageBundle, 'files'>, { title, assets, brandSheet, more }: PageHead): Html {
   const styles = [...assets.styles, ...(brandSheet === undefined ? [] : [brandSheet])];
   return html`<head>

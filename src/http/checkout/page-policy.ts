@@ -1,14 +1,14 @@
 interface PolicyInput {
   readonly frameOrigins?: readonly string[];
-  /** The relay of paired wallets, on pages that offer them. */
+  /** The relay of wallets that are paired by code, on pages that offer pairing. */
   readonly relayOrigin?: string | undefined;
   readonly formAction?: string;
 }
 
 /**
- * The content security policy of a page: nothing inline, nothing from another origin but the relay of paired wallets. Wallets announce themselves with
- * pictures as `data:` URLs. The public origin is named beside `'self'` because the page may have been opened by another
- * name of this machine.
+ * The content security policy of a page: nothing inline, nothing from another origin except the relay of paired wallets.
+ * `data:` pictures are allowed, because wallets announce their icons with such URLs. The public origin is named beside
+ * `'self'`, because the page may have been opened by another name of this machine.
  */
 export function pageHeaders(
   { publicUrl }: { readonly publicUrl: string },

@@ -22,7 +22,6 @@ import { explorerPath } from './transaction-link.ts';
 
 export type Language = Pick<PageState, 'locale' | 'dir' | 'strings'>;
 
-/** The language of the page: the one asked for, else the best of the browser's list. */
 export function chooseLanguage(
   { pickLocale, LOCALES, STRINGS }: PageRenderer,
   asked: { readonly acceptLanguage: string | undefined; readonly lang: string | undefined },
@@ -40,14 +39,14 @@ interface PageInput {
   readonly pairing: PaymentPage['pairing'];
 }
 
-/** The settings for pairing a wallet by a code; null if the operator has no project for it. */
+/** The settings for pairing a wallet by a code. Null if the operator has no project id for it. */
 export function pairingFor({ config, chains }: HttpDeps, mode: Mode): PaymentPage['pairing'] {
   const { walletConnectProjectId: projectId, walletConnectRelayUrl: relayUrl } = config;
   const networks = servedNetworks({ chains }, mode).map(({ chain }) => chain.network.chainId);
   return projectId === undefined || networks.length === 0 ? null : { projectId, relayUrl, networks };
 }
 
-/** The first state of the page: the same data as the API gives, in one piece. */
+/** The initial state of the page: the data that the API gives, in one piece. */
 export async function paymentPage(
   deps: HttpDeps,
   { payment, language, isEmbeddable, pairing }: PageInput,
@@ -89,7 +88,6 @@ export async function paymentPage(
   };
 }
 
-/** The first state of the page on which a merchant signs for a refund. */
 export async function refundPage(
   deps: HttpDeps,
   { payment, refund, code, language }: { payment: Payment; refund: ShownRefund; code: string; language: Language },

@@ -5,13 +5,12 @@ import { pageHead } from './page-head.ts';
 interface ScriptlessPage {
   readonly language: { readonly locale: string; readonly dir: 'ltr' | 'rtl' };
   readonly rendered: { readonly html: string; readonly title: string };
-  /** The sheets beside those of the checkout. */
+  /** The stylesheets in addition to those of the checkout. */
   readonly assets: PageAssets;
-  /** The stylesheet of the merchant's colours. */
   readonly brandSheet: string | undefined;
 }
 
-/** The whole document of a page in the look of the checkout that has no script. */
+/** The whole document of a page without script, in the design of the checkout. */
 export function renderScriptless(bundle: PageBundle, page: ScriptlessPage): string {
   const { language, rendered, brandSheet } = page;
   const assets = { ...page.assets, styles: [...bundle.styles, ...page.assets.styles] };

@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The files of the built page, in memory: they are few and small, and do not change while the node runs. */
+/** The files of the built pages, in memory: they are few and small, and do not change while the node runs. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>;
 
 export interface StaticFile {
   readonly type: string;
   readonly bytes: Buffer;
   readonly hash: string;
-  /** Made by the build, or when they are first asked for. */
+  /** Compressed by the build, or at the first request. */
   readonly compressed: Map<Encoding, Promise<Buffer>>;
 }
 
@@ -28,10 +28,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 };
 const COMPRESSIBLE = /^text\/|svg|json/;
-/** A build has about a hundred files; something is wrong with a folder that has more than this. */
+/** A build has about a hundred files. Files beyond this number are not read. */
 const MAX_FILES = 2_000;
 
-/** Every file of the folders, by its path from the root, with slashes. */
+/** Every file of the folders, by its path from the root, with forward slashes. */
 export async function readStaticFiles(root: string, folders: readonly string[]): Promise<StaticFiles> {
   const files = new Map<string, StaticFile>();
   for (const folder of folders) {
@@ -50,13 +50,13 @@ export async function readStaticFiles(root: string, folders: readonly string[]):
   return files;
 }
 
-/** A file of these bytes, with an entity tag made from them. */
+/** The hash is the entity tag. */
 export function makeFile(type: string, bytes: Buffer): StaticFile {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return { type, bytes, hash, compressed: new Map() };
 }
 
-/** Answers with the file, compressed if the client takes that, or with 304 if it has it already. */
+/** Answers with the file, compressed if the client accepts that, or with 304 if the client has it. */
 export async function sendFile(
   { file, cacheControl }: { readonly file: StaticFile; readonly cacheControl: string },
   request: FastifyRequest,
@@ -81,7 +81,7 @@ function compressedFile({ bytes, compressed }: StaticFile, encoding: Encoding): 
   return made;
 }
 
-/** Answers with text that was made for this request: compressed quickly rather than well. */
+/** Answers with text that was made for this request, so the compression is quick rather than strong. */
 export async function sendText(text: string, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const encoding = bestEncoding(request.headers['accept-encoding']);
   reply.header('Vary', 'Accept-Encoding, Accept-Language');
@@ -89,7 +89,6 @@ export async function sendText(text: string, request: FastifyRequest, reply: Fas
   return reply.header('Content-Encoding', encoding).send(await QUICK[encoding](Buffer.from(text)));
 }
 
-/** The encodings that the client accepts. */
 function bestEncoding(header: string | undefined): Encoding | undefined {
   const accepted = new Set(
     (header ?? '')

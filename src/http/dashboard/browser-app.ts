@@ -8,11 +8,11 @@ import { sendText } from '../checkout/static-files.ts';
 import type { HttpDeps } from '../deps.ts';
 import { type Content, Html, html } from '../reference/html.ts';
 
-/** A document whose script does everything, for people who are signed in: the dashboard and the point of sale. */
+/** A document for signed-in people whose script does everything: the dashboard and the point of sale. */
 export interface BrowserApp<Strings> {
   readonly title: string;
   readonly assetsOf: (page: PageBundle) => PageAssets & { readonly strings: Readonly<Record<string, Strings>> };
-  /** The facts that the script begins with, beside the language and its words. */
+  /** The initial state of the script, beside the language and its texts. */
   readonly facts: object;
   readonly head?: Content;
 }
@@ -42,8 +42,8 @@ export async function sendBrowserApp<Strings extends object>(
 }
 
 /**
- * True if the person has opened this machine by another of its names. Cookies and passkeys belong to one name, so the page is
- * opened by the public one.
+ * True if the person has opened this machine by another of its names. Cookies and passkeys belong to one name, so the browser
+ * is redirected to the public one.
  */
 function isOtherName(asked: string, publicName: string): boolean {
   return LOOPBACK.has(asked) && LOOPBACK.has(publicName) && asked !== publicName;

@@ -4,7 +4,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { payableCurrencies } from '../views/currencies.ts';
 import { sendBrowserApp } from './browser-app.ts';
 
-/** The dashboard: one document for all its pages. Its script asks the API for everything else. */
+/** One document for all pages of the dashboard. Its script gets everything else from the API. */
 export async function dashboardRoutes(app: App, deps: HttpDeps): Promise<void> {
   const build = deps.page?.dashboard.scripts.join(' ') ?? '';
   const facts = (): Omit<DashboardState, 'locale' | 'dir' | 'strings'> => ({

@@ -8,7 +8,7 @@ import type { SitePage } from '../site/site-page.ts';
 const PER_PAGE = 20;
 const BLOCKS = '/sandbox/blocks';
 
-/** Blocks with their payments, newest first, from `newest` downwards if given. */
+/** Newest first, from block `newest` downwards if given. */
 export async function blocksPage(chain: Chain, newest?: number): Promise<SitePage> {
   const head = await chain.head();
   const last = Math.min(newest ?? head.number, head.number);
@@ -49,7 +49,7 @@ function eventLine(event: ChainEvent): Html {
   return html`<li><a href="/sandbox/tx/${event.transactionHash}">${text}</a></li>`;
 }
 
-/** One block. Undefined when the chain is not that long. */
+/** Undefined if the chain has no such block yet. */
 export async function blockPage(chain: Chain, number: number, nameOf: EventNamer): Promise<SitePage | undefined> {
   const block = await chain.block(number);
   if (block === undefined) return undefined;
@@ -65,7 +65,7 @@ ${stories(events, nameOf, (event) => html`<p class="faint">Transaction <a href="
   );
 }
 
-/** One transaction, with the Collector's events in words. Undefined for an unknown transaction. */
+/** The transaction, with the Collector's events as sentences. Undefined for an unknown transaction. */
 export async function transactionPage(chain: Chain, hash: string, nameOf: EventNamer): Promise<SitePage | undefined> {
   const found = await chain.findTransaction(hash);
   if (found.is === 'unknown') return undefined;
@@ -100,7 +100,7 @@ function top(title: string): Html {
   return html`<div class="top"><p class="crumb"><a href="${BLOCKS}">Blocks</a></p><h1>${title}</h1></div>`;
 }
 
-/** The id of the payment or transfer of an event. Undefined for an event that is not of this gateway. */
+/** The id of the payment or transfer of an event. Undefined for an event of another gateway. */
 export type EventNamer = (event: SubjectEvent) => string | undefined;
 
 function stories(events: readonly ChainEvent[], nameOf: EventNamer, more?: (event: ChainEvent) => Html): Content {

@@ -12,7 +12,7 @@ import { createShopEvents } from './shop-events.ts';
 import { eventsPage, shopPage, thanksPage, troublePage } from './shop-pages.ts';
 import { createShopWebhooks, WEBHOOKS_AT } from './shop-webhooks.ts';
 
-/** Routes of the sandbox alone: the shop, the block view, and the chain's RPC for the page's own wallet. */
+/** Routes of the sandbox only: the shop, the block pages, and the chain's RPC for the wallet of the checkout page. */
 export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   const route = { schema: { hide: true } };
   const send = (request: FastifyRequest, reply: FastifyReply, page: SitePage) =>
@@ -33,7 +33,7 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     () => void webhooks.register().catch((err: unknown) => deps.log.warn({ err }, 'the shop gets no webhooks')),
   );
   await app.register(async (scope: App) => {
-    // A signature is over the bytes of the body.
+    // The signature covers the exact bytes of the body, so the body is not parsed.
     scope.removeContentTypeParser('application/json');
     scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
     scope.post(WEBHOOKS_AT, route, async (request, reply) => {
@@ -43,7 +43,7 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
     });
   });
 
-  // The receiver of a shop that is no more: the gateway disables endpoints that lead here.
+  // The receiver of a shop that no longer exists. The gateway disables endpoints that point here.
   app.post('/demo/gone', { ...route, config: { ignoresBody: true } }, (_request, reply) => reply.code(410).send());
 
   app.get('/demo', page, (request, reply) => send(request, reply, shopPage()));
@@ -97,7 +97,7 @@ function chainOf({ chains, sandbox }: ShopDeps): Chain {
   return connected.chain;
 }
 
-/** An unknown payment id is the visitor's mistake, not a fault. */
+/** An unknown payment id is a mistake of the visitor, not a fault. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof DemoApiError) || error.status >= 500) throw error;
 }

@@ -37,11 +37,10 @@ export interface ShopDeps extends HttpDeps {
   readonly sandbox: DemoShop;
 }
 
-/** Enough time to look around. */
+/** Enough time for a visitor to try everything. */
 const LIFETIME_S = 15 * 60;
 const LOCAL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:|$)/;
 
-/** Creates the payment and returns the URL of its checkout. */
 export async function orderProduct(
   app: App,
   deps: ShopDeps,
@@ -50,7 +49,7 @@ export async function orderProduct(
   const { config, world } = deps;
   const reference = `DEMO-${Buffer.from(world.random.bytes(4)).toString('hex').toUpperCase()}`;
   const back = `${config.publicUrl}/demo/thanks?product=${product.id}`;
-  // Payers are sent back over HTTPS, or to this machine; elsewhere the checkout ends on its own screen.
+  // Payers are sent back only over HTTPS or to this machine. Otherwise the checkout ends on its own screen.
   const canReturn = config.publicUrl.startsWith('https:') || LOCAL.test(config.publicUrl);
   const payload = {
     amount: product.price,
@@ -67,14 +66,14 @@ export interface OrderState {
   readonly info: { readonly txId: string } | null;
 }
 
-/** The status of a payment, asked with the shop's own key: a redirect proves nothing. */
+/** Read with the shop's own key, because a redirect proves nothing. */
 export function checkOrder(app: App, deps: ShopDeps, paymentId: string): Promise<OrderState> {
   return callApi(app, deps, { method: 'GET', url: `/v1/payments/${encodeURIComponent(paymentId)}/status` });
 }
 
 /**
- * Calls this gateway's own API in process. Like every client it tries again if the node is too busy, as nodes are when they
- * start on a busy machine: a refused request has done nothing.
+ * Calls this gateway's API in process. Like every client it retries if the node is too busy, as nodes are while they start on a
+ * busy machine. A retry is safe, because a refused request has done nothing.
  */
 export async function callApi<T>(app: App, { sandbox, world }: ShopDeps, call: ApiCall): Promise<T> {
   const { method, url, payload, attempts = 3 } = call;
@@ -83,7 +82,7 @@ export async function callApi<T>(app: App, { sandbox, world }: ShopDeps, call: A
     const response = await app.inject({ method, url, headers, ...(payload && { payload }) });
     if (response.statusCode < 300) return response.json();
     const isRefused = response.statusCode === 503 && response.headers['retry-after'] !== undefined;
-    // A node that stops refuses everything.
+    // A stopping node refuses everything, so a retry is useless.
     if (!isRefused || attempt >= attempts || !app.server.listening) throw new DemoApiError(response.statusCode);
     await world.timers.sleep(Number(response.headers['retry-after']) * 1000);
   }
@@ -93,7 +92,7 @@ export interface ApiCall {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly payload?: object | undefined;
-  /** The most attempts, a second apart. */
+  /** The most attempts, with one second between them. */
   readonly attempts?: number;
 }
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../errors.ts';
 
-/** The JSON-RPC methods that the page's own wallet needs: reads, and sending signed transactions. */
+/** The JSON-RPC methods that the wallet of the page needs: reads, and sending signed transactions. */
 const METHODS = new Set([
   'eth_blockNumber',
   'eth_call',
@@ -26,7 +26,7 @@ interface RpcRequest {
   readonly id?: unknown;
 }
 
-/** Passes JSON-RPC on to the sandbox chain, so that the page need not ask another origin. */
+/** Forwards JSON-RPC to the sandbox chain, so that the page needs no other origin. */
 export async function passToChain(rpcUrl: string, body: unknown): Promise<unknown> {
   const calls: readonly unknown[] = Array.isArray(body) ? body : [body];
   if (calls.length === 0 || calls.length > MAX_BATCH || !calls.every(isRequest)) {
@@ -47,7 +47,7 @@ export async function passToChain(rpcUrl: string, body: unknown): Promise<unknow
     });
     return await response.json();
   } catch {
-    // The error of fetch names the endpoint.
+    // The error of `fetch` is not passed on, because it names the endpoint.
     throw new ApiError('internal_error', 'The sandbox chain does not answer. Try again.', {
       status: 503,
       retryAfterS: 1,

@@ -1,10 +1,10 @@
 import type { TillEvent } from '../../../sdk/src/api-types.ts';
 
-/** The events that the shop has got, in the memory of its node. A shop with a database would keep them there. */
+/** The events that the shop has received, in the memory of its node. A real shop would use a database. */
 export interface ShopEvents {
-  /** Takes an event. An event that comes again counts once. */
+  /** A repeated event counts once. */
   take(event: TillEvent): void;
-  /** The newest first. */
+  /** Newest first. */
   list(): readonly TillEvent[];
 }
 
@@ -19,7 +19,7 @@ export function createShopEvents(): ShopEvents {
       const [oldest] = events.keys();
       if (events.size > KEPT && oldest !== undefined) events.delete(oldest);
     },
-    // Webhooks come in no promised order.
+    // Webhooks may arrive in any order.
     list: () =>
       [...events.values()].toSorted((a, b) => b.createdAt.localeCompare(a.createdAt) || b.sequence - a.sequence),
   };

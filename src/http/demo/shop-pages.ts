@@ -3,7 +3,7 @@ import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
 import { type OrderState, PRODUCTS, type Product } from './demo-shop.ts';
 
-/** The pages of things under way reload this often. */
+/** Pages of unfinished payments reload this often. */
 const REFRESH_S = 2;
 const EVENTS_AT = '/demo/events';
 
@@ -30,7 +30,7 @@ function card({ id, name, text, priceText }: Product): Html {
 </li>`;
 }
 
-/** The page for a payer who comes back. It shows the status from the API and ignores the URL. */
+/** The page for a payer who returns. It shows the status from the API, because the URL proves nothing. */
 export function thanksPage(order: OrderState | undefined, product: Product | undefined): SitePage {
   const goods = product?.name ?? 'your order';
   if (order === undefined) {
@@ -50,7 +50,7 @@ export function thanksPage(order: OrderState | undefined, product: Product | und
   return { ...page, refreshS: REFRESH_S };
 }
 
-/** The webhooks that the shop has got. A real shop acts on them: it sends the goods. */
+/** The webhooks that the shop has received. A real shop acts on them: it sends the goods. */
 export function eventsPage(events: readonly TillEvent[]): SitePage {
   const none = html`<p class="lead">Nothing yet. Buy something, or run <code>npm run till -- trigger payment.succeeded</code>.</p>`;
   return {
@@ -84,7 +84,6 @@ function message(title: string, text: string, actions: Content): SitePage {
 
 const BACK_TO_SHOP = html`<a class="button quiet" href="/demo">Back to the shop</a>`;
 
-/** Drawn for this page, in the colours of its tiles. */
 const DRAWINGS: Readonly<Record<string, Html>> = {
   beans: html`<svg viewBox="0 0 160 160"><path d="M50 44h60l8 84a8 8 0 0 1-8 8H50a8 8 0 0 1-8-8z" class="a"/><path d="M52 28h56a4 4 0 0 1 4 4v14H48V32a4 4 0 0 1 4-4z" class="b"/><rect x="60" y="72" width="40" height="40" rx="20" class="c"/><path d="M80 76c-8 10 8 20 0 32" class="line"/></svg>`,
   mug: html`<svg viewBox="0 0 160 160"><path d="M104 64h10a20 20 0 0 1 0 40h-10" class="ring"/><path d="M40 52h66v58a20 20 0 0 1-20 20H60a20 20 0 0 1-20-20z" class="a"/><path d="M40 52h66v20c-22 10-44-8-66 2z" class="b"/><path d="M60 38c-5-6 5-10 0-17M80 38c-5-6 5-10 0-17" class="line"/></svg>`,

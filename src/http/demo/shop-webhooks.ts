@@ -5,9 +5,9 @@ import { type ApiCall, callApi, type ShopDeps } from './demo-shop.ts';
 import type { ShopEvents } from './shop-events.ts';
 
 export const WEBHOOKS_AT = '/demo/webhooks';
-/** Marks the shop's endpoints among those that a developer registers with the same key. */
+/** Distinguishes the shop's endpoints from endpoints that a developer registers with the same key. */
 const DESCRIPTION = 'Demo shop';
-/** Nobody waits for the registration, and without it the shop gets no webhooks until the next start. */
+/** Nobody waits for the registration, so it may take long. Without it the shop gets no webhooks until the next start. */
 const ATTEMPTS = 300;
 
 interface EndpointView {
@@ -17,11 +17,11 @@ interface EndpointView {
   readonly description: string | null;
 }
 
-/** The shop's webhook endpoint, used as any shop would use it: by the API, and with the client library. */
+/** The shop's webhook endpoint, used like that of any shop: with the API and the client library. */
 export interface ShopWebhooks {
-  /** Registers the address of this node, or gives its endpoint a new secret: the shop keeps the secret in memory alone. */
+  /** Registers the address of this node. An existing endpoint gets a new secret: the shop keeps secrets only in memory. */
   register(): Promise<void>;
-  /** Takes a webhook. Returns false if its signature is wrong. */
+  /** Returns false if the signature is wrong. */
   receive(
     body: Uint8Array,
     headers: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -39,7 +39,7 @@ export function createShopWebhooks(app: App, deps: ShopDeps, events: ShopEvents)
     const { webhookEndpoints } = await call<{ webhookEndpoints: readonly EndpointView[] }>('GET', '');
     const shops = webhookEndpoints.filter(({ description }) => description === DESCRIPTION);
     const own = shops.find((endpoint) => endpoint.url === url);
-    // Addresses of earlier starts, at which nobody has answered for days.
+    // Addresses of earlier starts, which have not answered for days.
     for (const { id, status } of shops.filter((endpoint) => endpoint !== own)) {
       if (status === 'disabled') await call('DELETE', `/${id}`);
     }
@@ -68,7 +68,7 @@ export function createShopWebhooks(app: App, deps: ShopDeps, events: ShopEvents)
   };
 }
 
-/** This machine's own address of the listener. A listener on one other address is not reached there, and gets no webhooks. */
+/** The loopback address of the listener. A listener on another specific address is not reached, and gets no webhooks. */
 function loopbackOf({ address, port }: AddressInfo): string {
   return address === '::1' ? `[::1]:${port}` : `127.0.0.1:${port}`;
 }

@@ -31,21 +31,21 @@ import { addressGroup, createRateLimit, type RateLimit } from './rate-limit.ts';
 import { canWait, turnGate } from './turns.ts';
 
 /**
- * The callers that a route admits. Every `/v1` route declares them in its `config`, and the hook below checks it before
- * the body is read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit,
- * version against the pin, scope, merchant. The address is checked with the credentials.
+ * The callers that a route admits. Every `/v1` route declares them in its `config`. The hook below checks them before the body
+ * is read, in the order of the error catalogue: header bytes, form of the version, credentials, rate limit, version against the
+ * pin, scope, merchant. The client address is checked together with the credentials.
  */
 export interface Access {
   readonly scheme: Scheme;
-  /** A scope of keys, which roles have as well, or a right that only people have. */
+  /** A scope of keys and roles, or a right that only people have. */
   readonly scope: Right;
-  /** The place of the merchant id in the request, if the route concerns a merchant. */
+  /** Where the request has the merchant id, if the route concerns a merchant. */
   readonly merchant?: 'path' | 'header';
-  /** The route takes a request without the header as one about all merchants of the caller. */
+  /** True if a request without the header concerns all merchants of the caller. */
   readonly mayOmitMerchant?: true;
-  /** The route also answers for deleted merchants. */
+  /** True if the route also answers for deleted merchants. */
   readonly takesDeleted?: true;
-  /** A person must have shown a passkey within the last minutes. */
+  /** True if a person must have shown a passkey within the last minutes. */
   readonly needsPasskey?: true;
 }
 
@@ -55,12 +55,10 @@ declare module 'fastify' {
   }
 }
 
-/** The headers of an answer in the making. */
 export interface AnswerHeaders {
   header(name: string, value: string): unknown;
 }
 
-/** State shared by all checks. */
 export interface Gates {
   readonly deps: HttpDeps;
   readonly limits: Limits;
@@ -68,13 +66,13 @@ export interface Gates {
   readonly lastKeys: WeakMap<object, HashedKey>;
 }
 
-/** The key that a connection sent last: it sends the same one again, and a hash takes several microseconds. */
+/** The last key of a connection and its hash. A connection sends the same key again, and hashing takes several microseconds. */
 interface HashedKey {
   readonly key: string;
   readonly hash: string;
 }
 
-/** A page loads up to this many files and icons. */
+/** Cheap public requests have a limit this many times higher, because one page loads up to this many files and icons. */
 const CHEAP_FACTOR = 20;
 
 export function createGates(deps: HttpDeps): Gates {
@@ -117,7 +115,7 @@ export function guardRoutes(app: App, gates: Gates): void {
   });
 }
 
-/** In callback style: a known caller of a known merchant is let in without waiting for a turn of the event loop. */
+/** In callback style, so that a known caller of a known merchant is admitted without waiting for a turn of the event loop. */
 function guardOf(gate: Gate) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     try {
@@ -141,7 +139,7 @@ interface Admission {
   readonly reply: AnswerHeaders;
 }
 
-/** Throws or rejects with the refusal. Returns undefined when nothing has to be awaited. */
+/** Throws or rejects with the refusal. Returns undefined if there is nothing to await. */
 function admit(admission: Admission): Promise<void> | undefined {
   const { gate, request, reply } = admission;
   const { deps, limits, load, priority, access } = gate;
@@ -156,13 +154,12 @@ function admit(admission: Admission): Promise<void> | undefined {
   const credentials = readCredentials(admission, access.scheme);
   const known = knownCaller(gate, credentials, request);
   if (known !== undefined) return welcome(admission, requested, known);
-  // Only strangers count against their address: guessing is limited, busy shops are not. The holder of a revoked key is
-  // a stranger.
+  // Only unknown callers count against their address: guessing is limited, busy shops are not. A revoked key is unknown.
   limits.address.take(reply, addressGroup(request.ip));
   return identify(deps, credentials, request).then((caller) => welcome(admission, requested, caller));
 }
 
-/** A caller that is in memory, and whose key or session is in force. */
+/** The caller, if it is in memory and its key or session is in force. */
 function knownCaller(gate: Gate, credentials: Credentials, request: Visit): Caller | undefined {
   const { deps } = gate;
   if (credentials.via === 'key') {
@@ -184,7 +181,6 @@ function hashOf({ lastKeys }: Gate, { raw: { socket } }: Visit, key: string): st
   return hash;
 }
 
-/** The checks after the caller is known. */
 function welcome(admission: Admission, requested: string | undefined, caller: Caller): Promise<void> | undefined {
   const { gate, request } = admission;
   const { access, deps } = gate;
@@ -205,7 +201,6 @@ function setVersion({ request, reply }: Admission, requested: string | undefined
   reply.header('WCP-Version', request.apiVersion);
 }
 
-/** The checks of every request with a key. */
 function count(admission: Admission, key: KeyHolder, nowMs: number): void {
   const { gate, reply } = admission;
   const { deps, limits } = gate;
@@ -215,7 +210,6 @@ function count(admission: Admission, key: KeyHolder, nowMs: number): void {
   deps.keyUses.note(key.id);
 }
 
-/** The checks of every request of a person. */
 function countSession({ gate, reply }: Admission, { session, rights }: Caller & { via: 'session' }): void {
   const { deps, limits } = gate;
   const { person, partnerDisabledAt, merchantDeletedAt } = session;
@@ -229,7 +223,7 @@ function sessionOver(): ApiError {
   return new ApiError('unauthorized', 'Your session has ended. Sign in again.');
 }
 
-/** The rights of a session. A person of the operator names the partner; all others have theirs. */
+/** The rights of a session. A person of the operator names the partner in a header; all other people belong to one. */
 function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
   const { person } = session;
   const partnerId = person.partnerId ?? headerOf(request, 'partner-id') ?? '';
@@ -245,7 +239,7 @@ function callerOf(session: SessionHolder, mode: Mode, request: Visit): Caller {
   return { via: 'session', mode, rights, session };
 }
 
-/** A stranger who has the key counts against their own address, and cannot use up the limit of the key's owner. */
+/** A stranger with a stolen key counts against their own address, so that they cannot use up the limit of the key's owner. */
 function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHolder): void {
   if (addresses === null || isListedAddress(addresses, request.ip)) return;
   gate.limits.address.take(reply, addressGroup(request.ip));
@@ -253,7 +247,7 @@ function checkAddress({ gate, request, reply }: Admission, { addresses }: KeyHol
   throw new ApiError('forbidden', `This Api-Key may not be used from the address ${request.ip}.`);
 }
 
-/** The merchant the request is about must be the caller's own. */
+/** Refuses a request about a merchant that is not the caller's own. */
 function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Promise<void> | undefined {
   const { partnerId, mode, merchantIds } = callerRights(request);
   if (merchantIds !== null && !merchantIds.includes(id)) {
@@ -265,8 +259,8 @@ function admitMerchant({ deps, access }: Gate, request: Visit, id: string): Prom
     request.merchant = merchant;
   };
   if (!isPlausibleId(id)) throw merchantNotFound(id);
-  // A merchant's own routes show it as it is this moment; for its payments a look some seconds old will do, because
-  // the insert looks again.
+  // A merchant's own routes read its current row. For payments a cached row of the last seconds is enough, because the insert
+  // checks the merchant again.
   const known = access.merchant === 'header' ? deps.merchants.peek(id) : undefined;
   if (known !== undefined) return void accept(known);
   const read = access.merchant === 'header' ? deps.merchants.get(id) : readMerchant(deps, id);
@@ -296,7 +290,7 @@ function checkForm(request: Visit): string | undefined {
 
 interface Limits {
   readonly address: RateLimit;
-  /** Per address, for public requests that cost next to nothing. */
+  /** Per address, for public requests that cost very little. */
   readonly cheap: RateLimit;
   readonly key: RateLimit;
 }

@@ -1,13 +1,13 @@
-/** More than twice the depth of the deepest request of ours. */
+/** More than twice the depth of the deepest request of this API. */
 const MAX_DEPTH = 32;
-/** An order of 100 line items has some 700. */
+/** An order of 100 line items has about 700 values. */
 const MAX_VALUES = 2_000;
 
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, OPEN_OBJECT, CLOSE_LIST, CLOSE_OBJECT] = [...Buffer.from('"\\,[{]}')];
 
 /**
- * Looks at a JSON text before it is parsed. A body of 64 KB has room for thousands of levels or members. To parse and check
- * them costs several milliseconds, and anybody may send them.
+ * Checks the nesting and the number of values of a JSON text before it is parsed. A body of 64 KB has room for thousands of
+ * levels or members. Parsing and checking them takes several milliseconds, and anybody may send them.
  */
 export function bodyShapeProblem(body: Uint8Array): string | undefined {
   let [depth, values] = [0, 1];
@@ -23,7 +23,7 @@ export function bodyShapeProblem(body: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** The place of the quote that ends the text. */
+/** The index of the quote that ends the string. */
 function endOfText(body: Uint8Array, start: number): number {
   for (let at = start; at < body.length; at += 1) {
     if (body[at] === BACKSLASH) at += 1;

@@ -13,9 +13,9 @@ import type { WalletApp } from '../../store/parties/wallet-apps.ts';
 import type { SessionHolder } from '../../store/people/sessions.ts';
 import type { HttpDeps } from '../deps.ts';
 
-/** The rights of a key, or of the session of a person, and the owner and merchants they are for. */
+/** The rights of a key or of a person's session, with the owner and merchants that they apply to. */
 export interface CallerRights extends Pick<KeyHolder, 'id' | 'partnerId' | 'mode' | 'merchantIds' | 'pinnedVersion'> {
-  /** null: everything. */
+  /** Null means every right. */
   readonly scopes: readonly Right[] | null;
 }
 
@@ -24,7 +24,6 @@ export type Caller =
   | { readonly via: 'session'; readonly mode: Mode; readonly rights: CallerRights; readonly session: SessionHolder }
   | { readonly via: 'app'; readonly mode: Mode; readonly app: WalletApp };
 
-/** A caller of partner routes. */
 export type PartnerCaller = Exclude<Caller, { via: 'app' }>;
 
 declare module 'fastify' {
@@ -35,7 +34,7 @@ declare module 'fastify' {
   }
 }
 
-/** The parts of a request that are checked here, and the results of the checks. */
+/** The parts of a request that the checks read, and their results. */
 export interface Visit {
   readonly headers: IncomingHttpHeaders;
   readonly ip: string;
@@ -46,7 +45,6 @@ export interface Visit {
   merchant: PayableMerchant | undefined;
 }
 
-/** The rights that a partner route was called with: those of a key, or of the session of a person. */
 export function callerRights(request: Visit): CallerRights {
   return partnerCallerOf(request).rights;
 }
@@ -56,19 +54,17 @@ function partnerCallerOf({ caller }: Visit): PartnerCaller {
   return caller;
 }
 
-/** The session that a route for people was called with. */
 export function sessionOf(request: Visit): SessionHolder {
   if (request.caller?.via !== 'session') throw new Error('This route is open to people alone.');
   return request.caller.session;
 }
 
-/** The owner whose data a partner route shows. */
 export function ownerOf(request: FastifyRequest): Owner {
   const { partnerId, mode } = callerRights(request);
   return { partnerId, mode };
 }
 
-/** The merchants whose objects a list shows: the named one, or all that the caller may act for. */
+/** The merchants whose objects a list shows: the named merchant, or all merchants that the caller may act for. */
 export function placeOf(request: FastifyRequest): MerchantPlace {
   const { merchant } = request;
   return merchant === undefined
@@ -82,7 +78,7 @@ export function actorOf(request: FastifyRequest): string {
   return `${via === 'session' ? 'person' : 'key'}:${callerRights(request).id}`;
 }
 
-/** The dependencies of an action that a request asks for: its audit entries record the address of the request. */
+/** The dependencies of an action, with the origin of the request for its audit entries. */
 export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & { readonly origin: Origin } {
   const { caller } = request;
   const { partnerId = '' } = caller === undefined || caller.via === 'app' ? {} : caller.rights;
@@ -91,19 +87,17 @@ export function onBehalfOf(request: FastifyRequest, deps: HttpDeps): HttpDeps & 
   return { ...deps, origin: { address: request.ip, requestId: request.id, ...place } };
 }
 
-/** The merchant of a merchant's route. */
 export function merchantOf(request: Visit): PayableMerchant {
   if (request.merchant === undefined) throw new Error('This route names no merchant.');
   return request.merchant;
 }
 
-/** Refuses a caller that lacks the right. */
 export function checkRight({ via, rights: { scopes } }: PartnerCaller, scope: Right): void {
   if (scopes === null || scopes.includes(scope)) return;
   throw new ApiError('forbidden', `${via === 'key' ? 'This Api-Key lacks' : 'Your role lacks'} the scope ${scope}.`);
 }
 
-/** The check of a request that asks for more than its route: for another scope, and for the passkey of a person. */
+/** For requests that need more than their route requires: another scope, and for people a passkey. */
 export function checkFurther(request: Visit, deps: Pick<HttpDeps, 'world'>, scope: Right): void {
   checkRight(partnerCallerOf(request), scope);
   checkPasskey(request, deps);

@@ -1,35 +1,32 @@
 import { ApiError } from '../../errors.ts';
 import type { Clock } from '../../runtime/world.ts';
 
-/** A limit on how often something may happen to a name within some minutes. In this node's memory, like the other limits. */
+/** Limits how often something may happen under one name within ten minutes, in this node's memory. */
 export interface CountLimit {
-  /** Throws `rate_limited` if it has happened too often to one of these names. */
+  /** Throws `rate_limited` if the limit is reached for one of the names. */
   check(names: readonly string[]): void;
   note(names: readonly string[]): void;
 }
 
 export interface CountLimitInput {
   readonly max: number;
-  /** The message of the refusal. */
   readonly message: string;
 }
 
 const WINDOW_MS = 10 * 60_000;
 const MAX_NAMES = 50_000;
 
-/** A sign-in that succeeds costs nothing, so a whole office may sign in at nine o'clock. */
+/** Only failures count, so a whole office may sign in at nine o'clock. */
 export const SIGN_IN_FAILURES = { max: 20, message: 'Too many failed sign-ins. Try again later.' };
 
-/** Payments that one address creates by one payment link. Visitors of a café share an address. */
+/** Payments that one address creates by one payment link. The limit is high, because visitors of a café share an address. */
 export const LINK_ORDERS = { max: 30, message: 'Too many payments by this link. Try again in some minutes.' };
 
-/** Receipts that one address asks for by mail. */
 export const MAILED_RECEIPTS = {
   max: 20,
   message: 'Too many receipts were mailed for this address. Try again in some minutes.',
 };
 
-/** Receipts that are printed for one address. */
 export const PRINTS = {
   max: 60,
   message: 'Too many receipts were printed for this address. Try again in some minutes.',
@@ -62,7 +59,7 @@ export function createCountLimit(clock: Clock, { max, message }: CountLimitInput
           known.count += 1;
           continue;
         }
-        // A full table drops its oldest name: a flood of names must not grow the memory without end.
+        // A full table drops its oldest name, so that a flood of names does not grow the memory without bound.
         if (counts.size >= MAX_NAMES) counts.delete(counts.keys().next().value ?? '');
         counts.set(name, { count: 1, endMs: nowMs + WINDOW_MS });
       }

@@ -3,17 +3,17 @@ import { ApiError } from '../../errors.ts';
 import { headerOf, headersOf, type WithHeaders } from './headers.ts';
 import { cookieIn } from './session-cookie.ts';
 
-/** The callers of a route, by the credentials that it takes. */
+/** The credentials that a route accepts. */
 export type Scheme =
   /** An Api-Key, or the session of a person. */
   | 'partner'
-  /** An Api-Key, or an App-Id with a Client-Id. Cookies are ignored: pages of all origins may call these routes. */
+  /** An Api-Key, or an App-Id with a Client-Id. Cookies are ignored, because pages of all origins may call these routes. */
   | 'gateway'
   /** An Api-Key or X-Api-Key. */
   | 'legacy'
   /** The session of a person. */
   | 'person'
-  /** Nobody yet: a page of ours that signs somebody in. */
+  /** No credentials: a page of ours that signs somebody in. */
   | 'visitor';
 
 export type Credentials =
@@ -21,7 +21,7 @@ export type Credentials =
   | { readonly via: 'app'; readonly appId: string }
   | { readonly via: 'session'; readonly token: string; readonly mode: Mode };
 
-/** Throws the refusal of the catalogue if the request has no usable credentials. */
+/** Throws the error of the catalogue if the request has no usable credentials. */
 export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'visitor'>, origin: string): Credentials {
   refuseConflicts(request);
   switch (scheme) {
@@ -36,7 +36,7 @@ export function credentialsIn(request: WithHeaders, scheme: Exclude<Scheme, 'vis
   }
 }
 
-/** On every route: a caller who names two identities must not be taken for the one that we happen to look at. */
+/** Applies to every route. If a caller sends two identities, the gateway must not choose one of them silently. */
 function refuseConflicts(request: WithHeaders): void {
   const keys = new Set([...headersOf(request, 'api-key'), ...headersOf(request, 'x-api-key')]);
   if (keys.size > 1) throw new ApiError('conflicting_auth_headers', 'Send one key: Api-Key and X-Api-Key differ.');
@@ -46,8 +46,8 @@ function refuseConflicts(request: WithHeaders): void {
 }
 
 /**
- * A page of another site can make a browser send our cookie. It can neither send our own header without asking first, which
- * nobody allows it, nor hide that it is another site.
+ * Protects against cross-site requests: a page of another site can make a browser send our cookie. It cannot send the header
+ * Session-Mode without a preflight, which no route allows, and it cannot forge Sec-Fetch-Site.
  */
 export function sessionModeIn(request: WithHeaders): Mode {
   const mode = headerOf(request, 'session-mode');
@@ -70,7 +70,7 @@ function refuseStranger(): never {
   throw new ApiError('unauthorized', 'Sign in first.');
 }
 
-/** Old clients of the deprecated list send their key under another name. */
+/** Old clients of the deprecated list send their key in X-Api-Key. */
 function legacyCredentials(request: WithHeaders): Credentials {
   const key = headerOf(request, 'x-api-key') ?? headerOf(request, 'api-key');
   if (key === undefined) throw new ApiError('missing_merchant_api_key', 'Header X-Api-Key is missing.');

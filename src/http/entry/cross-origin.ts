@@ -22,12 +22,12 @@ const ALLOWED = [
   'sdk-platform',
   'if-none-match',
   'request-id',
-  // Clients of x402 send the second one with every payment.
+  // Clients of x402 send `access-control-expose-headers` with every payment.
   'payment-signature',
   'access-control-expose-headers',
 ];
 
-/** The routes that pages of any origin may call: wallets run in browsers, with credentials in headers, never in cookies. */
+/** Pages of any origin may call these routes: wallets run in browsers. Credentials are in headers, never in cookies. */
 export const GATEWAY_PREFIX = '/v1/gateway';
 export const X402_PREFIX = '/x402';
 
@@ -35,19 +35,18 @@ export function isCrossOrigin(url: string): boolean {
   return url.startsWith(GATEWAY_PREFIX) || url.startsWith(`${X402_PREFIX}/`);
 }
 
-/** On every answer of those routes, refusals too, or a page could not read why it was refused. */
+/** Sent with every answer of these routes, also with refusals: otherwise a page could not read why it was refused. */
 export const CROSS_ORIGIN_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': EXPOSED.join(', '),
 };
 
-/** The answer to a preflight request. */
 export const PREFLIGHT = {
   origin: '*',
   methods: ['GET', 'POST'],
   allowedHeaders: ALLOWED,
   exposedHeaders: EXPOSED,
   maxAge: 86_400,
-  // An OPTIONS that no browser sent gets the same answer: the plugin's refusal is no error of the catalogue.
+  // An OPTIONS that is no preflight gets the same answer: the plugin's refusal is not in the error catalogue.
   strictPreflight: false,
 };

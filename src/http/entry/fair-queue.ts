@@ -1,16 +1,16 @@
 /**
- * Shares a few places between callers. A caller has at most `perCaller` places at once, and free places go round the
- * waiting callers, so a caller with many requests never delays a caller with one by more than one turn.
+ * Shares a few places between callers. A caller has at most `perCaller` places at once, and waiting callers get free places in
+ * turns. So a caller with many requests delays a caller with one request by one turn at most.
  */
 export interface FairQueue {
-  /** Runs the work in a place. Returns undefined, and runs nothing, if the caller has too many requests waiting. */
+  /** Runs the work as soon as there is a place. Returns undefined, and runs nothing, if too many requests of the caller wait. */
   run<T>(caller: string, work: () => Promise<T>): Promise<T> | undefined;
 }
 
 export interface FairQueueInput {
   readonly places: number;
   readonly perCaller: number;
-  /** The requests of one caller that may wait for a place. */
+  /** The most requests of one caller that may wait for a place. */
   readonly waitingPerCaller: number;
 }
 
@@ -20,7 +20,7 @@ interface Line {
 }
 
 export function createFairQueue({ places, perCaller, waitingPerCaller }: FairQueueInput): FairQueue {
-  /** In order of turns: a caller that gets a place or gives one back goes to the end. */
+  /** In the order of turns. A caller that gets a place, or returns one, moves to the end. */
   const lines = new Map<string, Line>();
   let free = places;
 

@@ -21,7 +21,6 @@ const FORMS: Readonly<Record<string, (text: string, beside: Beside, rule: string
 type Beside = Readonly<Record<string, unknown>>;
 type Schema = Readonly<Record<string, string | undefined>>;
 
-/** The keyword as Ajv takes it. */
 export const FORM_KEYWORD = {
   keyword: 'x-form',
   type: 'string',
@@ -40,7 +39,7 @@ function validate(form: string, text: string, schema?: Schema, place?: { readonl
 }
 validate.errors = [] as { keyword: string; message: string; params: Record<string, never> }[];
 
-/** Credentials in a URL that others will see are a mistake. */
+/** Credentials in a URL are refused, because others will see the URL. */
 function isHttpsUrl(text: string): boolean {
   const url = URL.parse(text);
   return text.isWellFormed() && url?.protocol === 'https:' && url.username === '' && url.password === '';

@@ -7,10 +7,10 @@ import { actorOf } from './caller.ts';
 import { headerOf } from './headers.ts';
 import { paymentIdIn } from './payment-id.ts';
 
-/** Wallets and the checkout: the unguessable payment id is their capability. */
+/** Wallets and the checkout. The unguessable payment id is their capability. */
 export const GATEWAY_ACCESS = { scheme: 'gateway', scope: 'gateway' } as const;
 
-/** The payment the path names, if it is of the caller's mode. */
+/** The payment in the path, if it has the caller's mode. */
 export async function findPayable<Row extends PaymentGlance>(
   { config }: HttpDeps,
   read: PaymentReader<Row>,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../../errors.ts';
 
-/** The headers that the gateway reads, beside those of HTTP itself. */
+/** The headers that the gateway reads, besides those of HTTP itself. */
 const OUR_HEADERS = [
   'api-key',
   'x-api-key',
@@ -24,7 +24,7 @@ export interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** An empty header counts as missing: some proxies send one in place of none, or beside another one. */
+/** An empty header counts as missing: some proxies send an empty one in place of none, or beside the real one. */
 export function headerOf(request: WithHeaders, name: OurHeader): string | undefined {
   const value = request.headers[name];
   if (typeof value !== 'string' || value === '') return undefined;
@@ -42,7 +42,7 @@ export function headersOf(request: WithHeaders, name: OurHeader): string[] {
 
 type OurHeader = (typeof OUR_HEADERS)[number];
 
-/** Node.js joins repeated headers by this separator. */
+/** Node.js joins repeated headers with this separator. */
 const JOINT = ', ';
 
 export function checkHeaderBytes(request: WithHeaders): void {

@@ -8,7 +8,6 @@ import { headerOf } from './headers.ts';
 
 const HEADER = 'Idempotency-Key';
 
-/** The request's key, if it has one. */
 export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   const header = headerOf(request, 'idempotency-key');
   if (header === undefined) return undefined;
@@ -17,7 +16,7 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   return parsed.key;
 }
 
-/** The request's key with its scope and meaning, for routes that require one. */
+/** The request's key with its scope and meaning, for routes that require a key. */
 export function idempotentRequest(request: FastifyRequest, meaning: unknown): IdempotentRequest {
   const key = idempotencyKeyOf(request);
   if (key === undefined) throw validationError([{ field: HEADER, message: 'is required' }]);
@@ -26,7 +25,7 @@ export function idempotentRequest(request: FastifyRequest, meaning: unknown): Id
   return { scope: { partnerId, mode, merchantId: request.merchant?.id ?? '', route, key }, meaning };
 }
 
-/** Replays are marked, so that a client can tell its retry from a first answer. */
+/** Replays are marked, so that a client can distinguish a replayed answer from a first one. */
 export function sendAnswer(
   { metrics }: HttpDeps,
   reply: FastifyReply,

@@ -17,7 +17,7 @@ export interface ListReads {
   beginExport(keyId: string, reply: FastifyReply): ExportReads;
 }
 
-/** The pages of one export. They take turns with all lists, and no database time is charged: one page runs at a time. */
+/** The pages of one export. They take turns with all lists. One page runs at a time, so no database time is charged. */
 export interface ExportReads {
   page<T>(work: (db: Reader) => Promise<T>): Promise<T>;
   /** May be called more than once. */
@@ -31,12 +31,12 @@ export interface ListReadsInput {
   readonly onRefusal: () => void;
 }
 
-/** Lists of one key that run at once. The remaining places are for other keys. */
+/** The most lists of one key that run at once. The other places are for other keys. */
 const PER_KEY = 2;
 const WAITING_PER_KEY = 8;
 const MAX_BUCKETS = 10_000;
 const EXPORT_RETRY_MS = 10_000;
-/** Exports of all keys together. The remaining places of the pool are for lists. */
+/** The most exports of all keys together. The other places of the pool are for lists. */
 const EXPORTS = 2;
 
 export function createListReads(
@@ -50,7 +50,7 @@ export function createListReads(
     waitingPerCaller: WAITING_PER_KEY,
   });
   const buckets = new Map<string, TokenBucket>();
-  /** The keys whose exports are under way, each with its export. */
+  /** The running export of each key. */
   const exporting = new Map<string, ExportReads>();
 
   function bucketOf(key: string): TokenBucket {
@@ -72,7 +72,7 @@ export function createListReads(
     reply.header('RateLimit', '"lists";r=0;t=1');
   }
 
-  /** A list is charged when it has ended: its cost is not known before. The next one waits until the debt is paid. */
+  /** A list is charged after it has run, because its cost is not known before. The next list waits until the debt is paid. */
   async function charged<T>(key: string, work: () => Promise<T>): Promise<T> {
     const startedAtMs = clock.nowMs();
     try {
@@ -97,7 +97,7 @@ export function createListReads(
           return page;
         },
         end: () => {
-          // The key may have begun another export since.
+          // The key may have begun another export in the meantime.
           if (exporting.get(keyId) === reads) exporting.delete(keyId);
         },
       };
@@ -119,7 +119,7 @@ export function createListReads(
       }
       try {
         const rows = await answer;
-        // Views and their JSON are another piece of work.
+        // Building views and JSON is a separate piece of work.
         await turns.take(keyId);
         return rows;
       } catch (error) {

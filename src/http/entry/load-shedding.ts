@@ -2,9 +2,9 @@ import { ApiError } from '../../errors.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * The importance of a route while the node is overloaded, with the share of the allowed delay at which it is refused.
- * `money`: creates, pays or follows a payment. `normal`: everything without another priority. `spare`: lists,
- * documentation and pages. `probe`: health checks, never refused, because a refusal would restart the node.
+ * The importance of a route under overload, as the share of the allowed delay at which it is refused. `money`: creates, pays or
+ * follows a payment. `normal`: the default. `spare`: lists, documentation and pages. `probe`: health checks, never refused,
+ * because a refusal would restart the node.
  */
 const SHARE_OF_DELAY = { probe: Number.POSITIVE_INFINITY, money: 1, normal: 0.7, spare: 0.4 } as const;
 
@@ -17,9 +17,9 @@ declare module 'fastify' {
 }
 
 /**
- * Measures the delay of the event loop by a recurring timer. The lateness of the timer is the time that other events had
- * to wait. The delay is a moving average: an overloaded loop is late in most turns, and one long turn, such as the
- * first ones after the start, is no overload.
+ * Measures the delay of the event loop with a recurring timer. The lateness of the timer is the time that other events had to
+ * wait. The delay is a moving average: an overloaded loop is late in most turns, but a single long turn, such as the first ones
+ * after the start, is no overload.
  */
 export interface LoadGauge {
   /** Throws a 503 while the delay is too long for the priority: a quick refusal is better than a late answer. */
@@ -38,7 +38,7 @@ export function createLoadGauge(
   let dueAtMs = Number.POSITIVE_INFINITY;
   let averageMs = 0;
   let cancel = () => {};
-  /** With the turn under way, which counts as soon as it is late. */
+  /** Includes the present turn, which counts as soon as it is late. */
   const averageNow = () => averageMs + WEIGHT * (Math.max(0, clock.nowMs() - dueAtMs) - averageMs);
   const tick = () => {
     averageMs = averageNow();

@@ -6,21 +6,18 @@ import { beginPaying, endPaying } from './paying.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** By the clock that nobody can move. */
+    /** By the clock that test keys cannot move. */
     startedAtMs: number;
-    /** The error that the request is answered with. */
+    /** The error in the answer to the request. */
     refusal: { readonly code: string; readonly message: string } | undefined;
   }
 }
 
-/** Longer paths and messages of recorded requests are cut. */
+/** Paths and messages of recorded requests are cut at these lengths. */
 const MAX_PATH = 300;
 const MAX_MESSAGE = 500;
 
-/**
- * One log line and one measurement per request, when its answer is sent. Only the path is logged: a query may hold
- * private data.
- */
+/** One log line and one measurement per answer. Only the path is logged, because a query may contain private data. */
 export function observe(app: App, deps: HttpDeps): void {
   const { log, metrics, world, drain, paymentWork } = deps;
   const clock = unshifted(world.clock);
@@ -43,7 +40,7 @@ export function observe(app: App, deps: HttpDeps): void {
       }
       timer.observe(ms / 1000);
       endPaying(paymentWork, request);
-      // A client that kept its connection would keep a stopping node waiting.
+      // A client that keeps its connection open would delay the stop of the node.
       if (drain.hasBegun) reply.header('Connection', 'close');
       logRequest(log, request, status, ms);
       recordRequest(deps, request, status, ms);
@@ -63,7 +60,7 @@ function logRequest(
   log.info({ requestId, method, path: url.split('?', 1)[0], status, ms, ...namesOf(caller) }, 'request');
 }
 
-/** For the developers of the partner. The dashboard's own requests would only hide those of programs. */
+/** For the developers of the partner. Requests of the dashboard are left out: they would hide requests of programs. */
 function recordRequest({ requestLog, world }: HttpDeps, request: FastifyRequest, status: number, ms: number): void {
   const { caller } = request;
   if (caller?.via !== 'key') return;

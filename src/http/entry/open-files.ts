@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Enough for ten thousand held requests beside everything else. */
+/** Enough for ten thousand held requests and everything else. */
 const ENOUGH = 12_000;
 
-/** A warning when the limit on open files is low, where the system shows the limit. */
+/** Undefined if the limit is high enough, or if the system does not show it. */
 export function openFilesWarning(): string | undefined {
   const limit = openFilesLimit();
   if (limit === undefined || limit >= ENOUGH) return undefined;

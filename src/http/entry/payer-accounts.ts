@@ -2,13 +2,13 @@ import type { OfferedAccount } from '../../actions/paying/list-options.ts';
 import { chainIn, isZeroAccount, parseAccount } from '../../domain/caip.ts';
 import { type Issue, validationError } from '../../errors.ts';
 
-/** The most accounts that one request is answered for; each one is asked about on its chain. */
+/** The most accounts in one answer. Each one is looked up on its chain. */
 const MAX_ACCOUNTS = 100;
 
 /**
- * The accounts that could pay: of the networks served, the first hundred, each once. Wallets send every account they hold,
- * also on chains whose addresses and checksums have forms of their own, so an account of another network is ignored
- * unread. A malformed account of a served network, or of none, refuses the request, and every one is named.
+ * The accounts that could pay: the first hundred of the served networks, each once. Wallets send all their accounts, also of
+ * chains with other forms of addresses and checksums. So an account of an unserved network is ignored without parsing.
+ * Malformed accounts of a served network, or without a network, refuse the request, and the answer names each of them.
  */
 export function readPayerAccounts(
   served: ReadonlySet<string>,

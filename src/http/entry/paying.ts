@@ -3,12 +3,11 @@ import type { PaymentWork } from '../../runtime/payment-work.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its handler creates or moves a payment, and is at work. */
+    /** True while the handler creates or moves a payment. */
     isPaying: boolean;
   }
 }
 
-/** Runs before the handler. */
 export function beginPaying(paymentWork: PaymentWork) {
   return (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     request.isPaying = true;
@@ -17,7 +16,7 @@ export function beginPaying(paymentWork: PaymentWork) {
   };
 }
 
-/** The handler is at its end, or waits for something else than this node. */
+/** Called when the handler has ended, or waits for something outside of this node. */
 export function endPaying(paymentWork: PaymentWork, request: FastifyRequest): void {
   if (!request.isPaying) return;
   request.isPaying = false;

@@ -1,8 +1,8 @@
 import { isId } from '../../domain/ids.ts';
 
 /**
- * The payment id in a gateway route. Wallets send the id, or, for hosts they do not know, the whole link they were given,
- * percent-encoded once more. A URL of another host names no payment of ours.
+ * The payment id in a gateway route. Wallets send the id. For hosts that they do not know, they send the whole link,
+ * percent-encoded once more. A URL of another host is not a payment of ours.
  */
 export function paymentIdIn(parameter: string, publicUrl: string): string | undefined {
   if (isId('pay_', parameter)) return parameter;
@@ -29,8 +29,8 @@ export function gatewayUrl(publicUrl: string, paymentId: string): string {
 export const PLAIN_PATH = '/c/';
 
 /**
- * The link for QR codes and apps. Wallets built on WalletKit take every link with `pay_`, `pay.` or `pay=` in it for a
- * payment of another service, and ask that service for it; this link holds none of them.
+ * The link for QR codes and apps. Wallets built on WalletKit treat every link that contains `pay_`, `pay.` or `pay=` as a
+ * payment of another service, and ask that service for it. This link contains none of them.
  */
 export function plainUrl(publicUrl: string, paymentId: string): string {
   return `${publicUrl}${PLAIN_PATH}${paymentId.slice('pay_'.length)}`;

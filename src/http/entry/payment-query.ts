@@ -38,7 +38,7 @@ type StatsWanted = (typeof STATS)[number];
 export interface ListAnswer {
   readonly page: readonly ListedPayment[];
   readonly nextCursor: string | null;
-  /** Undefined if they are not wanted. */
+  /** Undefined if the request does not want them. */
   readonly stats: PaymentStats | undefined;
   readonly nowMs: number;
 }
@@ -54,7 +54,7 @@ export async function answerList(
   const question = canonical(request, sortBy, sortDir);
   const filter = await filterOf(deps, db, request, new Date(nowMs));
   const afterId = openAfter(deps, question, request.cursor);
-  // One after the other: a list occupies one connection, and one processor of the database.
+  // Run one after the other, so that a list occupies only one connection and one processor of the database.
   const rows = await listPayments(db, { ...filter, sortBy, sortDir, afterId, limit: limit + 1 });
   const stats =
     wanted === 'none' ? undefined : await readPaymentStats(db, filter, { countsCustomers: wanted === 'all' });
@@ -65,9 +65,9 @@ export async function answerList(
 }
 
 /**
- * The question in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The
- * time range is not part of it, because point-of-sale software computes `endTs` anew for each page; a cursor is a
- * position, and the range only bounds the list.
+ * The query in one spelling. A cursor is bound to it: to the owner, the merchants, the filters and the order. The time range is
+ * not included, because point-of-sale software computes a new `endTs` for each page. This is safe: a cursor is a position, and
+ * the range only bounds the list.
  */
 function canonical(request: ListRequest, sortBy: string, sortDir: string): string {
   const { partnerId, mode, merchantIds, symbols, networks, statuses, referenceId, search } = request;
@@ -77,7 +77,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     partnerId,
     mode,
     merchantIds && set(merchantIds),
-    // The two places of the time range: cursors that were made before it was left out stay valid if they had none.
+    // The former places of the time range. They stay null, so that cursors of older versions without a range stay valid.
     null,
     null,
     set(symbols.map((symbol) => symbol.toLowerCase())),
@@ -86,7 +86,7 @@ function canonical(request: ListRequest, sortBy: string, sortDir: string): strin
     referenceId ?? null,
     sortBy,
     sortDir,
-    // Cursors that were made before there was a search stay valid.
+    // Added only if given, so that cursors from before there was a search stay valid.
     ...(search === undefined ? [] : [search]),
   ]);
 }
@@ -155,7 +155,7 @@ export function merchantsFor(
   return wanted.filter((id) => isPlausibleId(id) && (allowed === null || allowed.includes(id)));
 }
 
-/** Takes `a,b` for `a` and `b`, in parameters that may also be repeated. Runs before the schema looks at them. */
+/** Splits `a,b` into `a` and `b`, in parameters that may also be repeated. Runs before the schema checks them. */
 export function splitCommas(names: readonly string[]) {
   return (request: FastifyRequest, _reply: unknown, done: () => void): void => {
     const query = request.query as Record<string, unknown>;
@@ -180,7 +180,7 @@ const range = (form: string, description: string) =>
     }),
   );
 
-/** Parameters of every list of payments, under the names of the route. */
+/** Parameters of every list of payments. Each route gives them its own names. */
 export const ListParameter = {
   start: range('timestamp', 'Made at this time or later.'),
   end: range('end-of-range', 'Made before this time.'),

@@ -9,10 +9,7 @@ import { paymentIdIn } from './payment-id.ts';
 const TRANSACTION = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/**
- * The meaning of a text that somebody searches for. The forms exclude each other: a reference id has at most 35 characters
- * and no underscore.
- */
+/** The filter for a search text. Its forms exclude each other: a reference id has at most 35 characters and no underscore. */
 export async function readSearch(
   db: Reader,
   publicUrl: string,

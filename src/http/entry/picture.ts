@@ -3,7 +3,7 @@ import type { Issue } from '../../errors.ts';
 import { PictureError } from '../../pictures/picture-error.ts';
 import { takePicture } from '../../pictures/take-picture.ts';
 
-/** Limits of pictures: of a picture itself, and of a body that has it in base64 with some other fields. */
+/** Limits of a picture, and of a body that contains it in base64 with some other fields. */
 export const LINK_PICTURE = { maxBytes: 256 * 1024, size: '256 KB', bodyBytes: 384 * 1024 } as const;
 export const LOGO_PICTURE = { maxBytes: MAX_LOGO_BYTES, size: '2 MB', bodyBytes: 3 * 1024 * 1024 } as const;
 
@@ -12,7 +12,7 @@ interface PictureInput {
   readonly limit: { readonly maxBytes: number; readonly size: string };
 }
 
-/** The picture in a field of the body. Problems are added to the issues. */
+/** The picture in a field of the body. Problems are added to `issues`. */
 export async function readPicture(
   field: string,
   { base64, limit }: PictureInput,

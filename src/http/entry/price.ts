@@ -12,11 +12,11 @@ export interface AskedPrice {
   readonly merchant: Pick<PayableMerchant, 'fees'>;
   readonly unit: Unit;
   readonly value: bigint;
-  /** The field of the request that has `unit` and `value`. */
+  /** The field of the request that contains `unit` and `value`. */
   readonly field: string;
 }
 
-/** Refuses a price that no payment of the merchant can have: in a unit that nobody could pay, or below the fees. */
+/** Refuses a price that no payment of the merchant can have: in a unit that nobody can pay, or below the fees. */
 export function checkPrice(deps: HttpDeps, { mode, merchant, unit, value, field }: AskedPrice): void {
   if (mode === 'live' && unit.token !== undefined && isTestNetwork(unit.token.chainId)) {
     throw new ApiError('not_sandbox_api_key', `A live key cannot price in ${unit.id}, an asset of a test network.`);

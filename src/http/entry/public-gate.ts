@@ -4,7 +4,7 @@ import { addressGroup, type RateLimit } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A public route whose answer costs next to nothing, such as a file: it has a higher limit than a page. */
+    /** True for a public route whose answer costs very little, such as a file. It has a higher limit than a page. */
     isCheap?: true;
   }
 }
@@ -15,8 +15,8 @@ interface PublicGates {
 }
 
 /**
- * The gate of every route without access rules: its requests count against the address of the client, and are refused
- * while the node is overloaded. No public route can be added without it.
+ * The gate of every route without access rules. Its requests count against the client's address, and are refused while the node
+ * is overloaded. Every public route passes it, so none can be added without a limit.
  */
 export function publicGate(
   { load, limits }: PublicGates,

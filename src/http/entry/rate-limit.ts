@@ -3,13 +3,13 @@ import { refill, type TokenBucket } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 
 /**
- * A token bucket per caller, in this node's memory: a bucket holds one second's worth and fills steadily. Limits are
- * per node on purpose: a shared counter would put a round trip into every request.
+ * A token bucket per caller, in this node's memory. A bucket holds the tokens of `windowS` and fills steadily. Limits are per
+ * node on purpose: a shared counter would add a round trip to every request.
  */
 export interface RateLimit {
   /**
-   * Takes one token, or as many as given; throws `rate_limited` when there are fewer. The headers show the remaining tokens once half of them
-   * are gone.
+   * Takes the given number of tokens, one by default. Throws `rate_limited` if there are fewer. The headers show the remaining
+   * tokens once half of them are used.
    */
   take(answer: { header(name: string, value: string): unknown }, caller: string, tokens?: number): void;
 }
@@ -18,7 +18,7 @@ export interface RateLimitInput {
   /** The name of the policy in the headers. */
   readonly name: string;
   readonly perSecond: number;
-  /** The bucket holds the tokens of this many seconds, one by default. */
+  /** The bucket holds the tokens of this many seconds. Default: 1. */
   readonly windowS?: number;
   /** The name of a token in the refusal. */
   readonly what?: string;
@@ -36,7 +36,7 @@ export function createRateLimit(clock: Clock, input: RateLimitInput): RateLimit 
   function bucketOf(caller: string, nowMs: number): TokenBucket {
     const known = buckets.get(caller);
     if (known !== undefined) return known;
-    // A full table drops its oldest bucket: a flood of new addresses must not grow the memory without end.
+    // A full table drops its oldest bucket, so that a flood of new addresses does not grow the memory without bound.
     if (buckets.size >= MAX_BUCKETS) buckets.delete(buckets.keys().next().value ?? '');
     const fresh = { perSecond, tokens: capacity, filledAtMs: nowMs, capacity };
     buckets.set(caller, fresh);
@@ -48,7 +48,7 @@ export function createRateLimit(clock: Clock, input: RateLimitInput): RateLimit 
       const nowMs = clock.nowMs();
       const bucket = bucketOf(caller, nowMs);
       refill(bucket, nowMs);
-      // More than a full bucket cannot be saved up: it takes a full one.
+      // A bucket never holds more than its capacity, so a larger price costs a full bucket.
       const price = Math.min(tokens, capacity);
       const isAllowed = bucket.tokens >= price;
       if (isAllowed) bucket.tokens -= price;
@@ -68,8 +68,8 @@ export function createRateLimit(clock: Clock, input: RateLimitInput): RateLimit 
 }
 
 /**
- * IPv6 clients own a whole /64, so the /64 is counted. A connection that its client has reset has no address any more,
- * despite the type of `request.ip`: all such connections share one bucket.
+ * IPv6 clients own a whole /64, so requests are counted per /64. The address is undefined if the client has reset the
+ * connection, despite the type of `request.ip`. All such connections share one bucket.
  */
 export function addressGroup(address: string | undefined): string {
   if (address === undefined) return 'reset';

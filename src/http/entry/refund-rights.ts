@@ -7,7 +7,7 @@ import { ApiError } from '../../errors.ts';
 import type { HttpDeps } from '../deps.ts';
 import { checkPasskey } from './caller.ts';
 
-/** The limit in the unit of the payment, and the way to more. */
+/** The limit in the unit of the payment, and how to raise it. */
 function limitText(limits: readonly RefundLimit[], total: RefundLimit): string {
   const limit = limits.find(({ unit }) => unit === total.unit);
   const may = limit === undefined ? `none in ${unitText(total.unit)}` : `at most ${moneyText(limit)} of one payment`;
@@ -26,9 +26,9 @@ function unitText(unit: string): string {
 }
 
 /**
- * The limits of people. A person of support refunds payments within the limits of the person alone. Refunds of a payment
- * above the limit of the gateway need the passkey again, whoever asks for them. All refunds of the payment count, so that
- * parts do not go around a limit. Keys have neither limit.
+ * The refund limits of people. A person of support refunds payments only within personal limits. Refunds of a payment above the
+ * limit of the gateway need a fresh passkey from every person. All refunds of the payment count together, so that partial
+ * refunds cannot avoid a limit. Keys have neither limit.
  */
 export function refundApproval(request: FastifyRequest, deps: HttpDeps): RequestRefundInput['approve'] {
   const { caller } = request;

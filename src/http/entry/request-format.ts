@@ -7,15 +7,13 @@ import { bodyShapeProblem } from './body-shape.ts';
 import { isOwnRoute } from './specified-routes.ts';
 import { withNames } from './unknown-fields.ts';
 
-/**
- * How requests are read: JSON bodies strictly, query strings by their schema, and no field of either misspelt.
- */
+/** How requests are read: JSON bodies strictly, query strings by their schema, and misspelt fields refused. */
 export function readRequests(app: App): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser(['text/plain', 'application/json']);
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
-    // Clients that always send the header send it with an empty body too, on DELETE for one.
+    // Some clients always send the content type, also with an empty body, for example on DELETE.
     if (bytes.length === 0 || request.routeOptions.config.ignoresBody) return done(null, undefined);
     if (!isUtf8(bytes)) return done(new ApiError('invalid_params', 'The body is not valid UTF-8.'));
     const problem = bodyShapeProblem(bytes);
@@ -82,7 +80,7 @@ function readBrackets(request: FastifyRequest, _reply: unknown, done: () => void
 
 const FORBIDDEN_MEMBER = 'The body has a member named __proto__ or constructor.prototype: no request has one.';
 
-/** The parser refuses some names of members as well. */
+/** The parser also refuses some names of members. This distinguishes such a refusal from invalid JSON. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);
@@ -92,7 +90,10 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A request without a body comes ended (`optimizeEmptyRequests`), and would be waited for: it is read as an empty one. */
+/**
+ * With `optimizeEmptyRequests`, a request without a body arrives with an ended stream, on which the parser would wait forever.
+ * It gets an empty stream instead.
+ */
 function endEmptyBody({ raw }: FastifyRequest, _reply: unknown, body: RequestPayload, done: PayloadDone): void {
   done(null, raw.readableEnded ? Readable.from([]) : body);
 }
@@ -101,12 +102,12 @@ type PayloadDone = (error: null, body: RequestPayload) => void;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is ignored, whatever its type. */
+    /** True if the body is ignored, whatever its type. */
     ignoresBody?: true;
   }
 }
 
-/** Left alone, text that is not percent-encoded UTF-8 would be taken for its own spelling. */
+/** Without this check, text that is not percent-encoded UTF-8 would be used undecoded. */
 function refuseBrokenEncoding(url: string): void {
   try {
     decodeURIComponent(url.slice(url.indexOf('?') + 1));
@@ -120,8 +121,8 @@ interface QuerySchema {
 }
 
 /**
- * A query string is all text. Only plain decimal numbers become numbers (`0x10`, `1e3` and ` 5` stay text, and the
- * schema refuses them), and a repeated parameter stays a list, which a schema for one value refuses.
+ * A query string has only text. Plain decimal numbers become numbers; `0x10`, `1e3` and ` 5` stay text, and the schema refuses
+ * them. A repeated parameter stays a list, which a schema for one value refuses.
  */
 function fromText(type: string | readonly string[] | undefined, value: unknown): unknown {
   const takes = (name: string) => type === name || (Array.isArray(type) && type.includes(name));

@@ -7,18 +7,18 @@ import { NAMES_KEYWORD, NO_NUL_KEYWORD } from './unknown-fields.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 
-/** Limits for a client. Each prevents one way to starve other clients. */
+/** Limits for clients. Each prevents one way to starve other clients. */
 export const SERVER_OPTIONS = {
   bodyLimit: BODY_LIMIT_BYTES,
-  // Slow senders: the headers within 15 s, the whole request within 30 s, looked at every 5 s.
+  // Against slow senders: the headers within 15 s, the whole request within 30 s, checked every 5 s.
   requestTimeout: 30_000,
   http: {
     headersTimeout: 15_000,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    // Node.js refuses a request without `Host` itself, with an empty body. `refuseWithoutHost` does it instead.
+    // Node.js would refuse a request without `Host` itself, with an empty body. `refuseWithoutHost` refuses it instead.
     requireHostHeader: false,
-    // A request without a body has no stream to wait for. Most requests here have none.
+    // Most requests have no body, so they need no stream to wait for.
     optimizeEmptyRequests: true,
   },
   // Longer than the usual 60 s of load balancers, so that they close idle connections before we do.
@@ -27,7 +27,7 @@ export const SERVER_OPTIONS = {
   routerOptions: { maxParamLength: 8_192 },
   ajv: {
     customOptions: {
-      // Every broken field is named. The body limit bounds the work.
+      // Every broken field is reported. The body limit bounds the work.
       allErrors: true,
       verbose: true,
       coerceTypes: false,
@@ -35,12 +35,12 @@ export const SERVER_OPTIONS = {
       keywords: ['x-rule', FORM_KEYWORD, NAMES_KEYWORD, NO_NUL_KEYWORD],
     },
   },
-  // The framework's own refusal is not in the catalogue; `refuseWhenStopping` answers instead.
+  // The framework's own refusal is not in the error catalogue. The `onRequest` hook of `app.ts` refuses instead.
   return503OnClosing: false,
   forceCloseConnections: 'idle',
 } as const satisfies FastifyHttpOptions<RawServerDefault>;
 
-/** A request that is not valid HTTP also gets an answer from the catalogue. Then the connection is closed. */
+/** A request that is not valid HTTP also gets an error of the catalogue. Then the connection is closed. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
@@ -53,7 +53,7 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   );
 }
 
-/** HTTP/1.1 requires the header. Returns the refusal. */
+/** HTTP/1.1 requires the header. */
 export function refuseWithoutHost({ httpVersion, headers }: IncomingMessage): ApiError | undefined {
   if (headers.host !== undefined || httpVersion === '1.0') return undefined;
   return new ApiError('invalid_params', 'Header Host is missing.');

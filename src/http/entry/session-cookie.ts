@@ -3,19 +3,17 @@ import type { NewSession } from '../../actions/people/sign-in.ts';
 import type { WithHeaders } from './headers.ts';
 
 /**
- * The cookie of a session. With `__Host-` a browser takes it only over HTTPS, for this host and all paths, so no
- * neighbouring host can set it. Browsers refuse that name over plain HTTP, which is for localhost alone.
+ * The cookie of a session. With the prefix `__Host-` a browser accepts it only over HTTPS, for this host and all paths, so no
+ * neighbouring host can set it. Browsers refuse the prefix over plain HTTP, which is used only on localhost.
  */
 const NAME = 'till_session';
 
-/** A token has 43 characters. */
 const TOKEN = /^[\w-]{43}$/;
 
 function cookieName(origin: string): string {
   return isSecure(origin) ? `__Host-${NAME}` : NAME;
 }
 
-/** The token in the cookie of the request. */
 export function cookieIn({ headers }: WithHeaders, origin: string): string | undefined {
   const start = `${cookieName(origin)}=`;
   const found = headers.cookie
@@ -27,8 +25,8 @@ export function cookieIn({ headers }: WithHeaders, origin: string): string | und
 }
 
 /**
- * The cookie lasts for a number of seconds. Browsers compare a date with the `Date` of the answer, which is the time of payments: in
- * a sandbox whose clock is ahead, the cookie would have ended before.
+ * The cookie lasts for a number of seconds, not until a date. Browsers compare a date with the `Date` of the answer, which is
+ * the clock of the sandbox: if that clock is ahead, the cookie would have ended already.
  */
 export function setCookie(reply: FastifyReply, origin: string, { token, expiresAt }: NewSession, nowMs: number): void {
   const lifeS = Math.max(0, Math.ceil((expiresAt.getTime() - nowMs) / 1000));

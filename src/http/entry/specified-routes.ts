@@ -1,6 +1,6 @@
 /**
- * The routes of the specification, and those that wallets in the field call in their place. Real clients send extra
- * fields to them, which are ignored. Every other route under `/v1` is our own, and takes exactly the fields of its schema.
+ * The routes of the specification, and the routes that existing wallets call in their place. Real clients send extra fields to
+ * them, which are ignored. Every other route under `/v1` accepts exactly the fields of its schema.
  */
 const SPECIFIED: ReadonlySet<string> = new Set([
   'GET /v1/merchants',
@@ -30,7 +30,7 @@ const SPECIFIED: ReadonlySet<string> = new Set([
   'POST /v1/gateway/payment/:id/cancel',
 ]);
 
-/** True for a route that takes exactly the fields of its schema. Pages take any query: links to them carry marks of others. */
+/** True for a route that accepts exactly the fields of its schema. Pages accept any query: links get tracking parameters. */
 export function isOwnRoute({ method, url }: { readonly method: string | string[]; readonly url: string }): boolean {
   const names = [method].flat().map((name) => `${name === 'HEAD' ? 'GET' : name} ${url}`);
   return url.startsWith('/v1/') && !names.some((name) => SPECIFIED.has(name));

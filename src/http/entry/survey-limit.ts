@@ -4,17 +4,20 @@ import { createRateLimit } from './rate-limit.ts';
 import { sharerOf } from './turns.ts';
 
 /**
- * Limits the questions that payers' requests for options send to the endpoints of networks. Anybody can ask for options,
- * and the endpoints also carry payments: a stranger must not use up their calls.
+ * Limits the requests that listing options sends to the RPC endpoints of networks. Anybody can list options, and the same
+ * endpoints carry payments: a stranger must not use up their quota.
  */
 export interface SurveyLimit {
   /** Throws `rate_limited` if this caller has asked about too many accounts. */
   take(request: FastifyRequest, reply: FastifyReply, accounts: number): void;
 }
 
-/** A wallet sends all its accounts at once, some payers share an address, and a person looks more than once. */
+/**
+ * The bucket holds this many seconds: a wallet sends all its accounts at once, some payers share an address, and a person may
+ * list options more than once.
+ */
 const WINDOW_S = 8;
-/** The questions of a request that do not depend on its accounts are worth as much as those about some accounts. */
+/** The lookups of a request that do not depend on its accounts cost as much as this many accounts. */
 const ACCOUNTS_PER_REQUEST = 4;
 
 export interface SurveyLimitInput {

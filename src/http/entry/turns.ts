@@ -6,29 +6,26 @@ import { addressGroup } from './rate-limit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The handler waits for its turn. By default that of routes whose priority is `normal` or `spare`. */
+    /** True if the handler waits for its turn. Default: true for routes of priority `normal` or `spare`. */
     takesTurns?: boolean;
   }
 }
 
 /**
- * Shares the one thread of a node. Work that can wait runs in pieces, one in each turn of the event loop, and callers take
- * turns. Requests that create or move a payment take none. Each of their steps waits for one such piece at most, however many
- * requests a noisy caller has sent.
+ * Shares the single thread of a node. Work that can wait runs in pieces, one in each turn of the event loop, and callers take
+ * turns. Requests that create or move a payment do not wait for turns. Each of their steps waits for one such piece at most,
+ * however many requests a noisy caller has sent.
  */
 export interface Turns {
-  /**
-   * Returns undefined if the piece may run now, else a promise of its turn. Throws `rate_limited` if the caller has too
-   * many pieces waiting.
-   */
+  /** Undefined if the piece may run now, otherwise its turn. Throws `rate_limited` if too many pieces of the caller wait. */
   take(caller: string): Promise<void> | undefined;
 }
 
-/** A key's requests of a tenth of a second, by its usual limit. */
+/** The requests that a key's default limit allows in a tenth of a second. */
 const WAITING_PER_CALLER = 50;
 
 export function createTurns(timers: Timers, { onRefusal }: { readonly onRefusal: () => void }): Turns {
-  /** In order of turns: a caller that got one goes to the end. */
+  /** In the order of turns. A caller that had its turn moves to the end. */
   const lines = new Map<string, (() => void)[]>();
   let isTaken = false;
 
@@ -68,7 +65,6 @@ export function canWait(priority: Priority): boolean {
   return priority === 'normal' || priority === 'spare';
 }
 
-/** The last gate before the handler. */
 export function turnGate(turns: Turns) {
   return (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void): void => {
     try {
@@ -81,7 +77,7 @@ export function turnGate(turns: Turns) {
   };
 }
 
-/** The name under which a request shares the node with others: its key or person, else its address. Many payers use one app. */
+/** A request takes turns under its key or person, otherwise under its address, because many payers share an app. */
 export function sharerOf({ caller, ip }: Pick<FastifyRequest, 'caller' | 'ip'>): string {
   return caller === undefined || caller.via === 'app' ? addressGroup(ip) : caller.rights.id;
 }

@@ -1,24 +1,23 @@
 import { nearest } from '../../domain/nearest.ts';
 
 /**
- * Fields that a request does not have. A route of our own refuses them all, and so does a schema with
- * `additionalProperties: false`. Clients of the routes in the specification may send extra fields: only a near miss of a
- * known name is refused there, because a misspelt field would count as missing. All others are removed, so that no
- * handler ever sees a field that its schema does not have.
+ * Unknown fields of a request. A route of our own refuses all of them, and so does a schema with `additionalProperties: false`.
+ * Clients of the specified routes may send extra fields. There only a near miss of a known name is refused, because a misspelt
+ * field would count as missing. All other unknown fields are removed, so that no handler sees a field that its schema does not
+ * have.
  */
 interface Names {
   readonly known: readonly string[];
   readonly isExact: boolean;
-  /** The names are parameters of a query. A filter that is not applied gives an answer about other payments. */
+  /** True for query parameters. A misspelt filter would give wrong results, so more names count as near misses. */
   readonly isQuery: boolean;
 }
 
-/** Comparing names costs time, and a body of 64 KiB has room for thousands of them. */
+/** Comparing names takes time, and a body of 64 KiB has room for thousands of them. */
 const MAX_LOOKED_AT = 50;
-/** As much of a name as is repeated in the answer. */
+/** At most this much of a name is repeated in the answer. */
 const MAX_REPEATED = 80;
 
-/** The keyword as Ajv takes it. */
 export const NAMES_KEYWORD = {
   keyword: 'x-names',
   type: 'object',
@@ -28,7 +27,7 @@ export const NAMES_KEYWORD = {
   validate,
 } as const;
 
-/** PostgreSQL takes no text with a NUL byte. Texts with a pattern or a form of their own have stricter rules. */
+/** PostgreSQL refuses text with a NUL byte. Texts with a pattern or a form have stricter rules already. */
 export const NO_NUL_KEYWORD = {
   keyword: 'x-no-nul',
   type: 'string',
@@ -40,7 +39,7 @@ export const NO_NUL_KEYWORD = {
 function validate({ known, isExact, isQuery }: Names, value: Record<string, unknown>): boolean {
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
   if (unknown.length === 0) return true;
-  // The error report of an Ajv keyword.
+  // Ajv reads the errors of a keyword from this property.
   validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((name) => {
     const meant = nearMiss(name, known, isQuery);
     if (meant === undefined && !isExact) return [];
@@ -55,8 +54,8 @@ function validate({ known, isExact, isQuery }: Names, value: Record<string, unkn
 validate.errors = [] as { keyword: string; message: string; params: { unknownField: string } }[];
 
 /**
- * The known name that differs in case, separators, brackets or number alone, or by a slip or two of the finger; in a query
- * also one that has the same words and further ones, such as `symbol` for `token_symbol`.
+ * The known name that differs only in case, separators, brackets or plural, or by one or two typing errors. In a query also a
+ * name that has the same words and further ones, such as `token_symbol` for `symbol`.
  */
 export function nearMiss(name: string, known: readonly string[], isQuery: boolean): string | undefined {
   const plain = known.map(lettersOf);
@@ -75,13 +74,13 @@ function withoutBrackets(name: string): string {
   return name.replace(/\[.*$/s, '');
 }
 
-/** The same word, in the singular or plural. */
+/** True for the same word in singular or plural. */
 function isSameWord(one: string, other: string): boolean {
   const plurals = (word: string) => [word, `${word}s`, `${word}es`];
   return plurals(one).includes(other) || plurals(other).includes(one);
 }
 
-/** True if all words of one name stand together in the other. */
+/** True if all words of the shorter name stand together in the other. */
 function sharesWords(one: string, other: string): boolean {
   const [short = [], long = []] = [wordsOf(one), wordsOf(other)].sort((a, b) => a.length - b.length);
   const isAt = (start: number) => short.every((word, place) => isSameWord(word, long[start + place] ?? ''));
@@ -104,8 +103,8 @@ interface SchemaPlace {
 }
 
 /**
- * The schema, with the names of its fields beside every object in it, and the ban of NUL beside every text. `isOwn`: it
- * belongs to a route of our own. `isQuery`: it is that of a query.
+ * Adds the names of its fields to every object of the schema, and the ban of NUL to every text. `isOwn`: the schema belongs to
+ * a route of our own. `isQuery`: it is the schema of a query.
  */
 export function withNames(schema: unknown, where: SchemaPlace): unknown {
   if (Array.isArray(schema)) return schema.map((part) => withNames(part, where));
@@ -130,7 +129,7 @@ function isPlainText({ type, enum: values, pattern, 'x-form': form }: Schema): b
 
 const SUBSCHEMAS: ReadonlySet<string> = new Set(['items', 'anyOf', 'oneOf', 'allOf']);
 
-/** The schema as it was written, for people and machines that read the description of the API. */
+/** The schema as it was written, for the published description of the API. */
 export function withoutNames<S>(schema: S): S {
   if (Array.isArray(schema)) return schema.map(withoutNames) as S;
   if (typeof schema !== 'object' || schema === null) return schema;

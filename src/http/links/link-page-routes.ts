@@ -19,7 +19,7 @@ import { pageBrand } from '../views/brand.ts';
 import { LINK_PATH, viewLink } from '../views/payment-link.ts';
 
 const NOT_BUILT = 'The page of payment links has not been built. Run: npm run build';
-/** The form has an amount and a random text. */
+/** The form has only an amount and a random text. */
 const MAX_FORM_BYTES = 4_096;
 const PAYMENT_LIFETIME_S = 15 * 60;
 const ONCE_BYTES = 16;
@@ -27,7 +27,7 @@ const ONCE = /^[\w-]{22}$/;
 
 /**
  * The page of a payment link. Opening it creates nothing, because programs open links to preview them. Its form creates an
- * ordinary payment, and leads to the checkout.
+ * ordinary payment, and redirects to the checkout.
  */
 export async function linkPageRoutes(app: App, deps: HttpDeps): Promise<void> {
   await app.register(async (scope: App) => {
@@ -69,7 +69,6 @@ function noSuchLink(): ApiError {
   return new ApiError('invalid_params', 'There is no such payment link.', { status: 404 });
 }
 
-/** Creates the payment of the form, and sends the payer to its checkout. */
 async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const opened = await openLink(deps, request);
   const { link, merchant, closed } = opened;
@@ -99,13 +98,13 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
       actor: `link:${link.id}`,
       linkId: link.id,
       details: { description: link.description, metadata: { paymentLinkId: link.id } },
-      // The line break keeps it apart from every Idempotency-Key of the merchant, which cannot have one.
+      // The line break makes it different from every Idempotency-Key of the merchant, which cannot contain one.
       idempotency: ONCE.test(once) ? { key: `link\n${link.id} ${once} ${value}`, meaning: [link.id] } : null,
     })
     .catch(unlessStopped);
   if (created === undefined) return sendLink(deps, request, reply.code(409), { ...opened, closed: 'merchant' });
   if (!created.isReplayed) deps.linkOrders.note(counted);
-  // The payer has gone back to an old form, whose payment is over: a new form makes a new payment.
+  // The payer has returned to an old form, whose payment is over. A new form makes a new payment.
   const isOver = created.isReplayed && ['expired', 'cancelled', 'failed'].includes(created.status);
   const lang = langIn(request);
   const query = lang === undefined ? '' : `lang=${encodeURIComponent(lang)}`;
@@ -186,7 +185,7 @@ async function sendPage(
     acceptLanguage: request.headers['accept-language'],
     lang: langIn(request),
   });
-  // The form ends on the checkout, and browsers hold a redirect of a form against this too.
+  // The form ends on the checkout, and browsers apply `form-action` to redirects of a form as well.
   reply.headers(pageHeaders(config, { formAction: `'self' ${config.publicUrl}` })).type('text/html; charset=utf-8');
   const language = { locale, dir };
   const rendered = page.renderer.renderLink({ ...shown, ...language });
@@ -202,7 +201,6 @@ function langIn({ query }: FastifyRequest): string | undefined {
   return typeof lang === 'string' && lang !== '' ? lang : undefined;
 }
 
-/** A field of the form, if it is a text. */
 function fieldOf({ body }: FastifyRequest, name: string): string | undefined {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, name)) return undefined;
   const value = (body as Readonly<Record<string, unknown>>)[name];

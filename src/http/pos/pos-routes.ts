@@ -14,10 +14,10 @@ const HEAD = html`<link rel="manifest" href="${MANIFEST_PATH}">
 <meta name="theme-color" content="#f4f3ef" media="(prefers-color-scheme: light)">
 <meta name="theme-color" content="#0d0f13" media="(prefers-color-scheme: dark)">`;
 
-/** The policy of a worker is that of its script. It fetches the files of this origin. */
+/** A service worker has the policy of its script. It fetches files of this origin only. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
 
-/** The facts that let a browser install the page as an app. */
+/** The web app manifest, by which a browser can install the page as an app. */
 const MANIFEST = {
   name: 'Till point of sale',
   short_name: 'Till',
@@ -29,7 +29,7 @@ const MANIFEST = {
   icons: [{ src: '/icons/till.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any' }],
 };
 
-/** The point of sale: a document, its manifest, and the service worker that opens it without a connection. */
+/** The point of sale: a document, its manifest, and the service worker that opens it offline. */
 export async function posRoutes(app: App, deps: HttpDeps): Promise<void> {
   const { config, sandbox, world } = deps;
   const route = { schema: { hide: true }, config: { priority: 'normal' } } as const;
@@ -52,7 +52,7 @@ export async function posRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(`${PATH}/worker.js`, cheap, (request, reply) => {
     const file = deps.page?.files.get(deps.page.pos.worker);
     if (file === undefined) return reply.callNotFound();
-    // The worker is below the page that it serves. A changed one must be found at the next visit.
+    // The script is below the path of the page, so its scope must be widened. A changed script must be found at the next visit.
     reply.headers({ 'Service-Worker-Allowed': PATH, 'Content-Security-Policy': WORKER_POLICY });
     return sendFile({ file, cacheControl: 'no-cache' }, request, reply);
   });

@@ -25,13 +25,13 @@ import { signedReceipt } from './signed-receipt.ts';
 
 const SCRIPT = new URL('../../../docs/verify-receipt.mjs', import.meta.url);
 const ONE_HOUR = 'public, max-age=3600';
-/** The receipt grows with refunds, so a browser asks again. The files are for the payer alone. */
+/** The receipt changes with refunds, so a browser must ask again. The files are for the payer only. */
 const ASK_AGAIN = 'private, no-cache';
 const NOT_BUILT = 'The page of receipts has not been built. Run: npm run build';
 
 type PaidPayment = Payment & { readonly tokenAsset: string };
 
-/** Receipts for payers, as a page, as PDF and signed. The secret in the address is the right to see them. */
+/** Receipts for payers, as a page, as PDF and as signed JSON. The secret in the URL is the right to see them. */
 export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void> {
   const page = {
     schema: { hide: true },
@@ -54,7 +54,7 @@ export async function receiptPageRoutes(app: App, deps: HttpDeps): Promise<void>
     const payment = await findPayment(deps, request);
     return reply.header('Cache-Control', ASK_AGAIN).send(await signedReceipt(deps, payment));
   });
-  // Addresses that were given out before they had a secret. The checkout shows as much as the id alone may show.
+  // URLs that were given out before they had a secret. The checkout shows no more than the id alone may show.
   for (const older of [OLDER_RECEIPT_ROUTE, `${OLDER_RECEIPT_ROUTE}.pdf`]) {
     app.get(older, page, async (request, reply) => {
       const id = idIn(request);
@@ -84,7 +84,7 @@ async function findPayment(deps: HttpDeps, request: FastifyRequest): Promise<Pay
   return payment;
 }
 
-/** A payment that is not paid has no receipt: the checkout shows its state. */
+/** A payment that is not paid has no receipt. The checkout shows its state. */
 async function withPaid(
   deps: HttpDeps,
   request: FastifyRequest,

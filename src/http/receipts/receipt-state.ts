@@ -15,7 +15,7 @@ import { viewOrder } from '../views/payment-details.ts';
 import { chainOf } from '../views/payment-list.ts';
 import { receiptUrl } from './receipt-url.ts';
 
-/** A payment in parts names this many transactions. */
+/** The most transactions that a receipt of a payment in parts lists. */
 const MAX_TRANSACTIONS = 20;
 
 type Language = Pick<ReceiptPage, 'locale' | 'dir'>;
@@ -26,7 +26,6 @@ interface ReceiptInput {
   readonly language: Language;
 }
 
-/** The receipt of a succeeded payment, for its payer. */
 export async function receiptPage(deps: HttpDeps, { payment, brand, language }: ReceiptInput): Promise<ReceiptPage> {
   const { config, db } = deps;
   const { id, mode, tokenAsset } = payment;
@@ -52,7 +51,7 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
     description,
     lineItems: lineItems ?? [],
     price: amount,
-    // The amount that counted. Anything more is late money.
+    // The amount that counted. Any excess is late money.
     paid: viewToken(config, tokenAsset, payment.tokenValue ?? '0'),
     account: payment.buyerAccount,
     transactions: transactionsOf(payment, signed)
@@ -73,7 +72,7 @@ export async function receiptPage(deps: HttpDeps, { payment, brand, language }: 
   };
 }
 
-/** The signed receipt. Undefined while it cannot be signed, for example in a deep reorg. */
+/** Undefined while the receipt cannot be signed, for example in a deep reorg. */
 async function findSigned(deps: HttpDeps, payment: Payment): Promise<SignedReceipt | undefined> {
   try {
     return await makeReceipt(deps, payment);
@@ -88,7 +87,7 @@ async function findPaidAt({ db }: HttpDeps, { id, updatedAt }: Payment): Promise
   return (succeeded?.at ?? updatedAt).toISOString();
 }
 
-/** All transfers to a deposit address; else the one transaction of the payment. */
+/** All transfers to a deposit address, otherwise the one transaction of the payment. */
 function transactionsOf({ transactionHash }: Payment, signed: SignedReceipt | undefined): string[] {
   const parts = (signed?.receipt.transfers ?? []).map(({ transaction }) => transaction);
   if (parts.length > 0) return [...new Set(parts)];

@@ -4,18 +4,18 @@ import { PLAIN_PATH } from '../entry/payment-id.ts';
 
 export interface ReceiptUrlDeps {
   readonly config: { readonly publicUrl: string };
-  /** Addresses of receipts are kept for years, so their secrets follow from keys that outlive a rotation. */
+  /** URLs of receipts are kept for years, so their secrets are made with keys that outlive a rotation. */
   readonly subjectKeys: KeyRing;
 }
 
-/** The route of the page. Its files have the same address with an ending. */
+/** The route of the page. Its files have the same URL with an extension. */
 export const RECEIPT_ROUTE = `${PLAIN_PATH}:id/:secret/receipt`;
 /** The route of earlier versions, without a secret. */
 export const OLDER_RECEIPT_ROUTE = `${PLAIN_PATH}:id/receipt`;
 
 /**
- * The page of the payment's receipt. The id of a payment passes through wallets, logs and, for the first contracts, the
- * chain. So the id alone does not open the receipt: the address has a secret of its own.
+ * The URL of the receipt page. The id of a payment passes through wallets, logs and, with the first contracts, the chain. So
+ * the id alone does not open the receipt: the URL has its own secret.
  */
 export function receiptUrl({ config, subjectKeys }: ReceiptUrlDeps, paymentId: string): string {
   const secret = linkSecret(subjectKeys, textOf(paymentId));

@@ -8,7 +8,7 @@ import {
   resolve,
 } from './openapi-document.ts';
 
-/** One method of one path, with its name and its anchor on the page. */
+/** One method of one path, with its title and its anchor on the page. */
 export interface Endpoint {
   readonly anchor: string;
   readonly method: Method;
@@ -23,15 +23,16 @@ export interface EndpointGroup {
   readonly name: string;
   readonly description: string | undefined;
   readonly endpoints: readonly Endpoint[];
-  /** Kept for existing clients; new clients should not use them. */
+  /** Kept for existing clients. New clients should not use them. */
   readonly deprecated: readonly Endpoint[];
 }
 
 const UNTAGGED = 'Other';
 
 /**
- * Every operation once, under its first tag: tags in the document's order, then those it forgot to list. Within a tag
- * operations stand in the order of `order`, which names them as `post /v1/payments`; others follow as the document has them.
+ * Every operation once, under its first tag. Tags are in the order of the document, then tags that the document does not list.
+ * Within a tag, operations are in the order of `order`, which names them as `post /v1/payments`; others follow in the order of
+ * the document.
  */
 export function groupEndpoints(document: OpenApiDocument, order: readonly string[] = []): readonly EndpointGroup[] {
   const groups = new Map<string, Endpoint[]>((document.tags ?? []).map((tag) => [tag.name, []]));
@@ -53,7 +54,7 @@ export function groupEndpoints(document: OpenApiDocument, order: readonly string
     }));
 }
 
-/** Anchors of plain ASCII, never two alike: `schema-payment-list-item`, and `…-2` for a name that reads the same. */
+/** Unique anchors in plain ASCII: `schema-payment-list-item`, and `…-2` for a second name with the same letters. */
 export function anchorsOf(prefix: string, names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const anchors = new Map<string, string>();
@@ -95,7 +96,7 @@ function listEndpoints(document: OpenApiDocument): readonly Endpoint[] {
   }));
 }
 
-/** A parameter of the operation replaces the one its path shares under the same name. */
+/** A parameter of the operation replaces the parameter of its path with the same name. */
 function mergeParameters(document: OpenApiDocument, stated: Operation['parameters'] & {}): readonly Parameter[] {
   const merged = new Map<string, Parameter>();
   for (const candidate of stated) {

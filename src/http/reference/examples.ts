@@ -14,11 +14,11 @@ import { mapValuesOf, propertiesOf, type Shape, shapeOf, startWalk, stepInto, ty
 
 export interface Example {
   readonly value: unknown;
-  /** False when every value in it had to be invented. */
+  /** False if every value in it had to be invented. */
   readonly isStated: boolean;
 }
 
-/** Beyond this an example teaches nothing more. */
+/** Larger examples would not help a reader. */
 const MAX_DEPTH = 6;
 const MAX_VALUES = 300;
 
@@ -33,7 +33,7 @@ const INVENTED_BY_FORMAT: Record<string, string> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** The author's example of a body, or one composed from the examples, defaults and limits of its fields. */
+/** The author's example of a body. Without one, it is composed from the examples, defaults and limits of the fields. */
 export function exampleOfMedia(document: OpenApiDocument, media: Media): Example {
   const stated = statedExample(media);
   return stated === undefined ? exampleOf(document, media.schema) : { value: stated.value, isStated: true };
@@ -71,7 +71,7 @@ function filledExample(document: OpenApiDocument, shape: Shape, walk: Walk): Exa
   return invented(INVENTED_BY_FORMAT[schema.format ?? ''] ?? 'string');
 }
 
-/** Required fields, and the optional ones with an example. */
+/** All required fields, and the optional ones with an example. */
 function exampleObject(document: OpenApiDocument, shape: Shape, walk: Walk): Example {
   const required = new Set(shape.schema.required);
   const values = mapValuesOf(shape);
@@ -94,7 +94,7 @@ export function serverUrl(document: OpenApiDocument): string {
   return (/^https?:\/\//.test(url) ? url : DEFAULT_SERVER + url).replace(/\/+$/, '');
 }
 
-/** A command that runs once the `$VARIABLES` in it are set. */
+/** A command that runs as soon as its `$VARIABLES` are set. */
 export function curlOf(document: OpenApiDocument, endpoint: Endpoint): string {
   const { method, path, operation, parameters } = endpoint;
   const lines = [`curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} ${urlOf(document, path, parameters)}`];
@@ -110,7 +110,7 @@ export function curlOf(document: OpenApiDocument, endpoint: Endpoint): string {
   if (type !== undefined && media !== undefined) {
     const { value } = exampleOfMedia(document, media);
     const isText = typeof value === 'string' && !type.includes('json');
-    // Between the tokens of JSON a line break is only layout, so the body may be indented with its command.
+    // Line breaks between JSON tokens have no meaning, so the body can be indented like its command.
     const text = isText ? value : (JSON.stringify(value, null, 2) ?? '').replaceAll('\n', '\n  ');
     lines.push(`-H ${quote([`Content-Type: ${type}`])}`, `-d ${quote([text])}`);
   }
@@ -148,7 +148,7 @@ function exampleOrVariable(document: OpenApiDocument, parameter: Parameter): She
   return isUsable ? String(example.value) : { variable: parameter.name };
 }
 
-/** The first authentication scheme of the document. */
+/** The credentials of the first security requirement. */
 function credentialsOf(
   document: OpenApiDocument,
   security: readonly SecurityRequirement[],
@@ -164,7 +164,7 @@ function credentialsOf(
   });
 }
 
-/** Single quotes keep the shell from expanding the text; double quotes are used only for text with a variable. */
+/** Single quotes keep the shell from expanding the text. Double quotes are used only for text with a variable. */
 function quote(parts: readonly ShellPart[]): string {
   if (parts.every((part) => typeof part === 'string')) {
     const text = parts.join('');

@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only `html` makes it, so an object in the document can never pass for it. */
+/** Markup that is safe to send. It is a class, so that no object of a document can be mistaken for it. */
 export class Html {
   readonly markup: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 export type Content = Html | string | number | false | undefined | readonly Content[];
 
-/** Every interpolated value is escaped, in text and in quoted attributes alike, unless it is itself `Html`. */
+/** Every interpolated value is escaped, in text and in quoted attributes alike, unless it is `Html`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let markup = strings[0] ?? '';
   for (const [index, value] of values.entries()) markup += toMarkup(value) + (strings[index + 1] ?? '');
@@ -21,8 +21,8 @@ export function join(parts: readonly Content[], separator: Content): Content {
 }
 
 /**
- * The part of Markdown that descriptions use: paragraphs, `-` lists, fenced blocks without blank lines, `code` and
- * **strong**. Links stay text, because the page must not lead away from itself.
+ * The part of Markdown that descriptions use: paragraphs, `-` lists, fenced blocks without blank lines, `code` and **strong**.
+ * Links stay text, because the page must not link to other sites.
  */
 export function prose(text: string | undefined): Content {
   if (text === undefined) return undefined;
@@ -33,7 +33,7 @@ export function prose(text: string | undefined): Content {
   return blocks.map(block);
 }
 
-/** One line of description: only the inline marks. */
+/** One line of a description, with inline marks only. */
 export function inlineProse(text: string): Content {
   return text.split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/).map((part, index) => {
     if (index % 2 === 0) return part;
@@ -41,7 +41,7 @@ export function inlineProse(text: string): Content {
   });
 }
 
-/** A block of code under a caption. Long lines scroll, so the block takes the focus: a keyboard can scroll it too. */
+/** A block of code under a caption. Long lines scroll, so the block is focusable: then a keyboard can scroll it, too. */
 export function figure(caption: Content, code: Content): Html {
   return html`<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`;
 }

@@ -1,4 +1,4 @@
-/** The part of OpenAPI 3.1 the reference page reads. Everything it does not name is ignored. */
+/** The part of OpenAPI 3.1 that the reference page reads. All other fields are ignored. */
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly servers?: readonly { readonly url: string }[];
@@ -36,7 +36,7 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, Response | Reference>>;
 }
 
-/** All schemes of one requirement are needed together; a list of requirements is a choice. */
+/** All schemes of one requirement are needed together. A list of requirements is a choice. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 export interface SecurityScheme {
@@ -109,10 +109,10 @@ export interface Schema extends Examples {
   readonly allOf?: readonly Schema[];
 }
 
-/** References to references end here; a document that needs more is a cycle. */
+/** The most references in a row. A document with more has a cycle. */
 const MAX_HOPS = 8;
 
-/** The resolved object; `undefined` when a reference has no target or is circular. */
+/** Undefined if a reference has no target or is circular. */
 export function resolve<T extends object>(document: OpenApiDocument, thing: T | Reference | undefined): T | undefined {
   let current: unknown = thing;
   for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -125,7 +125,7 @@ export function resolve<T extends object>(document: OpenApiDocument, thing: T | 
   return undefined;
 }
 
-/** The name under `components.schemas` that a reference points at, if there is such a schema. */
+/** Undefined if the reference does not lead to a schema under `components.schemas`. */
 export function schemaNameOf(document: OpenApiDocument, reference: string): string | undefined {
   const prefix = '#/components/schemas/';
   if (!reference.startsWith(prefix)) return undefined;
@@ -147,7 +147,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The first example an author stated, in any of the three places OpenAPI allows. */
+/** The author's first example, in any of the three places that OpenAPI allows. */
 export function statedExample(holder: Examples): { readonly value: unknown } | undefined {
   if (holder.example !== undefined) return { value: holder.example };
   if (Array.isArray(holder.examples)) return holder.examples.length > 0 ? { value: holder.examples[0] } : undefined;

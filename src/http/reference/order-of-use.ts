@@ -1,6 +1,6 @@
 /**
- * The order in which a shop meets the endpoints, then a wallet, then a monitor: the reference lists them so. An endpoint
- * that is missing here follows the others of its tag.
+ * The order of the endpoints in the reference: as a shop needs them, then a wallet, then a monitor. An endpoint that is missing
+ * here follows the others of its tag.
  */
 export const ORDER_OF_USE: readonly string[] = [
   'post /v1/merchants',

@@ -7,16 +7,16 @@ import { renderReference } from './render-reference.ts';
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'none'; " +
   "base-uri 'none'; frame-ancestors 'none'";
-/** May be kept, and is asked for again each time: the answer is 304 until another version runs. */
+/** Clients may store the answer but must revalidate it. They get 304 until another version runs. */
 const REVALIDATED = 'no-cache';
 
 /**
- * The contract, for machines and for people. Both are rendered at the first request and kept: rendering takes longer
- * than any other answer, and needs no key.
+ * The OpenAPI document and the reference page. Both are rendered at the first request and kept, because rendering takes longer
+ * than any other answer and needs no key.
  */
 export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
   const route = { schema: { hide: true } };
-  /** With the origin that clients of this gateway see. */
+  /** The document with the public origin of this gateway. */
   const describe = (): OpenApiDocument => {
     const { publicUrl } = deps.config;
     const text = JSON.stringify(app.swagger()).replaceAll(SAMPLE_ORIGIN, publicUrl);

@@ -14,9 +14,9 @@ import {
 } from './openapi-document.ts';
 import { type Field, type Page, renderFields, renderSchema, renderType } from './render-schema.ts';
 
-/** A description @fastify/swagger writes when the author wrote none. */
+/** The description that @fastify/swagger writes if the author wrote none. */
 const FILLER = 'Default Response';
-/** More optional headers than this are folded away: most of them repeat on every operation. */
+/** More optional headers than this are collapsed, because most of them repeat on every operation. */
 const MAX_OPEN_HEADERS = 2;
 
 export function renderOperation(page: Page, endpoint: Endpoint): Html {
@@ -45,7 +45,7 @@ export function methodBadge(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
 
-/** `Api-Key` reads better than the name the document happens to give its scheme. */
+/** The name of the header, such as `Api-Key`, reads better than the name of the scheme in the document. */
 export function schemeLabel(page: Page, name: string): string {
   const scheme = resolve<SecurityScheme>(page.document, page.document.components?.securitySchemes?.[name]);
   return scheme?.name ?? (scheme?.type === 'http' ? 'Authorization' : name);
@@ -186,7 +186,7 @@ function withVariables(command: string): Content {
     .map((part, index) => (index % 2 === 1 ? html`<var>${part}</var>` : part));
 }
 
-/** JSON as `JSON.stringify` lays it out, with keys, strings and other values marked up. */
+/** JSON in the layout of `JSON.stringify`, with keys, strings and other values marked up. */
 function renderJson(value: unknown): Content {
   const text = JSON.stringify(value, null, 2) ?? '';
   return text.split(/("(?:[^"\\]|\\.)*"(?:: )?)/).map((part, index) => {

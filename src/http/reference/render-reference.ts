@@ -8,8 +8,8 @@ import { methodBadge, renderOperation, schemeLabel } from './render-operation.ts
 import { openPage, type Page, renderSharedSchema, schemaName } from './render-schema.ts';
 
 /**
- * The API reference as one page: nothing inline, nothing fetched from elsewhere. It can be read without its script, which
- * adds the search, the copy buttons and the field for an own key. The same document gives the same bytes.
+ * The API reference as one page: nothing inline, nothing from other origins. It can be read without its script, which adds the
+ * search, the copy buttons and the field for the reader's own key. The same document gives the same bytes.
  */
 export function renderReference(document: OpenApiDocument, assets?: PageAssets): string {
   const page = openPage(document);

@@ -3,7 +3,7 @@ import { type Content, type Html, html, join, prose } from './html.ts';
 import { isRecord, type OpenApiDocument, type Schema, schemaNameOf } from './openapi-document.ts';
 import { mapValuesOf, propertiesOf, type Shape, shapeOf, startWalk, stepInto, type Walk } from './schema-shape.ts';
 
-/** Facts about the whole document that rendering a part needs. */
+/** Facts about the whole document that the rendering of a part needs. */
 export interface Page {
   readonly document: OpenApiDocument;
   readonly schemaAnchors: ReadonlyMap<string, string>;
@@ -21,13 +21,13 @@ export interface Field {
   readonly example?: unknown;
 }
 
-/** Levels of fields opened inside an operation; below, a link to the shared schema or nothing. */
+/** Levels of nested fields that an operation shows. Deeper levels are a link to the shared schema, or left out. */
 const MAX_DEPTH = 5;
-/** Schemas opened in one block: far above any body of ours, far below what slows a browser. */
+/** The most schemas opened in one block: far more than any body of this API has, far fewer than would slow a browser. */
 const MAX_OPENED = 200;
-/** A nested object of this size costs less to read than to unfold. */
+/** A nested object with at most this many fields is not collapsed. */
 const SMALL = 4;
-/** A longer list of allowed values is folded away. */
+/** A longer list of allowed values is collapsed. */
 const MANY = 12;
 
 export function openPage(document: OpenApiDocument): Page {
@@ -58,7 +58,7 @@ export function renderSchema(page: Page, schema: Schema | undefined): Content {
   return renderTop(page, shapeOf(page.document, schema), startWalk(MAX_DEPTH, MAX_OPENED));
 }
 
-/** A shared schema where it is defined: one level, because its references are defined a scroll away. */
+/** A shared schema at its definition: only one level, because the schemas that it refers to are on the same page. */
 export function renderSharedSchema(page: Page, name: string): Content {
   const shape = shapeOf(page.document, page.document.components?.schemas?.[name]);
   const known = [...page.schemaAnchors.keys()];
@@ -80,7 +80,7 @@ export function renderType(page: Page, schema: Schema | undefined): Content {
 }
 
 function renderTop(page: Page, shape: Shape, walk: Walk): Content {
-  // The block itself may be one of the names a shared schema stops at, so the first step is taken without asking.
+  // The schema itself may be among the names at which a walk stops, so the first step is taken without a check.
   const inside = { ...walk, names: [...walk.names, ...shape.names] };
   const hasFields = propertiesOf(shape).length > 0;
   const type = hasFields ? [] : [typeOf(page, { ...shape, names: [] }, MAX_DEPTH)];
@@ -129,7 +129,7 @@ function renderField(page: Page, field: Field, walk: Walk, isAlone = false): Htm
 `;
 }
 
-/** The fields inside a field, folded away unless they are few, and the forms it may take. */
+/** The fields inside a field, collapsed unless they are few, and its alternatives. */
 function childrenOf(page: Page, shape: Shape, walk: Walk, name: string, isAlone: boolean): Content {
   const inner = innerObject(page, shape, walk);
   if (inner === undefined) return variantsOf(page, shape, walk);
@@ -156,14 +156,14 @@ function renderVariant(page: Page, schema: Schema, walk: Walk): Content {
   return html`<li><p class="kind">${kind}</p>${about}${childrenOf(page, shape, inside, name, false)}</li>`;
 }
 
-/** True if an alternative has more to show than its type. */
+/** True if an alternative shows more than its type. */
 function isTelling(page: Page, variant: Schema): boolean {
   const shape = shapeOf(page.document, variant);
   const isCompound = propertiesOf(shape).length > 0 || shape.types.includes('array') || shape.variants.length > 0;
   return isCompound || shape.values.length > 1 || shape.schema.description !== undefined;
 }
 
-/** Through arrays and maps to the object they hold. */
+/** The object inside of arrays and maps. */
 function innerObject(page: Page, outer: Shape, start: Walk): { shape: Shape; walk: Walk } | undefined {
   let shape = outer;
   let walk: Walk | undefined = start;
@@ -197,7 +197,7 @@ function plainTypeOf(page: Page, shape: Shape, depth: number): Content {
   return propertiesOf(shape).length > 0 ? 'object' : 'any';
 }
 
-/** Two alternatives that read the same are one to the reader. */
+/** Alternatives that look the same are shown once. */
 function uniqueMarkup(parts: readonly Content[]): readonly Content[] {
   return [...new Map(parts.map((part) => [html`${part}`.markup, part])).values()];
 }
@@ -232,7 +232,7 @@ function range(low: number | undefined, high: number | undefined, unit?: string)
   return high === undefined ? undefined : `at most ${counted(high)}`;
 }
 
-/** The values a field, or each item of a list, is limited to. */
+/** The allowed values of a field, or of each item of a list. */
 function valuesLine(page: Page, shape: Shape): Content {
   const values = shape.types.includes('array') ? shapeOf(page.document, shape.schema.items).values : shape.values;
   if (values.length < 2) return undefined;
@@ -240,7 +240,7 @@ function valuesLine(page: Page, shape: Shape): Content {
   return values.length <= MANY ? list : html`<details><summary>${values.length} values</summary>${list}</details>`;
 }
 
-/** A string is shown bare: quotes around every value of a list are noise. */
+/** A string is shown without quotes, because quotes around every value of a list are noise. */
 function jsonCode(value: unknown): Html {
   return html`<code>${typeof value === 'string' ? value : JSON.stringify(value)}</code>`;
 }

@@ -45,7 +45,7 @@ const display: Schema = {
   },
 };
 
-/** A document as @fastify/swagger makes it: four operations, shared schemas, one of each form a schema takes. */
+/** A document as @fastify/swagger makes it: four operations, shared schemas, and every form that a schema can have. */
 export const sampleDocument: OpenApiDocument = {
   info: {
     title: 'Till',

@@ -1,21 +1,21 @@
 import { isRecord, lookUp, type OpenApiDocument, type Schema, schemaNameOf } from './openapi-document.ts';
 
-/** A schema as a reader thinks of it: references followed, `allOf` merged, null and closed lists of values set apart. */
+/** A schema as a reader sees it: references resolved, `allOf` merged, null and enumerated values separated. */
 export interface Shape {
   readonly schema: Schema;
-  /** Names of the shared schemas met on the way, outermost first: one to link to, all of them to notice a cycle. */
+  /** Names of the shared schemas on the way, outermost first. The first is linked; all of them serve to detect a cycle. */
   readonly names: readonly string[];
   readonly types: readonly string[];
   readonly isNullable: boolean;
-  /** The only values allowed; empty when any value of the type is. */
+  /** The only allowed values. Empty if every value of the type is allowed. */
   readonly values: readonly unknown[];
-  /** Alternatives that are more than values; empty when there is one form. */
+  /** Alternatives other than plain values. Empty if there is only one form. */
   readonly variants: readonly Schema[];
 }
 
 const NOTHING: Shape = { schema: {}, names: [], types: [], isNullable: false, values: [], variants: [] };
 
-/** `followed` holds the references behind us: a schema defined as itself has no shape. */
+/** `followed` has the references so far: a schema that is defined as itself has no shape. */
 export function shapeOf(document: OpenApiDocument, schema: unknown, followed: readonly string[] = []): Shape {
   if (!isRecord(schema)) return NOTHING;
   const stated: Schema = schema;
@@ -54,8 +54,8 @@ export function shapeOf(document: OpenApiDocument, schema: unknown, followed: re
 }
 
 /**
- * A way down through nested schemas. It ends at a cycle, at a depth, and when its budget is spent, so that a document of
- * a few lines can never become a page of millions.
+ * A way down through nested schemas. It ends at a cycle, at a depth, and when its budget is spent, so that a short document can
+ * never become a page of millions of lines.
  */
 export interface Walk {
   readonly depth: number;
@@ -78,7 +78,7 @@ export function propertiesOf(shape: Shape): readonly (readonly [string, Schema])
   return isRecord(shape.schema.properties) ? Object.entries(shape.schema.properties) : [];
 }
 
-/** The value schema of an object that is a map and not a record of known fields. */
+/** The schema of the values, if the object is a map without known fields. */
 export function mapValuesOf(shape: Shape): Schema | undefined {
   const { additionalProperties } = shape.schema;
   return isRecord(additionalProperties) && propertiesOf(shape).length === 0 ? additionalProperties : undefined;
@@ -109,7 +109,7 @@ function shapeOfOptions(
   };
 }
 
-/** "At least one of these fields", written as alternatives of an object whose fields are all known: not a form of its own. */
+/** True for alternatives that only require fields of an object with known fields. They are rules, not forms. */
 function isRule(stated: Schema, option: unknown): boolean {
   const rules = ['required', 'not', 'description'];
   return isRecord(stated.properties) && isRecord(option) && Object.keys(option).every((key) => rules.includes(key));
@@ -122,11 +122,11 @@ function merge(parts: readonly Shape[]): Shape {
       ...withoutUndefined(part.schema),
       properties: { ...whole.schema.properties, ...part.schema.properties },
       required: [...(whole.schema.required ?? []), ...(part.schema.required ?? [])],
-      // An example of one part shows half of the whole.
+      // The example of one part would show only half of the whole.
       example: part.schema.example,
       examples: part.schema.examples,
     },
-    // The whole is none of its parts, so it links to none of them.
+    // The merged schema is none of its parts, so it links to none of them.
     names: [],
     types: whole.types.length > 0 ? whole.types : part.types,
     isNullable: whole.isNullable && part.isNullable,
@@ -135,7 +135,7 @@ function merge(parts: readonly Shape[]): Shape {
   }));
 }
 
-/** Text at the use of a schema wins over text at its definition. */
+/** Text where a schema is used wins over text at its definition. */
 function annotate(target: Schema, user: Schema): Schema {
   const { description, deprecated, default: standard, example, examples } = user;
   const hasExample = example !== undefined || examples !== undefined;

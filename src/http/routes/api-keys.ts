@@ -16,16 +16,16 @@ import { isPlausibleId } from '../entry/plausible-id.ts';
 import { Cursor, deletedBody, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
 import { ApiKeyBody, ApiKeyField, ApiKeyWithSecret, viewApiKey } from '../views/api-key.ts';
 
-/** People alone manage keys: a stolen key must not make its own successor. */
+/** Only people manage keys: a stolen key must not create its own successor. */
 const READ = { scheme: 'person', scope: 'keys:read' } as const;
 const WRITE = { scheme: 'person', scope: 'keys:write', needsPasskey: true } as const;
 const DAY_S = 86_400;
 const LIMIT = 100;
 const MAX_LIMIT = 500;
-/** In force, for each mode. */
+/** The most keys in force, per mode. */
 const KEY_QUOTA: Quota = { ofPartner: 100, ofMerchant: 20, ofMerchants: 5_000 };
 
-/** The API keys of a partner. A person gives a key no right that the person does not have. */
+/** A person cannot give a key a right that the person does not have. */
 export async function apiKeyRoutes(app: App, deps: HttpDeps): Promise<void> {
   const now = () => new Date(deps.world.clock.nowMs());
   const viewIssued = ({ key, secret }: IssuedKey) => ({ ...viewApiKey(key, now()), secret });
@@ -101,7 +101,7 @@ function keyBefore({ cursorKeys }: HttpDeps, question: string, cursor: string | 
   throw new ApiError('invalid_params', 'The cursor is not one of ours for this list: use nextCursor.');
 }
 
-/** The keys that a person sees: those of the partner in the mode, and of a merchant's people those for it alone. */
+/** The keys of the partner in the mode. People of a merchant see only keys for that merchant alone. */
 export async function listSeenKeys(db: Reader, request: FastifyRequest): Promise<ApiKey[]> {
   const keys = await listApiKeys(db, ownerOf(request));
   return keys.filter((key) => isSeenBy(request, key));
@@ -122,12 +122,12 @@ function keyRequest(request: FastifyRequest) {
   return { keyId, actor: actorOf(request) };
 }
 
-/** True if each of these is allowed. A list that is missing stands for all of them. */
+/** True if all wanted values are allowed. Null stands for all values. */
 function isWithin<T>(wanted: readonly T[] | null, allowed: readonly T[] | null): boolean {
   return allowed === null || (wanted?.every((each) => allowed.includes(each)) ?? false);
 }
 
-/** A key that could do more than the person would be a way around the role. */
+/** A key with more rights than the person would be a way around the role. */
 function checkWithinOwn(request: FastifyRequest, wish: Pick<ApiKey, 'scopes' | 'merchantIds'>): void {
   const { scopes: own, merchantIds } = callerRights(request);
   const lacking = (wish.scopes ?? SCOPES).filter((scope) => !isWithin([scope], own));
@@ -148,7 +148,7 @@ function checkAddresses(addresses: readonly string[] | null): void {
   if (issues.length > 0) throw validationError(issues);
 }
 
-/** The end that was asked for, which must not be later than the operator allows. */
+/** The requested expiry, which must not be later than the operator allows. */
 function endOf(deps: HttpDeps, wanted: string | null | undefined): Date | null {
   const latest = defaultKeyEnd(deps);
   if (wanted === undefined) return latest;

@@ -13,7 +13,6 @@ import { Cursor, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts'
 const READ = { scheme: 'person', scope: 'audit:read' } as const;
 const LIMIT = 50;
 
-/** The changes that people and keys have made. */
 export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/audit-log', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { actor, action, subject, cursor, limit = LIMIT } = request.query;
@@ -35,7 +34,7 @@ export async function auditLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   });
 }
 
-/** An entry belongs to the partner whose key or person made the change. People of the operator see all of them. */
+/** An entry belongs to the partner whose key or person made the change. People of the operator see all entries. */
 function placeOf(request: FastifyRequest) {
   const { partnerId } = callerRights(request);
   const { merchantId } = sessionOf(request).person;
@@ -48,7 +47,6 @@ function openBefore(deps: HttpDeps, query: string, cursor: string): string {
   return id;
 }
 
-/** Names of people and labels of keys, by actor. */
 async function namesOf(db: Reader, entries: readonly StoredAuditEntry[]): Promise<ReadonlyMap<string, string>> {
   const idsOf = (kind: string) =>
     entries.flatMap(({ actor }) => (actor.startsWith(`${kind}:`) ? [actor.slice(kind.length + 1)] : []));

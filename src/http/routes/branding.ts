@@ -10,11 +10,10 @@ import { nullable, pictureField } from '../schemas.ts';
 import { BrandBody, viewBrand } from '../views/brand.ts';
 import { MerchantParams } from './merchants.ts';
 
-/** Cashiers, who see payments alone, read it as well: the point of sale shows it. */
+/** Cashiers may read only payments, and the point of sale shows the branding. So reading it needs no more than that right. */
 const READ = { scheme: 'partner', scope: 'payments:read', merchant: 'path' } as const;
 const WRITE = { scheme: 'partner', scope: 'merchants:write', merchant: 'path' } as const;
 
-/** The look of a merchant on the pages that its payers see. */
 export async function brandingRoutes(app: App, deps: HttpDeps): Promise<void> {
   const view = (brand: Brand) => viewBrand(deps.config, brand);
 
@@ -55,7 +54,7 @@ async function readChanges({ logo, accentColor, poweredBy }: Static<(typeof PATC
   return changes;
 }
 
-/** A colour that is visible in both themes. Problems are added to the issues. */
+/** Null or a colour that is visible in both themes. Problems are added to `issues`. */
 function readAccent(text: string | null, issues: Issue[]): string | null {
   const colour = text === null ? null : parseColour(text);
   const problem = colour === null ? undefined : accentProblem(colour);

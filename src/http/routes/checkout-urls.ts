@@ -7,11 +7,10 @@ interface CheckoutCheck {
   readonly mode: Mode;
   /** True if the schema found no problem in the field. */
   readonly hasForm: (field: string) => boolean;
-  /** Problems are added here. */
   readonly issues: Issue[];
 }
 
-/** The return URLs of the checkout: both or none. */
+/** The return URLs of the checkout. A payment has both or none. */
 export function parseCheckoutUrls(
   checkout: { readonly successUrl: string; readonly errorUrl: string } | null,
   { mode, hasForm, issues }: CheckoutCheck,
@@ -26,7 +25,7 @@ export function parseCheckoutUrls(
 }
 
 function isAllowed(text: string, mode: Mode): boolean {
-  // The parser forgives white space and control characters around and inside a URL; a browser would too.
+  // URL parsers, also those of browsers, ignore white space and control characters around and inside a URL.
   if (/[\s\p{Cc}\p{Cs}]/u.test(text)) return false;
   const url = URL.parse(text);
   if (url === null || url.username !== '' || url.password !== '') return false;

@@ -20,9 +20,9 @@ import { EventBody } from '../views/event.ts';
 
 const READ = { scheme: 'partner', scope: 'events:read' } as const;
 
-/** The events of a partner, in the order in which they were committed. */
+/** In the order in which the events were committed. */
 export async function eventRoutes(app: App, deps: HttpDeps): Promise<void> {
-  // The serialisers made from schemas support no choice between objects.
+  // The serialisers made from schemas do not support alternatives of objects.
   const serializerCompiler = () => JSON.stringify;
   const reader = createFeedReader(deps);
 
@@ -83,7 +83,7 @@ function viewOf(
 
 type EventsRequest = FastifyRequest<{ Querystring: { after?: string; before?: string } }>;
 
-/** A page of the past, the newest event first. */
+/** A page of past events, newest first. */
 async function readBack(deps: HttpDeps, request: EventsRequest, view: FeedView & { readonly limit: number }) {
   const { after, before = LATEST } = request.query;
   if (after !== undefined) throw new ApiError('invalid_params', 'Send either after or before, not both.');
@@ -96,17 +96,16 @@ async function readBack(deps: HttpDeps, request: EventsRequest, view: FeedView &
   };
 }
 
-/** A cursor belongs to the partner and the mode. Filters may change from one request to the next. */
+/** A cursor is bound to the partner and the mode. Filters may change between requests. */
 function cursorQuery(request: FastifyRequest): string {
   const { partnerId, mode } = ownerOf(request);
   return JSON.stringify(['events', partnerId, mode]);
 }
 
-/** The position that the request continues from. */
 async function startOf(deps: HttpDeps, reader: FeedReader, request: EventsRequest): Promise<number> {
   const { after } = request.query;
   if (after === undefined) return 0;
-  // The position of the newest event of all partners would show when others have events.
+  // The position among the partner's own events: the newest position of all partners would show when others have events.
   if (after === LATEST) return lastPositionOf(deps.db.sql, ownerOf(request));
   const last = await reader.last();
   const start = openPosition(deps, request, after);

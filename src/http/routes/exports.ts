@@ -21,7 +21,7 @@ import { PaymentStatusField } from '../views/payment.ts';
 
 const READ = { scheme: 'partner', scope: 'payments:read' } as const;
 
-/** Files with all payments that match. They are written while they are sent, so their size does not matter. */
+/** Files with all matching payments. They are streamed while they are read, so their size is not limited by memory. */
 export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
   const preValidation = splitCommas(['status', 'token_symbol', 'network']);
   app.get(
@@ -35,16 +35,16 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
       try {
         const nowMs = deps.world.clock.nowMs();
         const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));
-        // Payments that are created from now on would move the end of the file away.
+        // Without this bound, payments that are created meanwhile would keep extending the file.
         const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
         const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: ASSETS });
-        // The first page is read before the headers are sent, so that an error of it still has its own status.
+        // The first page is read before the headers are sent, so that its error still gets its own status.
         const first = await pages.next();
         const day = new Date(nowMs).toISOString().slice(0, 10);
         reply.header('Content-Disposition', `attachment; filename="${content}-${day}.${format}"`);
         reply.type(TYPES[format]);
         const file = Readable.from(written(first, pages, reads), { objectMode: false, highWaterMark: 1 });
-        // A client that left before the file was begun: nothing of `written` runs then.
+        // If the client leaves before the file is begun, nothing in `written` runs.
         file.once('close', () => reads.end());
         return reply.send(file);
       } catch (error) {
@@ -71,12 +71,12 @@ function asked(query: ExportedQuery): Omit<FilterRequest, 'partnerId' | 'mode' |
 
 const FIRST_PAGE = 1_000;
 const SMALLEST_PAGE = 50;
-/** PostgreSQL needs 13 µs for each line of a page of this size, and 16 µs for one of 8,000. */
+/** PostgreSQL needs 13 µs per line for pages of this size, and 16 µs for pages of 8,000. */
 const LARGEST_PAGE = 2_000;
-/** Short enough that lists of others do not wait for long. */
+/** The target time of a page. It is short, so that lists of others do not wait for long. */
 const PAGE_MS = 150;
 
-/** The size of a page follows from the time that the one before took. While a page is sent, the next one is read. */
+/** The size of a page follows from the time of the previous one. While a page is sent, the next one is read. */
 async function* exportPages(
   { world }: HttpDeps,
   reads: ExportReads,
@@ -106,7 +106,7 @@ async function* exportPages(
   for (let reading: Promise<ReadPage> | undefined = read(); reading !== undefined; ) {
     const { texts, nextAfterId }: ReadPage = await reading;
     reading = nextAfterId === undefined ? undefined : read(nextAfterId);
-    // A client that leaves does not wait for the next page, nor for its failure.
+    // If the client leaves, nobody awaits the next page, so its failure must not become an unhandled rejection.
     reading?.catch(() => {});
     if (head !== '') yield head;
     head = '';
@@ -120,7 +120,7 @@ interface ReadPage {
   readonly nextAfterId: string | undefined;
 }
 
-/** Ends the reads with the last page, or when the client has left. A failure breaks the answer off, without an end. */
+/** Ends the reads after the last page, or when the client leaves. A failure aborts the answer, so the client notices it. */
 async function* written(first: IteratorResult<string>, rest: AsyncGenerator<string>, reads: ExportReads) {
   try {
     if (first.done !== true) yield first.value;

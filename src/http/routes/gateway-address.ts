@@ -8,7 +8,7 @@ import { findPayable, GATEWAY_ACCESS, walletOf } from '../entry/gateway-caller.t
 import { DepositBody, viewDeposit } from '../views/deposit.ts';
 import { PaymentParams } from './payments.ts';
 
-/** The route of payers who send money from any wallet or exchange. */
+/** The route for payers who send money from any wallet or exchange. */
 export function addressRoutes(app: App, deps: HttpDeps): void {
   app.post(
     '/payment/:id/address',

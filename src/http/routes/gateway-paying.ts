@@ -20,7 +20,6 @@ import { PayerInfoBody, viewForPayer } from '../views/payer-info.ts';
 import { StatusBody, viewStatus } from '../views/payment.ts';
 import { PaymentParams, paymentNotFound } from './payments.ts';
 
-/** The routes of a paying wallet: options, fetch, confirm. */
 export function payingRoutes(app: App, deps: HttpDeps): void {
   // A path that cannot name a payment is refused before the body is read.
   const preValidation = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
@@ -45,7 +44,7 @@ export function payingRoutes(app: App, deps: HttpDeps): void {
       const accounts = readPayerAccounts(new Set(served), request.body.accounts);
       const isInfoAsked = request.query.includePaymentInfo === true;
       const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
-      // Without the info in the answer there is no other way to learn it.
+      // The info in the answer shows the expiry. Without the info, only this error does.
       if (status === 'expired' && !isInfoAsked) throw paymentExpired();
       const isPayable = status === 'requires_action';
       if (isPayable) deps.surveyLimit.take(request, reply, accounts.length);
@@ -107,7 +106,7 @@ interface Confirming {
   readonly reply: FastifyReply;
 }
 
-/** The payment after the look for a transaction in coin, and after the hold that the request asks for. */
+/** Looks for a transaction in coin first, then holds the answer if the request asks for that. */
 async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought }: Confirmed): Promise<PaymentGlance> {
   const glance = () => findPayable(deps, deps.glanceAtPayment, confirming.request);
   if (sought === undefined) return held(deps, { ...confirming, payment, find: glance });
@@ -116,10 +115,7 @@ async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought 
   return held(deps, { ...confirming, payment: seen, find: glance });
 }
 
-/**
- * Holds the answer while nothing changes. The confirmation is stored by then, so a request that cannot be held is
- * answered at once.
- */
+/** Holds the answer while nothing changes. The confirmation is stored, so if holding is refused, the answer is sent at once. */
 async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<PaymentGlance> {
   const { payment } = input;
   try {
@@ -130,13 +126,12 @@ async function held(deps: HttpDeps, input: Omit<HeldRequest, 'since'>): Promise<
   }
 }
 
-/** A transaction in coin reaches the endpoints within seconds of being sent, or with its block. */
+/** The endpoints show a transaction in coin within seconds of its broadcast, or with its block. */
 const SEEK_MS = 10_000;
 const SEEK_EVERY_MS = 1_000;
 
 const TAGS = ['Gateway'];
 const COMMON = ['payment_not_found'] as const;
-/** Errors of the routes that take an option. */
 const CHOSEN = ['invalid_state', 'payment_expired', 'quote_expired', 'sanctioned_user', 'executor_not_found'] as const;
 
 const OptionId = Type.String({ minLength: 1, description: 'The `id` of an option of this payment.' });

@@ -10,7 +10,6 @@ import { EmailAddress, MailLanguage } from '../schemas.ts';
 import { viewWithTransaction } from '../views/payer-info.ts';
 import { PaymentParams } from './payments.ts';
 
-/** A receipt for a payer who asks for one. */
 export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
   app.post(
     '/payment/:id/receipt-email',
@@ -24,7 +23,7 @@ export function gatewayReceiptRoutes(app: App, deps: HttpDeps): void {
       const { leadsToReceipt } = await findShownById(deps.db.sql, payment, deps.world.clock.nowMs());
       if (!leadsToReceipt) throw new ApiError('invalid_state', BY_MERCHANT);
       const { email: recipient, language = 'en' } = request.body;
-      // The server of a partner asks for many payers at one address.
+      // The limit is per address only for apps: a partner's server requests receipts for many payers from one address.
       const asked = request.caller?.via === 'app' ? [addressGroup(request.ip)] : [];
       deps.mailedReceipts.check(asked);
       const { merchant, transaction } = await viewWithTransaction(deps, payment);

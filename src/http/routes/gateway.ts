@@ -13,7 +13,7 @@ import { gatewayReceiptRoutes } from './gateway-receipts.ts';
 import { signingRoutes } from './gateway-refunds.ts';
 import { PaymentParams } from './payments.ts';
 
-/** The routes of wallets and the checkout: the unguessable payment id is their capability. */
+/** The routes for wallets and the checkout. The unguessable payment id is their capability. */
 export async function gatewayRoutes(app: App, deps: HttpDeps): Promise<void> {
   await app.register(cors, PREFLIGHT);
 

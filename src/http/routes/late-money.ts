@@ -14,7 +14,7 @@ import { several, splitCommas } from '../entry/payment-query.ts';
 import { Cursor, limitOf, NextCursor, namedEnum } from '../schemas.ts';
 import { LateMoneyBody, viewLateMoney } from '../views/late-money.ts';
 
-/** Returns name an account, so the rarer right is that of destinations. The handler checks `refunds:write` as well. */
+/** A return names an account, so it needs the right to change destinations. The handler checks `refunds:write` as well. */
 const WRITE = {
   scheme: 'partner',
   merchant: 'header',

@@ -13,11 +13,10 @@ import { callerRights } from '../entry/caller.ts';
 import { nullable, Timestamp } from '../schemas.ts';
 import { NetworkBody, viewNetwork } from '../views/network-state.ts';
 
-/** Operators act by commands alone: these routes only read. */
+/** Operators act only by commands, so these routes only read. */
 const READ = { scheme: 'person', scope: 'operator:read' } as const;
 const CONFIG = { access: READ, priority: 'spare' } as const;
 
-/** The state of the gateway, for people of the operator. */
 export async function operatorRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/operator/partners', { schema: PARTNERS, config: CONFIG }, async (request, reply) => {
     const partners = await deps.lists.read(callerRights(request).id, reply, listPartners);

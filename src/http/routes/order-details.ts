@@ -29,7 +29,6 @@ const LineItem = Type.Object(
   { title: 'NewLineItem' },
 );
 
-/** The details of an order: description, metadata, line items. */
 export const OrderDetails = {
   description: Type.Optional(nullable(textOf(500, 'A description of the order. Shown to the payer.'))),
   metadata: Type.Optional(
@@ -60,11 +59,10 @@ type OrderBody = { readonly [Name in keyof typeof OrderDetails]?: Static<(typeof
 interface DetailsCheck {
   /** True if the schema found no problem in the field. */
   readonly hasForm: (field: string) => boolean;
-  /** Problems are added here. */
   readonly issues: Issue[];
 }
 
-/** The details of an order. Null when it has none. */
+/** Null if the order has no details. */
 export function readDetails(
   { description, metadata, lineItems }: OrderBody,
   { hasForm, issues }: DetailsCheck,
@@ -78,7 +76,7 @@ export function readDetails(
   return Object.keys(details).length === 0 ? null : details;
 
   function readLineItem(item: Static<typeof LineItem>, field: string): StoredLineItem[] {
-    // The schema has named the problem already. The item may be null.
+    // The schema has reported the problem already, and the item may be null.
     if (!hasForm(field)) return [];
     const { name, quantity, amount } = item;
     const unit = amount && hasForm(`${field}.amount.unit`) ? parseUnit(amount.unit) : undefined;

@@ -5,11 +5,11 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '../..
 const bytes = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$', 'x-rule': 'must be base64url' });
 
-/** WebAuthn defines the answers of browsers, which may gain fields. */
+/** WebAuthn defines the answers of browsers, and they may gain fields. */
 const OPEN = { additionalProperties: true } as const;
 const Extensions = Type.Object({}, { title: 'PasskeyExtensions', ...OPEN, description: 'Not read.' });
 
-/** The options of the browser's call, as WebAuthn defines their JSON. */
+/** The options of the browser call, in the JSON of WebAuthn. */
 export const PasskeyOptions = Type.Unsafe<object>({
   type: 'object',
   additionalProperties: true,

@@ -12,7 +12,6 @@ import { CreatedAnswer } from './passkey-schemas.ts';
 
 const SELF = { scheme: 'person', scope: 'self' } as const;
 
-/** The passkeys of the person who is signed in. */
 export async function passkeyRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/passkeys', { schema: LIST, config: { access: SELF } }, async (request) => ({
     passkeys: (await listPasskeys(deps.db.sql, sessionOf(request).personId)).map(viewPasskey),
@@ -24,7 +23,7 @@ export async function passkeyRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const session = sessionOf(request);
       const { label, passkey: response } = request.body;
-      // The first passkey needs no other, but the one-time link that the person came by must have just been used.
+      // The first passkey needs no other passkey, but the person must have just used a one-time link.
       const isFirst = (await listPasskeys(deps.db.sql, session.personId)).length === 0;
       if (isFirst && !isVerified(session, unshifted(deps.world.clock).nowMs())) throw needsLink();
       checkPasskey(request, deps);

@@ -21,7 +21,6 @@ const READ = { scheme: 'partner', merchant: 'header', scope: 'links:read' } as c
 const WRITE = { scheme: 'partner', merchant: 'header', scope: 'links:write' } as const;
 const LIMIT = 50;
 
-/** The payment links of a merchant. */
 export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void> {
   const config = {
     access: WRITE,
@@ -127,12 +126,12 @@ type NewLinkBody = Static<(typeof CREATE)['body']>;
 
 interface ReadPrice {
   readonly unit: Unit;
-  /** The smallest amount of a payment, and its field. */
+  /** The smallest possible amount of a payment. `field` is the field that has it. */
   readonly least: bigint;
   readonly field: string;
 }
 
-/** A fixed amount, or two bounds of one unit. */
+/** A fixed amount, or two bounds in one unit. */
 function readPrice({ amount, minimum, maximum }: NewLinkBody, issues: Issue[]): ReadPrice | undefined {
   const least = amount ?? minimum;
   const isOne =
@@ -154,7 +153,7 @@ function readPrice({ amount, minimum, maximum }: NewLinkBody, issues: Issue[]): 
   return unit.ok ? { unit: unit.value, least: BigInt(least.value), field } : undefined;
 }
 
-/** Milliseconds up to the year 9999: what a timestamp of the database and of the API can show. */
+/** The database and the API can show timestamps up to the year 9999. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 function readExpiry({ world }: HttpDeps, seconds: number | null | undefined, issues: Issue[]): Date | undefined {
@@ -171,7 +170,7 @@ async function refuseCoinOf({ db }: HttpDeps, linkId: string): Promise<void> {
   if (unit?.ok) refuseCoin(unit.value);
 }
 
-/** Coin is sent by the payer, and cannot be refused when the last piece is gone. */
+/** Payers send coin by themselves, so such a payment cannot be refused when the last piece is sold. */
 function refuseCoin({ token }: Unit): void {
   if (token === undefined || findAsset(token.asset)?.pay?.method !== 'native') return;
   throw validationError([{ field: 'stock', message: 'must be null for a price in coin, which cannot be refused' }]);

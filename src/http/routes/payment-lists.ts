@@ -25,10 +25,10 @@ import { MerchantParams } from './merchants.ts';
 const READ = { scheme: 'partner', scope: 'payments:read' } as const;
 const LEGACY = { scheme: 'legacy', scope: 'payments:read', merchant: 'path', takesDeleted: true } as const;
 
-/** Numbers in these answers are exact; the serialisers made from schemas support only floating-point ones. */
+/** Numbers in these answers are exact. The serialisers made from schemas support only floating-point numbers. */
 const serializerCompiler = () => JSON.stringify;
 
-/** Payments with filters, pages and sums: of one merchant, of all of a partner, and in the shape of old. */
+/** Payments with filters, pages and totals: of one merchant, of all merchants of a partner, and in the deprecated shape. */
 export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void> {
   const preValidation = splitCommas(['status', 'token_symbol', 'asset', 'network']);
 
@@ -126,14 +126,14 @@ function askedOfOld(query: Static<typeof OldListQuery>): Asked {
   };
 }
 
-/** RFC 9745 and RFC 8288: the date of the deprecation, and the link to the successor. */
+/** RFC 9745 and RFC 8288: the date of the deprecation, and a link to the successor. */
 function announceSuccessor(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   reply.header('Deprecation', `@${DEPRECATED_AT_MS / 1000}`);
   reply.header('Link', '</v1/merchants/payments>; rel="successor-version"');
   done();
 }
 
-/** The first version of the API that does without it. */
+/** The first version of the API without this route. */
 const DEPRECATED_AT_MS = Date.UTC(2026, 1, 18);
 
 const TAGS = ['Payments'];

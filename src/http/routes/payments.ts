@@ -40,7 +40,7 @@ const CANCEL_CONFIG = { access: WRITE, priority: 'money', errors: ['payment_not_
 const DEFAULT_LIFETIME_S = 300;
 const MAX_LIFETIME_S = 30 * 24 * 3600;
 
-/** A merchant's payments. The singular paths are aliases that shipped point-of-sale software calls. */
+/** A merchant's payments. The singular paths are aliases for point-of-sale software that is already shipped. */
 export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
   for (const url of ['/v1/payments', '/v1/merchant/payment']) {
     const schema = { ...CREATE, ...aliasOf(url, '/v1/payments', CREATE.operationId) };
@@ -50,7 +50,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       idempotency: 'accepted',
       errors: ['idempotency_conflict', 'not_sandbox_api_key'],
     } as const;
-    // The schema's errors are collected with ours, so that one answer names all of them.
+    // The schema's errors are merged with ours, so that one answer names all of them.
     app.post(url, { schema, config, attachValidation: true }, async (request, reply) => {
       const { order, refusal } = readOrder(deps, request, request.body);
       const created = refusal === undefined ? await deps.createPayment(order) : await findCreated(deps, order);
@@ -86,7 +86,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
       const payment = await findOwnPayment(deps.readPayment, request);
       const isPaid = payment.status === 'succeeded';
       const now = new Date(deps.world.clock.nowMs());
-      // Read each time: a payment stays as it is from its end on, and may yet be settled or refunded.
+      // Read each time, because settlements, refunds and late money change after the payment has ended.
       const [details, settlement, item, refunds, refundable, lateMoney] = await Promise.all([
         findPaymentDetails(deps.db.sql, payment.id),
         isPaid ? findPaymentSettlement(deps.db.sql, payment.id) : undefined,
@@ -115,7 +115,7 @@ export async function paymentRoutes(app: App, deps: HttpDeps): Promise<void> {
   );
 }
 
-/** The payment in the path, if it is this merchant's. */
+/** The payment in the path, if it belongs to the merchant. */
 export function findOwnPayment<Row extends PaymentGlance>(
   read: PaymentReader<Row>,
   request: FastifyRequest<{ Params: { id: string } }>,
@@ -136,11 +136,11 @@ type OrderBody = Static<(typeof CREATE)['body']>;
 
 interface ReadOrder {
   readonly order: PaymentOrder;
-  /** The order was acceptable once, and may have been accepted under its Idempotency-Key. It is not acceptable now. */
+  /** Set if the order is not acceptable now. It may have been accepted earlier under its Idempotency-Key. */
   readonly refusal: ApiError | undefined;
 }
 
-/** Reads the body as an order, or names every field that is wrong. */
+/** Throws one error that names every wrong field. */
 function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): ReadOrder {
   const nowMs = deps.world.clock.nowMs();
   const key = callerRights(request);
@@ -191,7 +191,7 @@ function refusalOf(check: () => void): ApiError | undefined {
   }
 }
 
-/** The schema's errors, if the other fields of the body can still be checked. */
+/** The schema's errors, if the other fields of the body can still be checked. Otherwise throws them. */
 function formIssues({ validationError: error }: FastifyRequest): Issue[] {
   if (error === undefined) return [];
   const issues = issuesOf(error.validation, 'body');
@@ -200,8 +200,8 @@ function formIssues({ validationError: error }: FastifyRequest): Issue[] {
 }
 
 /**
- * The default expiry is not part of the request's meaning: a retry a second later means the same. An order without
- * details has the meaning it had before there were any, so that retries across an upgrade find their payment.
+ * The default expiry is not part of the meaning, so that a retry one second later means the same. An order without details has
+ * the same meaning as before details existed, so that retries across an upgrade find their payment.
  */
 function meaningOf(
   { amount, referenceId, checkout, expiresAt }: OrderBody,

@@ -12,7 +12,7 @@ import { AmountBody, viewToken } from '../views/amount.ts';
 const READ = { scheme: 'partner', scope: 'payments:read', merchant: 'header', mayOmitMerchant: true } as const;
 const LIMIT = 20;
 
-/** Net amounts that were held for merchants without a destination, and their way to the merchant. */
+/** Net amounts that were held for merchants without a destination, and their payouts. */
 export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/payouts',
@@ -31,7 +31,7 @@ export async function payoutRoutes(app: App, deps: HttpDeps): Promise<void> {
       }
       return deps.lists.read(callerRights(request).id, reply, async (db) => {
         const found = await listPayouts(db, { of, states, beforeId, limit: limit + 1 });
-        // The rows of a payment stay together, so that no page cuts them apart.
+        // All rows of a payment are on the same page.
         const ids = [...new Set(found.map(({ paymentId }) => paymentId))];
         const shown = new Set(ids.slice(0, limit));
         const page = found.filter(({ paymentId }) => shown.has(paymentId));

@@ -28,7 +28,6 @@ const LIMIT = 100;
 const MAX_LIMIT = 500;
 const MAX_PEOPLE = { operator: 500, partner: 1_000, merchant: 200 } as const;
 
-/** The people of the operator, a partner or a merchant. */
 export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/people', { schema: LIST, config: { access: READ } }, async (request, reply) => {
     const { cursor, limit = LIMIT } = request.query;
@@ -109,7 +108,7 @@ function placeIn({ cursorKeys }: HttpDeps, question: string, cursor: string | un
   return { ofMerchant: kind === OF_MERCHANT, id };
 }
 
-/** The people that the caller sees. A partner sees the people of its merchants, in the mode of the request. */
+/** A partner also sees the people of its merchants, in the mode of the request. */
 function peopleSeen(request: FastifyRequest): PeopleQuery {
   const { person } = sessionOf(request);
   const { partnerId, mode } = callerRights(request);
@@ -117,7 +116,6 @@ function peopleSeen(request: FastifyRequest): PeopleQuery {
   return partnerId === '' ? { belongsTo: 'operator' } : { belongsTo: 'partner', partnerId, mode };
 }
 
-/** True for the people that the caller sees. */
 export function isSeenBy(request: FastifyRequest): (person: Person) => boolean {
   const seen = peopleSeen(request);
   return (person) => {
@@ -133,7 +131,7 @@ function personRequest(request: FastifyRequest) {
   return { personId, actor: actorOf(request), isSeen: isSeenBy(request) };
 }
 
-/** Whom a new person belongs to: the caller's own place, or a merchant of the caller's partner. */
+/** The owner of a new person: the caller's own, or a merchant of the caller's partner. */
 async function placeFor(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -162,7 +160,7 @@ async function placeFor(
   return { belongsTo: 'merchant', partnerId, merchantId, mode };
 }
 
-/** Units in canonical spelling, each once. */
+/** Returns the limits with their units in canonical spelling. */
 function checkLimits(limits: readonly RefundLimit[] | null): readonly RefundLimit[] | null {
   if (limits === null) return null;
   const issues = limits.flatMap(({ unit }, index) => {
@@ -181,7 +179,7 @@ function viewLink({ config }: HttpDeps, { link, expiresAt, isMailed }: Relinked)
   return { url, expiresAt: expiresAt.toISOString(), isMailed };
 }
 
-/** Undefined without a server for mail. */
+/** Undefined if no mail server is configured. */
 function linkMail({ config, secrets }: HttpDeps, language: Language = 'en'): LinkMail | undefined {
   return config.smtp === undefined ? undefined : { publicUrl: config.publicUrl, language, secrets };
 }

@@ -6,7 +6,6 @@ import { signedReceipt } from '../receipts/signed-receipt.ts';
 import { enumOf } from '../schemas.ts';
 import { findOwnPayment, PaymentParams, READ } from './payments.ts';
 
-/** Receipts of payments, and the keys that sign them. */
 export async function receiptRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/payments/:id/receipt',

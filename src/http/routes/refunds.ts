@@ -113,7 +113,7 @@ function nowOf({ world }: HttpDeps): Date {
 
 type Wish = Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'>;
 
-/** Reads the body, or names every field that is wrong. */
+/** Throws one error that names every wrong field. */
 function readWish({ amount, destination, reason }: Static<typeof RefundWish>): Wish {
   const issues: Issue[] = [];
   const unit = amount && parseUnit(amount.unit);
@@ -128,13 +128,13 @@ function readWish({ amount, destination, reason }: Static<typeof RefundWish>): W
   };
 }
 
-/** A request without further fields has the meaning it had before there were any, so that retries across an upgrade match. */
+/** Requests without further fields have the same meaning as before these fields existed, so that older retries match. */
 function meaningOf({ paymentId, amount }: Static<typeof RefundWish>, wish: Wish): unknown {
   const further = [wish.amount?.unit ?? null, amount?.value ?? null, wish.destination?.id ?? null, wish.reason ?? null];
   return further.every((each) => each === null) ? [paymentId] : [paymentId, ...further];
 }
 
-/** The answer to a full refund has one field. A request that uses further fields, or refunds a rest, gets the refund. */
+/** A plain full refund is answered with one field. Further fields in the request, or a refund of a rest, give the whole refund. */
 function viewRequested(origin: Origin, { refund, payment, refundable, isWhole }: Requested, isPlain: boolean) {
   if (isPlain && isWhole) return { paymentId: payment.id };
   return { ...viewOwnRefund(origin, payment, refund), refundable: viewRefundable(origin, payment, refundable) };

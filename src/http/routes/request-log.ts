@@ -10,7 +10,6 @@ import { listSeenKeys } from './api-keys.ts';
 const READ = { scheme: 'person', scope: 'keys:read' } as const;
 const LIMIT = 50;
 
-/** The requests that were made with API keys. */
 export async function requestLogRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/request-log', { schema: LIST, config: { access: READ, priority: 'spare' } }, async (request, reply) => {
     const { cursor, limit = LIMIT, onlyErrors: isErrorsOnly = false, keyId } = request.query;
@@ -26,7 +25,7 @@ export async function requestLogRoutes(app: App, deps: HttpDeps): Promise<void> 
     return deps.lists.read(callerRights(request).id, reply, async (db) => {
       const keys = await listSeenKeys(db, request);
       const labels = new Map(keys.map(({ id, label }) => [id, label]));
-      // A person of a merchant sees the requests of keys that are for the merchant alone.
+      // A person of a merchant sees only requests of keys that are for that merchant alone.
       const isLimited = keyId !== undefined || callerRights(request).merchantIds !== null;
       const keyIds = isLimited ? [...labels.keys()].filter((id) => keyId === undefined || id === keyId) : null;
       const found = await listApiRequests(db, { ...owner, keyIds, isErrorsOnly, beforeId, limit: limit + 1 });

@@ -25,7 +25,6 @@ const VISITOR = { scheme: 'visitor', scope: 'self' } as const;
 const SELF = { scheme: 'person', scope: 'self' } as const;
 const MAX_LISTED = 100;
 
-/** Signing in and out, and the sessions of people. */
 export async function sessionRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post('/v1/sessions/challenge', { schema: CHALLENGE, config: { access: VISITOR } }, async () => ({
     options: await signInOptions(deps),
@@ -93,7 +92,7 @@ async function end(deps: HttpDeps, request: FastifyRequest, { id, hash }: Pick<S
   return { id, deleted: true as const };
 }
 
-/** Failures count against the address, and against the passkey or session that was named. */
+/** Failures count against the address, and against the named passkey or session. */
 async function counted<T>({ signInFailures }: HttpDeps, names: readonly string[], work: () => Promise<T>): Promise<T> {
   signInFailures.check(names);
   try {
@@ -111,7 +110,7 @@ async function sendSession(deps: HttpDeps, reply: FastifyReply, session: NewSess
   return reply.code(201).send({ session: viewSession(holder, holder.id), person: viewPerson(holder.person) });
 }
 
-/** The person's own sessions, or those of somebody whom the person manages. */
+/** The person whose sessions are requested: the caller, or a person whom the caller manages. */
 async function personAsked(deps: HttpDeps, request: FastifyRequest): Promise<string> {
   const own = sessionOf(request).personId;
   const { personId = own } = request.query as { personId?: string };
@@ -139,7 +138,6 @@ function sessionNotFound(): ApiError {
   return new ApiError('invalid_params', 'There is no such session.', { status: 404 });
 }
 
-/** Everything that a page needs to know about the person who is signed in. */
 async function viewCurrent(deps: HttpDeps, request: FastifyRequest) {
   const session = sessionOf(request);
   const { person } = session;

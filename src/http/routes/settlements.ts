@@ -103,7 +103,7 @@ function viewCrypto({ id, asset, destination, pendingDestination, effectiveAt }:
   return { id, asset, destination, ...(isPending && { pendingDestination, effectiveAt: effectiveAt.toISOString() }) };
 }
 
-/** A destination may be registered before the operator connects its network. Then the answer says that nothing is paid yet. */
+/** A destination may be registered before its network is connected. Then a notice says that nothing is paid there yet. */
 function noticesOf(deps: HttpDeps, mode: Mode, settlements: readonly CryptoSettlement[]) {
   const payable = new Set(
     servedNetworks(deps, mode).flatMap(({ chain }) => assetsOf(chain.network.chainId).map(({ id }) => id)),
@@ -128,7 +128,7 @@ interface ParsedSettlement {
   readonly destination: Account;
 }
 
-/** Reads every pair, or names every field that does not go with the others. */
+/** Throws one error that names every field that does not fit. */
 function parseSettlements(
   { chains }: HttpDeps,
   pairs: readonly { asset: string; destination: string }[],
@@ -151,13 +151,13 @@ function parseSettlements(
   return parsed;
 }
 
-/** The schema has let it through, so it can be parsed. */
+/** The schema has accepted the value, so a failure to parse it is a fault of ours. */
 function wellFormed<T>(parsed: Parsed<T>): T {
   if (!parsed.ok) throw new Error(`The schema accepted a value that ${parsed.problem}.`);
   return parsed.value;
 }
 
-/** Real money must not be promised to a chain of play money. */
+/** Live money must not be promised on a test network. */
 function refuseTestNetworks(request: FastifyRequest, settlements: readonly ParsedSettlement[]): void {
   const test = settlements.find(({ asset }) => isTestNetwork(asset.chainId));
   if (callerRights(request).mode === 'test' || test === undefined) return;

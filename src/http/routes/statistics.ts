@@ -16,7 +16,7 @@ const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
 const SLOW_MS = 15 * 60_000;
 
-/** Numbers about payments, from totals. No request reads the payments themselves, however many there are. */
+/** Numbers about payments, from stored totals. No request reads the payments, so their number does not matter. */
 export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get(
     '/v1/statistics/payments',
@@ -46,7 +46,7 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
       const slowBefore = firstIdAt('pay_', deps.world.clock.nowMs() - SLOW_MS);
       return deps.lists.read(keyId, reply, async (db) => {
         const endpoints = (await listEndpoints(db, owner)).filter(isOwn);
-        // An endpoint that was disabled for its failures still needs somebody. One that a person disabled does not.
+        // An endpoint that was disabled for its failures still needs attention. An endpoint that a person disabled does not.
         const failing = endpoints.filter(({ failingSince }) => failingSince !== null);
         return {
           ...(await countAttention(db, { ...owner, merchantIds, slowBefore })),
@@ -57,7 +57,7 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
   );
 }
 
-/** The days of a question: the last 30 by default. */
+/** The requested days, the last 30 by default. */
 function daysOf({ from, until }: Static<typeof Days>, nowMs: number) {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const issues: Issue[] = [];

@@ -3,7 +3,6 @@ import { DEFAULT_PIN, isPreview, KNOWN_VERSIONS } from '../../domain/version.ts'
 import type { App, HttpDeps } from '../deps.ts';
 import { createReadiness, Readiness } from '../readiness.ts';
 
-/** Routes for monitoring. */
 export async function systemRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/health', { schema: HEALTH, config: PROBE }, () => ({ status: 'ok' as const }));
 

@@ -8,7 +8,6 @@ import { findShownEndpoints } from './webhook-endpoints.ts';
 
 const MAX_ENTRIES = 200;
 
-/** The history of a payment, and the reason for its wait. */
 export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
   const relaying = gasBudgets(deps.config);
 

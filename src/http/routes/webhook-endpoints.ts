@@ -22,11 +22,10 @@ import { deletedBody } from '../schemas.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
 export const WEBHOOKS = { scheme: 'partner', scope: 'webhooks' } as const;
-/** Events of payments go where an endpoint says: a stolen session must not be enough to change it. */
+/** An endpoint decides where events of payments are sent, so a stolen session must not be enough to change it. */
 const WRITE = { ...WEBHOOKS, needsPasskey: true } as const;
 const DAY_S = 86_400;
 
-/** The webhook endpoints of a partner. */
 export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post(
     '/v1/webhook-endpoints',
@@ -87,7 +86,6 @@ export async function webhookEndpointRoutes(app: App, deps: HttpDeps): Promise<v
 
 type IdRequest = FastifyRequest<{ Params: { id: string } }>;
 
-/** The parts of a request about an endpoint that its action needs. */
 export function endpointRequest(request: FastifyRequest) {
   const { id: endpointId } = (request as IdRequest).params;
   if (!isPlausibleId(endpointId)) throw endpointNotFound();
@@ -101,7 +99,7 @@ export async function findOwnEndpoint(db: Reader, request: FastifyRequest): Prom
   return endpoint;
 }
 
-/** A key for certain merchants sees only endpoints that are for some of these. */
+/** A key for certain merchants sees only endpoints that are for no other merchants. */
 export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => boolean {
   const { partnerId, mode, merchantIds } = callerRights(request);
   return (endpoint) =>
@@ -110,14 +108,14 @@ export function ownershipOf(request: FastifyRequest): (endpoint: Endpoint) => bo
     (merchantIds === null || (endpoint.merchantIds?.every((id) => merchantIds.includes(id)) ?? false));
 }
 
-/** The ids of the owner's endpoints that the caller may see: none without the scope of webhooks. */
+/** The ids of the owner's endpoints that the caller may see. Empty without the scope of webhooks. */
 export async function findShownEndpoints(db: Reader, request: FastifyRequest, owner: Owner): Promise<Set<string>> {
   const { scopes } = callerRights(request);
   if (scopes !== null && !scopes.includes(WEBHOOKS.scope)) return new Set();
   return new Set((await listEndpoints(db, owner)).filter(ownershipOf(request)).map(({ id }) => id));
 }
 
-/** The merchants of an endpoint: at most those that the key may act for. */
+/** The merchants of an endpoint. They are limited to merchants that the key may act for. */
 function merchantsWithin(
   { merchantIds: allowed }: Pick<CallerRights, 'merchantIds'>,
   wanted: readonly string[] | null,
@@ -135,7 +133,7 @@ function refuseBadUrl({ config }: HttpDeps, request: FastifyRequest, url: string
   if (problem !== undefined) throw validationError([{ field: 'url', message: problem }]);
 }
 
-/** The version of the request. A preview is good for one request only: then it is the pin of the partner. */
+/** The version of the request. A preview cannot be pinned, so the pin of the partner replaces it. */
 function ownVersion(request: FastifyRequest): PinnableVersion {
   const { apiVersion } = request;
   return apiVersion !== undefined && isPinnable(apiVersion) ? apiVersion : callerRights(request).pinnedVersion;

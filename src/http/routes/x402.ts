@@ -19,14 +19,14 @@ import { holdUntil } from '../status/hold-until.ts';
 import { StatusBody, viewStatus } from '../views/payment.ts';
 import { PaymentParams, paymentNotFound } from './payments.ts';
 
-/** The time for which a client waits for the block with its transfer. */
+/** The longest time that a client waits for the block with its transfer. */
 const HOLD_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 const RETRY_AFTER_S = 2;
 
 /**
- * A payment as an x402 resource, for programs that pay by themselves. A client is asked to pay (402) only while nothing that it
- * has signed can be carried out. In every other doubt it is asked to come back (503).
+ * A payment as an x402 resource, for programs that pay by themselves. A client is asked to pay (402) only while no
+ * authorization that it has signed can be carried out. In every case of doubt it is asked to retry (503).
  */
 export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
   await app.register(cors, PREFLIGHT);
@@ -68,7 +68,7 @@ export async function x402Routes(app: App, deps: HttpDeps): Promise<void> {
   );
 }
 
-/** A client of version 1 cannot read the list of requirements, and shows this sentence. */
+/** A client of version 1 cannot read the list of requirements, so it shows this sentence. */
 const USE_VERSION = `This gateway speaks x402 version ${X402_VERSION}: use a client of that version.`;
 
 interface Visit {
@@ -87,7 +87,7 @@ function wrongHeader(message: string): ApiError {
   return validationError([{ field: 'PAYMENT-SIGNATURE', message }]);
 }
 
-/** The answer to a request without an authorization that is known. */
+/** The answer to a request without a known authorization. */
 async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
   const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
   if (status === 'expired') throw paymentExpired();
@@ -99,7 +99,10 @@ async function answerByStatus(deps: HttpDeps, visit: Visit, payment: Payment) {
     : comeBack(deps, visit, payment);
 }
 
-/** Enough money that has come to an address of the payment is taken into account first. Anybody can send less. */
+/**
+ * If enough money has already arrived at an address of the payment, the client is asked to retry instead of to pay. Less money
+ * does not count here, because anybody can send a little.
+ */
 async function askToPay(
   deps: HttpDeps,
   visit: Visit,
@@ -119,8 +122,8 @@ async function askToPay(
 }
 
 /**
- * Clients compute the end of an authorization by their own clock. If the time of the sandbox was moved ahead, that end has
- * passed here, and every payment fails.
+ * Clients compute the end of an authorization by their own clock. If the clock of the sandbox was moved ahead, that end has
+ * already passed here, and every payment fails.
  */
 function clockNote({ world }: HttpDeps): string {
   const aheadS = Math.round(shiftOf(world.clock) / 1000);
@@ -128,16 +131,16 @@ function clockNote({ world }: HttpDeps): string {
   return ` (The clock of this sandbox is ${aheadS} s ahead of real time: authorizations that a client dates by its own clock have ended here. Start the sandbox with a new TILL_HOME to pay by x402.)`;
 }
 
-/** Authorizations of clients end a minute and more after they were made. */
+/** Authorizations of clients last for a minute or more. */
 const CLOCK_NOTE_S = 30;
 
-/** The payment is under way: nobody is asked to pay it again. */
+/** The payment is under way, so nobody is asked to pay it again. */
 function comeBack({ config, world }: HttpDeps, { reply }: Visit, payment: PaymentGlance) {
   reply.code(503).header('Retry-After', String(RETRY_AFTER_S));
   return viewStatus(config, payment, world.clock.nowMs());
 }
 
-/** The payment is being paid, or over. If the transfer of this authorization is in a block, it is named. */
+/** The payment is being paid, or over. The answer names the transaction if the transfer of this authorization is in a block. */
 async function answerSettled(deps: HttpDeps, visit: Visit, authorized: Authorized) {
   const payment = await findPayment(deps, visit.request);
   const transaction = payment.status === 'succeeded' ? await findInclusion(deps, authorized) : undefined;
@@ -168,7 +171,6 @@ function answerPaid(
 
 interface Progress {
   readonly payment: Payment;
-  /** The transaction with the transfer. */
   readonly transaction: string | undefined;
 }
 
@@ -191,7 +193,7 @@ async function follow(deps: HttpDeps, { request, reply }: Visit, authorized: Aut
       waitMs: () => LOOK_EVERY_MS,
     });
   } catch (error) {
-    // The authorization is stored by then, so a request that cannot be held is answered at once.
+    // The authorization is already stored, so a request that cannot be held is answered at once.
     if (error instanceof ApiError && error.code === 'rate_limited') return found;
     throw error;
   }

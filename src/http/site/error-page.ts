@@ -1,7 +1,7 @@
 import { html } from '../reference/html.ts';
 import type { SitePage } from './site-page.ts';
 
-/** A refusal for a person: the same sentence that a program would get, and links onwards. */
+/** An error for people: the same sentence that a program gets, and links. */
 export function errorPage({
   status,
   message,

@@ -18,7 +18,6 @@ const LINKS: readonly Link[] = [
   { href: '/health', name: 'Health', text: 'Whether the process is alive.' },
 ];
 
-/** The page at the root: a description, with links. */
 export function homePage({ isSandbox }: { readonly isSandbox: boolean }): SitePage {
   return {
     title: isSandbox ? 'Till sandbox' : 'Till',

@@ -6,12 +6,12 @@ import { renderSitePage, type SitePage } from './site-page.ts';
 
 export type SiteDeps = Pick<HttpDeps, 'config' | 'page' | 'sandbox'>;
 
-/** Answers with a page; the status is the one that the reply has. */
+/** Answers with a page. The caller has set the status. */
 export function sendSitePage(
   { config, page: bundle, sandbox }: SiteDeps,
   { request, reply, page }: { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly page: SitePage },
 ): Promise<FastifyReply> {
-  // Buying in the shop ends on the checkout, and browsers hold a redirect of a form against this too.
+  // Buying in the shop ends on the checkout, and browsers apply `form-action` to redirects of a form as well.
   const formAction = page.of === 'shop' ? `'self' ${config.publicUrl}` : "'none'";
   reply.type('text/html; charset=utf-8').headers(pageHeaders(config, { formAction }));
   const frame = { assets: bundle?.site, isSandbox: sandbox !== undefined };

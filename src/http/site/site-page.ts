@@ -1,20 +1,19 @@
 import type { PageAssets } from '../checkout/page-bundle.ts';
 import { type Content, type Html, html } from '../reference/html.ts';
 
-/** A document of the gateway that is neither the checkout nor the API reference. */
+/** A document of the gateway other than the checkout and the API reference. */
 export interface SitePage {
   readonly title: string;
   readonly body: Content;
-  /** The section of the site. */
   readonly of: 'gateway' | 'shop';
-  /** The entry of the navigation that it belongs to. */
+  /** The entry of the navigation to highlight. */
   readonly at?: string;
-  /** Ask again by itself after so many seconds. */
+  /** The page reloads itself after this many seconds. */
   readonly refreshS?: number | undefined;
 }
 
 export interface SiteFrame {
-  /** Stylesheets and fonts; missing if the pages were not built, and then the page is plain. */
+  /** Stylesheets and fonts. Undefined if the pages were not built: then the page has no styles. */
   readonly assets: PageAssets | undefined;
   readonly isSandbox: boolean;
 }
@@ -26,7 +25,7 @@ const SANDBOX_LINKS = [
 ] as const;
 const API_LINK = { href: '/docs', name: 'API' };
 
-/** The frame that all of these pages share. None of them needs a script. */
+/** The frame of all these pages. None of them needs a script. */
 export function renderSitePage({ assets, isSandbox }: SiteFrame, page: SitePage): string {
   const links = [...(isSandbox ? SANDBOX_LINKS : []), API_LINK];
   return html`<!doctype html>

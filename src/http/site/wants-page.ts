@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** Paths whose answers are always JSON. */
 const API_PREFIX = '/v1/';
 
-/** True if a browser opens the address: browsers send `text/html` in Accept, programs do not. */
+/** True if a browser opens the URL: browsers send `text/html` in Accept, programs do not. */
 export function wantsPage({
   method,
   url,
@@ -18,7 +18,7 @@ export function wantsPage({
   return preference('text/html') > 0 && preference('text/html') >= preference('application/json');
 }
 
-/** The weight from 0 to 1 that an Accept header gives to exactly this type; 0 when it does not name it. */
+/** The weight from 0 to 1 that an Accept header gives to exactly this type. 0 if the header does not name it. */
 function preferenceFor(accept: string, type: string): number {
   for (const part of accept.toLowerCase().split(',')) {
     const [name = '', ...parameters] = part.split(';').map((word) => word.trim());

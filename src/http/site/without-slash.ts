@@ -1,6 +1,6 @@
 import type { App } from '../deps.ts';
 
-/** The page for a path with a trailing slash, such as `/docs/`; undefined if there is none. */
+/** The URL without its trailing slash, such as `/docs` for `/docs/`. Undefined if there is no such page. */
 export function withoutSlash(app: App, url: string): string | undefined {
   const [path = '', query] = url.split(/\?(.*)/s);
   const trimmed = path.replace(/\/+$/, '');

@@ -4,9 +4,9 @@ import type { PaymentWork } from '../../runtime/payment-work.ts';
 import { endPaying } from '../entry/paying.ts';
 import { sharerOf } from '../entry/turns.ts';
 
-/** The limit of held requests per caller. They cost memory, not work, so they have a limit of their own. */
+/** The limit of held requests per caller. Held requests cost memory, not work, so they have a limit of their own. */
 export interface HoldPlaces {
-  /** Takes a place until `free` is called; throws `rate_limited` when the caller has no place left. */
+  /** Takes a place until `free` is called. Throws `rate_limited` if the caller has no place left. */
   take(request: FastifyRequest, reply: FastifyReply): HoldPlace;
 }
 
@@ -41,7 +41,7 @@ export function createHoldPlaces({ perKey, perAddress, paymentWork, onRefusal }:
       endPaying(paymentWork, request);
       const gone = new AbortController();
       const onClose = () => gone.abort();
-      // A client that left before this line emits no `close` any more.
+      // If the client left before this line, `close` is not emitted any more.
       if (reply.raw.destroyed) onClose();
       else reply.raw.once('close', onClose);
       return {

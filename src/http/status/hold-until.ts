@@ -3,17 +3,16 @@ import { databaseFault } from '../../store/plumbing/database.ts';
 import type { HttpDeps } from '../deps.ts';
 import type { HoldPlace } from './hold-places.ts';
 
-/** A request that is held until the wanted change. */
 export interface Held<T> {
-  /** The id or the name that is announced with each change. */
+  /** The id or name that is announced with each change. */
   readonly watched: string;
   readonly place: HoldPlace;
-  /** By the clock that nobody can move. */
+  /** By the clock that test keys cannot move. */
   readonly untilMs: number;
   readonly find: () => Promise<T>;
-  /** Nothing is left to wait for. */
+  /** True if there is nothing left to wait for. */
   readonly isOver: (found: T) => boolean;
-  /** The longest wait for an announcement before the next look. */
+  /** The longest wait for an announcement before the next read. */
   readonly waitMs?: (found: T) => number;
 }
 
@@ -21,9 +20,9 @@ export interface Held<T> {
 const READ_AGAIN_MS = 1_000;
 
 /**
- * Finds again with each announcement, until it is over, the time is over, the client leaves, or the node stops. While the
- * database is out of reach the request stays held. It gets an error only at its end, because the last row that was read may be
- * out of date by then.
+ * Reads again with each announcement, until `isOver` is true, the time is over, the client leaves, or the node stops. While the
+ * database is unreachable the request stays held. It then ends with an error, because the last row that was read may be
+ * outdated.
  */
 export async function holdUntil<T>({ longPolls, world }: HttpDeps, held: Held<T>): Promise<T> {
   const { place, untilMs, waitMs = () => Number.POSITIVE_INFINITY } = held;

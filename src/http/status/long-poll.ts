@@ -1,29 +1,25 @@
 import type { World } from '../../runtime/world.ts';
 import type { EventFeed } from '../../store/events/event-feed.ts';
 
-/** Requests held until a payment changes. */
 export interface LongPolls {
   /**
-   * Watches a payment from now until `end`. Read the payment after this call: then a change is either in the row or
+   * Watches a payment until `end`. The caller must read the payment after this call: then every change is either in that row or
    * ends the wait.
    */
   watch(paymentId: string, gone: AbortSignal): Watch;
   readonly held: number;
   readonly isReleased: boolean;
-  /** Lets every held request go, and holds none from now on. */
+  /** Answers every held request, and lets no further request be held. */
   release(): void;
 }
 
 export interface Watch {
-  /**
-   * Resolves when the payment has changed since the last wait, the time is over, the client is gone, or the node is
-   * stopping.
-   */
+  /** Resolves if the payment has changed since the last wait, the time is over, the client has left, or the node stops. */
   wait(forMs: number): Promise<void>;
   end(): void;
 }
 
-/** A wake-up can be lost. No request waits longer than this for a change that has happened. */
+/** An announcement can be lost, so no request waits longer than this for a change that has happened. */
 const LOOK_AGAIN_MS = 5_000;
 
 export function createLongPolls(world: World, feed: EventFeed): LongPolls {

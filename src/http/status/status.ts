@@ -8,7 +8,7 @@ import { nullable } from '../schemas.ts';
 import { viewStatus } from '../views/payment.ts';
 import { holdUntil } from './hold-until.ts';
 
-/** Wallets give up on a request after 30 s: no hold is longer than this. */
+/** Wallets time out after 30 s, so no request is held for longer than this. */
 export const MAX_HOLD_MS = 25_000;
 
 export const StatusQuery = Type.Object({
@@ -26,8 +26,8 @@ export const StatusQuery = Type.Object({
 export const NOT_MODIFIED = Type.Null({ description: 'Nothing has changed since the answer with that `ETag`.' });
 
 /**
- * Answers with the status of a payment, or holds the request until it changes. The status is all that changes in this
- * answer before the end, so the status is its entity tag.
+ * Answers with the status of a payment, or holds the request until the status changes. Before the end of the payment nothing
+ * else changes in this answer, so the status is the entity tag.
  */
 export async function sendStatus(
   deps: HttpDeps,
@@ -42,7 +42,7 @@ export async function sendStatus(
   const nowMs = deps.world.clock.nowMs();
   const etag = etagOf(payment, nowMs);
   reply.header('ETag', etag);
-  // The framework takes the reply itself for "already answered".
+  // The framework takes a returned reply as "already answered".
   if (known !== undefined && isAmong(known, etag)) return reply.code(304).send() as never;
   return viewStatus(deps.config, payment, nowMs);
 }
@@ -51,18 +51,18 @@ export interface HeldRequest {
   readonly request: FastifyRequest<{ Querystring: { maxPollMs?: number | null } }>;
   readonly reply: FastifyReply;
   readonly payment: PaymentGlance;
-  /** The entity tags of the status that the client has. */
+  /** The entity tags that the client sent. */
   readonly since: string;
   readonly find: () => Promise<PaymentGlance>;
-  /** The time to hold it; as long as the request asks for, if undefined. */
+  /** The time to hold the request. Default: as long as the request asks for. */
   readonly forMs?: number;
-  /** The pause between two reads of the payment without a wake-up. */
+  /** The pause between two reads of the payment without an announcement. */
   readonly everyMs?: number;
 }
 
 /**
- * The payment once it has another status or the last one, at the latest when the time is over. Time is counted from the
- * arrival of the request, so that a request which is held twice is not held for longer.
+ * The payment as soon as its status has changed or is final, at the latest when the time is over. Time is counted from the
+ * arrival of the request, so that a request that is held twice is not held for longer.
  */
 export async function holdRequest(deps: HttpDeps, held: HeldRequest): Promise<PaymentGlance> {
   const { request, reply, payment, since, find, everyMs = Number.POSITIVE_INFINITY } = held;
@@ -84,18 +84,17 @@ export function etagOf(payment: PaymentGlance, nowMs: number): string {
   return `"${visibleStatus(stateOf(payment), nowMs)}"`;
 }
 
-/** True if an If-None-Match names the tag. It may list several, and compressing proxies make them weak. */
+/** True if an If-None-Match header names the tag. The header may list several tags, and compressing proxies make tags weak. */
 function isAmong(header: string, etag: string): boolean {
   return header === etag || header === '*' || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** Nothing is left to wait for: the status is another one or the last one. */
 function isOver(payment: PaymentGlance, since: string, nowMs: number): boolean {
   const status = visibleStatus(stateOf(payment), nowMs);
   return isFinal(status) || !isAmong(since, `"${status}"`);
 }
 
-/** The time at which the clock alone changes the visible status. */
+/** The time at which the visible status changes by the clock alone. */
 function wakeAtMs({ status, expiresAt }: PaymentGlance, nowMs: number): number {
   return status === 'requires_action' && expiresAt.getTime() > nowMs ? expiresAt.getTime() : Number.POSITIVE_INFINITY;
 }

@@ -4,7 +4,6 @@ import { storedUnit, tokenUnitId } from '../../chains/units.ts';
 import { nullable } from '../schemas.ts';
 import { networkIconUrl, type Origin, tokenIconUrl } from './icons.ts';
 
-/** An amount with its display data. */
 export function viewAmount(origin: Origin, unitId: string, value: string, decimals: number) {
   const unit = storedUnit(unitId, decimals);
   const { symbol: assetSymbol, name: assetName, token } = unit;

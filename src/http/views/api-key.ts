@@ -5,7 +5,7 @@ import { SCOPES } from '../../domain/scope.ts';
 import type { ApiKey } from '../../store/parties/api-keys.ts';
 import { namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
-/** A key without its secret, which nobody knows after it was issued. */
+/** A key without its secret, which the gateway does not store. */
 export function viewApiKey(key: ApiKey, now: Date) {
   const { id, label, mode, hint, rotatedFrom } = key;
   const list = <T>(of: readonly T[] | null) => of && [...of];
@@ -25,7 +25,6 @@ export function viewApiKey(key: ApiKey, now: Date) {
   };
 }
 
-/** The fields that a caller chooses. */
 export const ApiKeyField = {
   label: textOf(100, 'The purpose of the key, to distinguish keys.'),
   scopes: nullable(

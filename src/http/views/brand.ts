@@ -6,7 +6,6 @@ import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import { nullable } from '../schemas.ts';
 import { logoUrl, type Origin } from './icons.ts';
 
-/** The brand of a merchant, for its people and programs. */
 export function viewBrand(
   origin: Origin,
   { uploadedHash, copiedHash, accentColor, showsPoweredBy }: Brand,
@@ -21,12 +20,12 @@ export function viewBrand(
   };
 }
 
-/** The brand of a page that a payer sees, or of a paper that a payer gets. */
+/** The brand of a page or a printed receipt for payers. */
 export interface PageBrand {
   readonly logoUrl: string | null;
-  /** The accent and the text on it. Undefined: those of the gateway. */
+  /** The accent and the text on it. Undefined for the colours of the gateway. */
   readonly colours: { readonly main: string; readonly text: string } | undefined;
-  /** The stylesheet that gives a page these colours. It comes after the others. */
+  /** The stylesheet with these colours, loaded after all others. */
   readonly sheet: string | undefined;
   readonly showsPoweredBy: boolean;
 }
@@ -37,7 +36,7 @@ export function pageBrand(
 ): PageBrand {
   const { logoHash = null, accentColor = null, showsPoweredBy = true } = merchant ?? {};
   return {
-    // Never the merchant's own URL: loading it would reveal the payer to its server.
+    // Never the merchant's own URL, because loading it would reveal the payer to the merchant's server.
     logoUrl: logoHash === null ? null : logoUrl(origin, logoHash),
     colours: accentColor === null ? undefined : accentColours(accentColor),
     sheet: accentColor === null ? undefined : accentSheetPath(accentColor),

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import type { Payment } from '../../store/payments/payments.ts';
 
-/** The payer as lists, payers and partners see it; undefined while nobody has paid. An unknown icon is left out. */
+/** Undefined while nobody has paid. An unknown icon is left out. */
 export function viewBuyer({ buyerAccount, buyerName, buyerIcon }: Payment) {
   if (buyerAccount === null) return undefined;
   return {
     accountCaip10: buyerAccount,
-    // Published wallets refuse a buyer without a name.
+    // Published wallets reject a buyer without a name.
     accountProviderName: buyerName ?? 'Wallet',
     ...(buyerIcon !== null && { accountProviderIcon: buyerIcon }),
   };

@@ -9,8 +9,8 @@ import type { HttpDeps } from '../deps.ts';
 const FIRST = ['USD', 'EUR'];
 
 /**
- * The currencies that somebody could pay in a mode that has networks, for pages that let people choose one. Browsers have other
- * decimals for some.
+ * The currencies that can be paid in some mode with networks, for pages that let people choose one. The decimals are included,
+ * because browsers have other decimals for some currencies.
  */
 export function payableCurrencies(deps: HttpDeps): Pick<Currency, 'code' | 'decimals'>[] {
   const served = MODES.filter((mode) => servedNetworks(deps, mode).length > 0);

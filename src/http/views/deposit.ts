@@ -7,7 +7,6 @@ import type { DepositProgress } from '../../store/chain/deposit-progress.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-/** A deposit address, as the payer needs it. */
 export function viewDeposit(
   { config, chains }: { readonly config: Origin; readonly chains: Chains },
   { network, address, asset, item }: OpenedDeposit,

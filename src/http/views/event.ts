@@ -19,7 +19,7 @@ import { LinkBody, viewLink } from './payment-link.ts';
 import { OwnRefundBody, viewOwnRefund } from './refund.ts';
 import { EndpointBody } from './webhook-endpoint.ts';
 
-/** The parts of an event's object that never change. The event has the others, as the change left them. */
+/** The parts of an event's object that never change. All other parts are recorded in the event. */
 export interface EventSubjects {
   readonly payments: ReadonlyMap<string, Payment>;
   readonly details: ReadonlyMap<string, PaymentDetails>;
@@ -28,7 +28,7 @@ export interface EventSubjects {
   readonly links: ReadonlyMap<string, PaymentLink>;
 }
 
-/** The event with its object, as the object's own route answered at that moment. */
+/** The event with its object, as the object's own route answered at the time of the event. */
 export function viewEvent(
   origin: Origin,
   event: PlacedEvent,
@@ -78,7 +78,7 @@ function viewPayment(origin: Origin, { objectId, at, data }: PlacedEvent, subjec
   });
 }
 
-/** Older events of a payment recorded its one refund. */
+/** Older events of a payment recorded only one refund. */
 function recordedRefunds(paymentId: string, data: Facts): RefundFacts[] {
   const { refund, refunds } = data as { refund?: RefundFacts; refunds?: RefundFacts[] };
   return refunds ?? (refund === undefined ? [] : [{ ...refund, id: refundIdOf(paymentId, 1) }]);
@@ -87,7 +87,7 @@ function recordedRefunds(paymentId: string, data: Facts): RefundFacts[] {
 type RefundFacts = Facts & { readonly id: string };
 
 function refundAt(refund: Refund, record: Facts): Refund {
-  // Older events have no time of the request.
+  // Older events lack the time of the request.
   const { updatedAt, requestedAt, ...facts } = record as { updatedAt: string; requestedAt?: string };
   const at = requestedAt === undefined ? refund.requestedAt : new Date(requestedAt);
   return { ...refund, ...facts, requestedAt: at, updatedAt: new Date(updatedAt) };

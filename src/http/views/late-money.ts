@@ -7,7 +7,6 @@ import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { WaitBody } from './refund.ts';
 
-/** Late money as its own route shows it. */
 export function viewLateMoney(origin: Origin, money: ShownStray): Static<typeof LateMoneyBody> {
   const { id, paymentId, merchantId, network, asset, amount, fee, sender, transactionHash, reason, state } = money;
   const to = money.sentTo ?? money.recipient;
@@ -32,15 +31,14 @@ export function viewLateMoney(origin: Origin, money: ShownStray): Static<typeof 
   };
 }
 
-/** The facts of late money that lists show. */
 type ListedMoney = Pick<ShownStray, 'id' | 'reason' | 'asset' | 'amount' | 'state'>;
 
-/** Late money in a list of payments. Its own route has the rest. */
+/** Late money in a list of payments. Its own route shows the rest. */
 export function viewListedMoney(origin: Origin, { id, reason, asset, amount, state }: ListedMoney) {
   return { id, reason: reason ?? 'late', status: state, amount: viewToken(origin, asset, amount) };
 }
 
-/** Late money as the payer sees it: how much, why, and how it comes back. */
+/** Late money as the payer sees it: the amount, the reason, and how it is returned. */
 export function viewMoneyOfPayer(origin: Origin, money: ShownStray) {
   const { reason, status, amount } = viewListedMoney(origin, money);
   return { reason, status, amount, returnTxId: status === 'returned' ? money.returnHash : null, message: BACK[status] };
@@ -54,7 +52,7 @@ const BACK: Readonly<Record<LateState, string>> = {
   returned: 'It was returned.',
 };
 
-/** The state of a refund that waits for the same things. */
+/** The refund state that waits for the same things as each state of late money. */
 const AS_REFUND: Readonly<Record<Exclude<LateState, 'unclaimed'>, RefundState>> = {
   requested: 'awaiting_funds',
   returning: 'sending',
@@ -71,7 +69,6 @@ function viewWait(origin: Origin, money: ShownStray): Static<typeof WaitBody> | 
   return { what: wait.what, asset, amount, since: updatedAt.toISOString(), ...until };
 }
 
-/** Late money in an event of its payment. */
 export function viewLateMoneyOfEvent(origin: Origin, money: LateMoney) {
   const { id, reason, asset, amount, status, destination, problem } = money;
   return {
@@ -133,7 +130,6 @@ export const LateMoneyBody = Type.Object(
   { title: 'LateMoney', description: 'The late money.' },
 );
 
-/** The field of a payment. */
 export const LateMoneyOfPayment = Type.Array(LateMoneyBody, {
   description:
     'Money that has arrived and did not count for the payment, the oldest first. `POST /v1/late-money/{id}/return` gives one back.',
@@ -144,7 +140,6 @@ export const ListedMoneyBody = Type.Object(
   { title: 'ListedLateMoney' },
 );
 
-/** The field of a payment as its payer sees it. */
 export const MoneyOfPayer = Type.Array(
   Type.Object(
     {
@@ -159,7 +154,6 @@ export const MoneyOfPayer = Type.Array(
   { description: 'Money that has arrived and did not count for the payment, the oldest first.' },
 );
 
-/** The field of a payment in its events. */
 export const LateMoneyOfEvent = Type.Optional(
   Type.Object(
     {

@@ -8,7 +8,7 @@ import { type Payment, stateOf } from '../../store/payments/payments.ts';
 import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { chainOf, ExactNumber, lastUpdatedAt, viewStats } from './payment-list.ts';
 
-/** The shapes of the deprecated list: older than the sixth status, and than amounts beyond 32 bits. */
+/** The deprecated list. Its shape knows neither the status `cancelled` nor amounts beyond 32 bits. */
 export function viewLegacyItem(payment: ListedPayment, nowMs: number): LegacyItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const isFiat = isFiatUnit(payment.amountUnit);
@@ -20,7 +20,7 @@ export function viewLegacyItem(payment: ListedPayment, nowMs: number): LegacyIte
     is_terminal: isFinal(status),
     fiat_amount: isFiat ? int32(payment.amountValue) : null,
     fiat_currency: isFiat ? payment.amountUnit : null,
-    // Shipped clients do not take null here.
+    // Shipped clients reject null here.
     wallet_name: payment.buyerName ?? '',
     wallet_logo: payment.buyerIcon,
     buyer_caip10: payment.buyerAccount,
@@ -57,14 +57,14 @@ export function viewLegacyStats(stats: PaymentStats | undefined) {
   };
 }
 
-/** The statuses behind a filter of this list: a cancelled payment counts as failed here. */
+/** The statuses that match a filter of this list. A cancelled payment counts as failed here. */
 export function fromLegacyStatus(status: LegacyStatus): readonly PaymentStatus[] {
   return status === 'failed' ? ['failed', 'cancelled'] : [status];
 }
 
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Null where the number does not fit. */
+/** Null if the number does not fit. */
 function int32(digits: string): number | null {
   return BigInt(digits) <= MAX_INT32 ? Number(digits) : null;
 }

@@ -5,10 +5,10 @@ import { formatDecimal } from '../../domain/money.ts';
 import type { Alert } from '../../store/plumbing/alerts.ts';
 import { nullable, Timestamp } from '../schemas.ts';
 
-/** Every coin of an EVM network has as many. */
+/** The coin of every EVM network has 18 decimals. */
 const COIN_DECIMALS = 18;
 
-/** Alerts that say that the books and a chain differ, or that this is not known. */
+/** Alerts that the books and a chain differ, or that they could not be compared. */
 const BOOK_ALERTS: readonly AlertName[] = ['books_differ', 'books_unread', 'audit_failing'];
 
 export function viewNetwork(
@@ -55,7 +55,7 @@ function viewRelayer({ address, balance, inFlight, isLed, spentPerDay, itemsPerD
   };
 }
 
-/** The average of the last 24 hours. */
+/** The average of the last 24 hours, in coin. */
 function gasPerItem(relayers: readonly SurveyedRelayer[]): string | null {
   const items = relayers.reduce((sum, { itemsPerDay }) => sum + itemsPerDay, 0);
   const coin = relayers.reduce((sum, { spentPerDay }) => sum + spentPerDay, 0n);

@@ -38,7 +38,7 @@ const WalletRpcBody = Type.Object(
   { title: 'WalletRpc' },
 );
 
-/** A union of two, discriminated by `type`. The serialiser writes it as it is. */
+/** A union that is discriminated by `type`. The serialiser writes it unchanged. */
 const ActionBody = Type.Unsafe<OptionAction>({
   title: 'OptionAction',
   type: 'object',

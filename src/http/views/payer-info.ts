@@ -21,7 +21,6 @@ import { MoneyOfPayer, viewMoneyOfPayer } from './late-money.ts';
 import { PaymentStatusField } from './payment.ts';
 import { chainOf } from './payment-list.ts';
 
-/** A payment as its payer sees it. */
 export async function viewForPayer(deps: HttpDeps, payment: Payment) {
   const merchant = await deps.merchants.get(payment.merchantId);
   const status = visibleStatus(stateOf(payment), deps.world.clock.nowMs());
@@ -38,7 +37,7 @@ export async function viewForPayer(deps: HttpDeps, payment: Payment) {
   };
 }
 
-/** The tokens that are offered for a payment now, or the reason why none is. */
+/** The tokens that the payment can be paid with now, or the reason why there are none. */
 async function viewPayable(deps: HttpDeps, payment: Payment, merchant: PayableMerchant | undefined) {
   if (merchant?.isStopped) return { accepted: [], stopped: STOPPED.merchant };
   if (isBelowFees(deps, merchant, payment)) return { accepted: [], stopped: STOPPED.fees };
@@ -58,7 +57,7 @@ const STOPPED = {
   network: { reason: 'networks_stopped', message: 'No network takes payments at the moment.' },
 } as const;
 
-/** The same, with the payment's transaction, the reason why it is not sent yet, and money that did not count. */
+/** A payment as its payer sees it, with its transaction, the reason why it is not sent yet, and late money. */
 export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
   const view = await viewForPayer(deps, payment);
   const [transaction, attempt, lateMoney] = await Promise.all([
@@ -69,14 +68,13 @@ export async function viewWithTransaction(deps: HttpDeps, payment: Payment) {
   return { ...view, transaction, attempt, lateMoney };
 }
 
-/** The late money of a payment, for its payer. */
 export async function findMoneyOfPayer(deps: HttpDeps, paymentId: string) {
   const now = new Date(deps.world.clock.nowMs());
   const found = await findLateMoneyOf(deps.db.sql, { paymentId, now });
   return found.map((money) => viewMoneyOfPayer(deps.config, money));
 }
 
-/** The last refusal of a payment or a refund that is under way. */
+/** The last refusal of an unfinished payment or refund. */
 export async function viewAttempt(deps: HttpDeps, subject: string): Promise<Static<typeof AttemptBody> | null> {
   const attempt = await findRefusedAttempt(deps.db.sql, subject);
   if (attempt === undefined) return null;
@@ -84,7 +82,7 @@ export async function viewAttempt(deps: HttpDeps, subject: string): Promise<Stat
   return { refusal, triesUntil: attempt.deadline.getTime() / 1000 };
 }
 
-/** The refusals that a payer can understand or mend. */
+/** The refusals that a payer can understand or resolve. */
 const SHOWN_REFUSALS = [
   'short_balance',
   'short_allowance',

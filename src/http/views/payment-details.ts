@@ -4,7 +4,6 @@ import { nullable } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-/** The order as its payer may see it. */
 export function viewOrder(origin: Origin, { description, lineItems }: PaymentDetails) {
   return { description: description ?? null, lineItems: lineItems?.map((item) => viewLineItem(origin, item)) ?? null };
 }

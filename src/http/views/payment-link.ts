@@ -8,7 +8,7 @@ import { logoUrl, type Origin } from './icons.ts';
 
 export const LINK_PATH = '/l/';
 
-/** The address of the page: the id without its prefix. */
+/** The URL of the page has the id without its prefix. */
 function linkUrl({ publicUrl }: Origin, id: string): string {
   return `${publicUrl}${LINK_PATH}${id.slice('plk_'.length)}`;
 }
@@ -34,7 +34,6 @@ export function viewLink(origin: Origin, link: PaymentLink) {
   };
 }
 
-/** The fields that a merchant chooses and can change. */
 export const LinkField = {
   description: textOf(500, 'What the payer pays for.'),
   stock: nullable(

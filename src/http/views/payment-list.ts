@@ -15,12 +15,12 @@ import { PaymentRefunds, viewRefunds } from './refund.ts';
 
 declare global {
   interface JSON {
-    /** Node has it; the compiler's library does not have it yet. */
+    /** Node.js has it, but the type library of the compiler does not yet. */
     rawJSON(text: string): object;
   }
 }
 
-/** One payment as lists show it. Unknown fields are left out. */
+/** A payment in a list. Unknown fields are left out. */
 export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: number): ListItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const { amountUnit, amountValue, amountDecimals, tokenAsset, tokenValue } = payment;
@@ -50,7 +50,7 @@ export function viewStats(stats: PaymentStats | undefined): Static<typeof StatsB
   if (stats === undefined) return {};
   const { transactions, customers, revenue } = stats;
   const totalRevenue = [...revenueByCurrency(revenue)].map(([currency, sum]) => ({
-    // Written out digit by digit: a number of this language would round it.
+    // Written digit by digit, because a JavaScript number would round it.
     amount: JSON.rawJSON(formatDecimal(sum)),
     currency,
   }));
@@ -61,7 +61,7 @@ export function viewStats(stats: PaymentStats | undefined): Static<typeof StatsB
   };
 }
 
-/** By currency code, or by symbol for prices in a token, in that order: tokens of one name are added up. */
+/** By currency code, or by symbol for prices in a token, sorted. Tokens with the same symbol are added up. */
 function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decimal> {
   const sums = new Map<string, Decimal>();
   for (const { unit, ...sum } of revenue) {
@@ -71,7 +71,7 @@ function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decima
   return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A payment that the clock has ended was updated at its expiry, even before the sweeper has moved it. */
+/** A payment that expired by the clock was updated at its expiry, even before the sweeper moves it. */
 export function lastUpdatedAt(payment: ListedPayment, nowMs: number): Date {
   const { status, updatedAt, expiresAt, settledAt, refunds } = payment;
   const later = Math.max(settledAt?.getTime() ?? 0, ...(refunds ?? []).map((refund) => Date.parse(refund.updatedAt)));
@@ -85,7 +85,6 @@ function viewTransaction({ transactionHash: hash, transactionNonce: nonce, token
   return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
 }
 
-/** The fee in the paid token, with its parts where they are known. */
 function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) {
   if (tokenAsset === null || fee === null) return {};
   const total = viewToken(origin, tokenAsset, fee);
@@ -94,7 +93,6 @@ function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) 
   return { fees: { total, fixed: viewToken(origin, tokenAsset, fixed), percentage } };
 }
 
-/** A payment that has not succeeded has no settlement. */
 function viewSettlement(origin: Origin, payment: ListedPayment) {
   const { status, settledAsset, settledAmount, settledHash, settledAt } = payment;
   if (status !== 'succeeded') return {};
@@ -105,7 +103,7 @@ function viewSettlement(origin: Origin, payment: ListedPayment) {
   return { settlement: { settled: true, amount, txHash: settledHash }, settledAt: settledAt.toISOString() };
 }
 
-/** Of the amount that reached the merchant, the part of the payment. A sweep takes late money along, which is not part of it. */
+/** The part of the settled amount that belongs to the payment. A sweep also moves late money, which is not part of it. */
 function settledPart({ tokenAsset, tokenValue, settledAsset, fee }: ListedPayment, settled: string): string {
   if (tokenValue === null || fee === null || tokenAsset !== settledAsset) return settled;
   const net = BigInt(tokenValue) - BigInt(fee);
@@ -180,7 +178,7 @@ const ListItemBody = Type.Object(
   { title: 'ListedPayment' },
 );
 
-/** A JSON number that was made of integers; it may have more digits than a client's floating-point numbers. */
+/** A JSON number made from integers. It may have more digits than a client's floating-point numbers. */
 export const ExactNumber = Type.Unsafe<object>({
   type: 'number',
   description: 'Major units, exact: read it with a decimal type if the last digit matters.',

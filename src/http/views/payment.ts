@@ -15,7 +15,7 @@ import { LateMoneyOfEvent, LateMoneyOfPayment, viewLateMoneyOfEvent } from './la
 import { MetadataBody, OrderBody, viewOrder } from './payment-details.ts';
 import { PaymentRefunds, RefundableField, type RefundRow, viewRefundable, viewRefunds } from './refund.ts';
 
-/** The public shapes of a payment. They show the visible status. */
+/** Public shapes of a payment show the visible status. */
 export function viewStatus(origin: Origin, payment: PaymentGlance, nowMs: number) {
   const status = visibleStatus(stateOf(payment), nowMs);
   return {
@@ -50,7 +50,7 @@ export function viewDetails(origin: Origin, shown: ShownDetails) {
   };
 }
 
-/** A payment in an event about it, which may tell of one amount of late money. */
+/** A payment in one of its events, which may report one amount of late money. */
 export function viewDetailsOfEvent(
   origin: Origin,
   shown: ShownDetails & { readonly lateMoney: LateMoney | undefined },
@@ -64,7 +64,7 @@ export interface ShownDetails {
   readonly payment: Payment;
   readonly details: PaymentDetails;
   readonly settlement: PaymentSettlement | undefined;
-  /** The paid amount without its fee. Undefined in an event. */
+  /** The paid amount minus its fee. Undefined in an event. */
   readonly net?: bigint | undefined;
   readonly refunds: readonly (RefundRow & Partial<WaitingRefund>)[];
   /** Undefined in an event. */
@@ -72,7 +72,7 @@ export interface ShownDetails {
   readonly nowMs: number;
 }
 
-/** A sweep takes late money along, which is no part of the payment. */
+/** A sweep also moves late money, which is not part of the payment. */
 function viewSettlement({ asset, amount, recipient, transactionHash }: PaymentSettlement, net: bigint | undefined) {
   const unit = tokenUnitId(asset);
   if (net === undefined) return { successful: { amount: { unit }, txId: transactionHash } };

@@ -43,7 +43,6 @@ export function viewPasskey({ id, label, createdAt, lastUsedAt }: Passkey) {
   return { id, label, createdAt: createdAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };
 }
 
-/** The fields that a caller chooses. */
 export const PersonField = {
   name: textOf(200, 'The name of the person.'),
   email: {

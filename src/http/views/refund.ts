@@ -16,17 +16,15 @@ import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 
-/** The parts of a refund that are shown. */
 export interface RefundRow extends Omit<ListedRefund, 'requestedAt' | 'updatedAt'> {
   readonly requestedAt: Date;
   readonly updatedAt: Date;
   readonly sendAfter?: Date | null;
 }
 
-/** The price of the payment that a refund belongs to. */
 type Priced = Pick<Payment, 'amountUnit' | 'amountValue' | 'amountDecimals'>;
 
-/** `refund` and `refunds` of a payment. The first is the refund that gives back the whole payment by itself. */
+/** `refund` and `refunds` of a payment. `refund` is a refund that returns the whole payment by itself. */
 export function viewRefunds(
   origin: Origin,
   payment: Priced,
@@ -68,7 +66,7 @@ function viewRefund(origin: Origin, payment: Priced, refund: RefundRow & Partial
   };
 }
 
-/** Only where the facts were read. Events and lists of payments do without. */
+/** Only if the facts were read. Events and lists of payments do not read them. */
 function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
   if (!hasFacts(refund)) return {};
   const wait = waitOf(refund);
@@ -80,7 +78,7 @@ function viewWait(origin: Origin, refund: RefundRow & Partial<WaitingRefund>) {
   return { waitingFor: { ...waiting, ...until } };
 }
 
-/** The link with which the account that received the payment signs, while the refund waits for that. */
+/** The link for the signature of the account that received the payment, only while the refund waits for that. */
 export function viewSignUrl(
   { publicUrl }: Origin,
   keys: KeyRing,
@@ -94,7 +92,6 @@ function hasFacts<Row extends RefundRow>(refund: Row & Partial<WaitingRefund>): 
   return refund.lack !== undefined;
 }
 
-/** A refund as its own route shows it. */
 export function viewOwnRefund(
   origin: Origin,
   payment: Priced,
@@ -173,7 +170,6 @@ export const RefundBody = Type.Object(
   { title: 'PaymentRefund' },
 );
 
-/** The rest of a payment that can be refunded. */
 export function viewRefundable(origin: Origin, payment: Priced, refundable: Refundable | null) {
   if (refundable === null) return null;
   const { asset, price, amount } = refundable;
@@ -208,7 +204,6 @@ export const OwnRefundBody = Type.Object(
   { title: 'Refund', description: 'The refund.' },
 );
 
-/** The fields of a payment. */
 export const PaymentRefunds = {
   refund: Type.Optional(WholeRefundBody),
   refunds: Type.Optional(Type.Array(RefundBody, { description: 'Only if a refund was requested; the oldest first.' })),

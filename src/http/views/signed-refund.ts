@@ -9,7 +9,7 @@ import { pageBrand } from './brand.ts';
 import { AttemptBody, linkTransaction, TransactionBody, viewAttempt } from './payer-info.ts';
 import { RefundBody, viewOwnRefund } from './refund.ts';
 
-/** A refund as the holder of the merchant's account sees it: everything that it signs for, and nothing else of the shop. */
+/** A refund for the holder of the merchant's account: everything that the account signs for, and nothing else of the shop. */
 export async function viewForSigner(
   deps: HttpDeps,
   payment: Payment,

@@ -10,7 +10,6 @@ import type { PaymentStep, StepCount, StepRange } from '../../store/payments/pay
 import { enumOf, nullable } from '../schemas.ts';
 import { chainOf } from './payment-list.ts';
 
-/** Statistics of a range of days, from totals that are kept by day. */
 export function viewStatistics(
   { fromDay, untilDay }: Pick<StepRange, 'fromDay' | 'untilDay'>,
   days: readonly DayCount[],

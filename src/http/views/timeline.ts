@@ -5,7 +5,7 @@ import { WAIT_REASONS, type Wait } from '../../domain/wait-words.ts';
 import { namedEnum, Timestamp } from '../schemas.ts';
 import { PaymentStatusField } from './payment.ts';
 
-/** The public shape of a timeline: without accounts, nodes and endpoints of the gateway. */
+/** Without accounts, nodes and endpoints of the gateway. */
 export function viewTimeline(
   paymentId: string,
   { status, entries, omitted, wait }: Explanation,
@@ -34,7 +34,7 @@ function viewWait({ reason, partnerText, sinceMs, untilMs }: Wait): Static<typeo
 
 const evidence = (description: string) => Type.Optional(Type.String({ description }));
 
-/** Values that an entry has where they apply. No other value of an entry is shown. */
+/** The values of an entry that are shown, where they apply. All others are internal. */
 const Evidence = {
   network: evidence('CAIP-2.'),
   transaction: evidence('The hash of a transaction.'),

@@ -7,7 +7,7 @@ import type { Delivery, ToldDelivery } from '../../store/webhooks/deliveries.ts'
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { enumOf, namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
-/** The endpoint as partners see it. Its secret is shown by the routes that make one. */
+/** Without the secret, which only the routes that create one show. */
 export function viewEndpoint(
   endpoint: Omit<Endpoint, 'partnerId' | 'mode' | 'secrets' | 'updatedAt' | 'failingSince'>,
 ) {
@@ -24,7 +24,6 @@ export function viewEndpoint(
   };
 }
 
-/** A delivery with its event. */
 export function viewDelivery(
   delivery: Delivery,
   { endpointUrl, event }: { endpointUrl: string; event: object | null },
@@ -47,7 +46,7 @@ export function viewDelivery(
   };
 }
 
-/** A delivery without its event, among those of a payment. */
+/** A delivery without its event, in the list of a payment. */
 export function viewToldDelivery(delivery: ToldDelivery) {
   const { endpointId, endpointUrl, eventId, eventType, status, attempts } = delivery;
   const { createdAt, dueAt, attemptedAt, answerStatus, problem } = delivery;
@@ -66,7 +65,6 @@ export function viewToldDelivery(delivery: ToldDelivery) {
 
 const PINNABLE = KNOWN_VERSIONS.filter(isPinnable);
 
-/** The fields that a partner chooses. */
 export const EndpointField = {
   url: Type.String({
     minLength: 1,
