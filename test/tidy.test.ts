@@ -448,6 +448,11 @@ describe('the house', () => {
     assert.deepEqual(places, ['src/domain/money/fee-share.ts']);
   });
 
+  it('makes the keys of items in one place', () => {
+    const makers = sources.filter((name) => /\bas ItemKey\b(?!\[)/.test(read(name)));
+    assert.deepEqual(makers, ['src/domain/item.ts']);
+  });
+
   it('reads amounts that people type in one place', () => {
     const readers: Readonly<Record<string, string>> = {
       'web/src/dashboard/pages/team.tsx': 'web/src/dashboard/refund-limits.ts',

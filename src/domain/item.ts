@@ -64,6 +64,32 @@ export function isByDeposit(method: ItemMethod): method is 'deposit' | Authorize
   return method === 'deposit' || isAuthorized(method);
 }
 
+declare const isItemKey: unique symbol;
+
+/**
+ * The key of a row of `items`. It is no commitment: a deposit address can be the same on two networks, and so is its
+ * commitment, but each network has an item of its own. Only `itemKeyOf` makes one, so that the compiler refuses the hash of
+ * an event where a row is asked for.
+ */
+export type ItemKey = string & { readonly [isItemKey]: true };
+
+/** The key is the commitment, or `commitment@network` if an item of another network has taken that. */
+export function itemKeyOf(
+  { network, commitment }: { readonly network: string; readonly commitment: string },
+  { isTaken }: { readonly isTaken: boolean } = { isTaken: false },
+): ItemKey {
+  return (isTaken ? `${commitment}@${network}` : commitment) as ItemKey;
+}
+
+/** All keys that items of these commitments can have on the network. The row of such a key may be one of another network. */
+export function possibleKeys(network: string, commitments: readonly string[]): ItemKey[] {
+  return commitments.flatMap((commitment) => [
+    itemKeyOf({ network, commitment }),
+    itemKeyOf({ network, commitment }, { isTaken: true }),
+  ]);
+}
+
+/** An item with its payer's signature. */
 export interface SignedItem {
   readonly item: Item;
   readonly commitment: string;

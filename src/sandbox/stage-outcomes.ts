@@ -27,9 +27,9 @@ type Stage = (deps: StageDeps, rehearsal: OpenRehearsal) => Promise<boolean>;
 const STAGES: Readonly<Partial<Record<Outcome, Stage>>> = {
   async fail(deps, { paymentId, status }) {
     if (status !== 'processing') return isFinal(status);
-    for (const { commitment, state } of await findItemsOf(deps.db.sql, paymentId)) {
+    for (const { key, state } of await findItemsOf(deps.db.sql, paymentId)) {
       const evidence = { screening: EVERYBODY };
-      if (state === 'due') await declineItem(deps, { commitment, actor: 'screening', evidence });
+      if (state === 'due') await declineItem(deps, { key, actor: 'screening', evidence });
     }
     return true;
   },

@@ -6,7 +6,7 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { findDeposit, insertDeposit, itemKeyOf } from '../../src/store/chain/deposits.ts';
+import { depositItemKey, findDeposit, insertDeposit } from '../../src/store/chain/deposits.ts';
 import { insertItems } from '../../src/store/chain/items.ts';
 import { listBalances } from '../../src/store/money/books.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
@@ -265,7 +265,7 @@ describe('money that arrives in ways nobody asked for', () => {
     const asset = DOLLAR.replace(scene.network, network);
     await command(scene, async (tx, now) => {
       const fields = { commitment, network, address, paymentId: id, asset };
-      const itemKey = await itemKeyOf(tx, fields);
+      const itemKey = await depositItemKey(tx, fields);
       const offered = {
         account: `${network}:${address}`,
         quote: null,
@@ -274,7 +274,7 @@ describe('money that arrives in ways nobody asked for', () => {
         state: 'offered',
       } as const;
       const unsigned = { signature: null, hasCode: false, resultsHash: null, hintedHash: null };
-      await insertItems(tx, [{ commitment: itemKey, item: { ...item, network, asset }, ...offered, ...unsigned }], now);
+      await insertItems(tx, [{ key: itemKey, item: { ...item, network, asset }, ...offered, ...unsigned }], now);
       await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(scene, fields) }, now);
     });
     const [here, there] = [

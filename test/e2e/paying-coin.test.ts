@@ -149,7 +149,7 @@ describe('confirming a payment by a transaction in coin', () => {
     const event = { type: 'expired', proof: { finalBlockAtMs: nowMs() } } as const;
     const [item] = await paying.items(id);
     assert.ok(item !== undefined);
-    const ended = [{ commitment: item.commitment, state: 'unpaid', reason: 'ran_out' }] as const;
+    const ended = [{ key: item.key, state: 'unpaid', reason: 'ran_out' }] as const;
     const move = { paymentId: id, event, actor: 'test', evidence: {}, items: { ended } };
     assert.ok((await paying.gateway.movePayment(move)).ok);
     const later = await paying.wallet.confirm(id, option.id, [result(`0x${'cd'.repeat(32)}`)]);

@@ -217,8 +217,8 @@ describe('confirming a payment', () => {
       await confirm(payment);
       await paying.time.advance(700_000);
       const finalBlockAtMs = paying.time.clock.nowMs();
-      const ended = (await paying.items(payment.id)).map(({ commitment }) => {
-        return { commitment, state: 'unpaid', reason: 'ran_out' } as const;
+      const ended = (await paying.items(payment.id)).map(({ key }) => {
+        return { key, state: 'unpaid', reason: 'ran_out' } as const;
       });
       const outcome = await paying.gateway.movePayment({
         paymentId: payment.id,

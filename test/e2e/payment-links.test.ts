@@ -70,13 +70,14 @@ describe('payment links', () => {
   /** Ends the attempt of a payment as the chain's proof would. */
   const move = async (paymentId: string, type: 'lapsed' | 'failed') => {
     const [item] = await paying.items(paymentId);
+    assert.ok(item);
     const proof = { finalBlockAtMs: paying.time.clock.nowMs() };
     const outcome = await paying.gateway.movePayment({
       paymentId,
       event: type === 'lapsed' ? { type, proof } : { type, failureCode: null },
       actor: 'test',
       evidence: {},
-      items: { ended: [{ commitment: item?.commitment ?? '', state: 'unpaid', reason: null }] },
+      items: { ended: [{ key: item.key, state: 'unpaid', reason: null }] },
     });
     assert.ok(outcome.ok, JSON.stringify(outcome));
   };

@@ -18,14 +18,14 @@ import { coinOf } from '../../src/chains/coin.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
 import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
-import type { Item, PayMethod } from '../../src/domain/item.ts';
+import { type Item, itemKeyOf, type PayMethod } from '../../src/domain/item.ts';
 import { sealedId } from '../../src/domain/seal.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { World } from '../../src/runtime/world.ts';
 import { NO_SCREENING, type Screening } from '../../src/screening/screening.ts';
 import { insertDeposit } from '../../src/store/chain/deposits.ts';
-import { findItems, insertItems, raiseNativeDeadline } from '../../src/store/chain/items.ts';
+import { findItemsOfEvents, insertItems, raiseNativeDeadline } from '../../src/store/chain/items.ts';
 import { openEventFeed } from '../../src/store/events/event-feed.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import { insertPartner } from '../../src/store/parties/partners.ts';
@@ -275,7 +275,7 @@ export async function openRelayScene(input: SceneInput = {}) {
 
   function newItem(item: Item, { state, signature }: { state: 'due' | 'offered'; signature: string | null }) {
     return {
-      commitment: chain.commitmentOf(item),
+      key: itemKeyOf({ network: item.network, commitment: chain.commitmentOf(item) }),
       item,
       account: `${network.chainId}:${item.payer}`,
       quote: null,
@@ -334,7 +334,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         items: { accepted: [{ ...stored, hasCode, isHeld }] },
       });
       if (!outcome.ok) throw new Error(outcome.refusal);
-      return { payer, item, signed, id: item.subject, commitment: signed.commitment };
+      return { payer, item, signed, id: item.subject, key: stored.key, commitment: signed.commitment };
     },
 
     /** A payment whose payer was handed a native action. */
@@ -382,12 +382,12 @@ export async function openRelayScene(input: SceneInput = {}) {
       const id = item.subject;
       if (subject === undefined) await newPayment(id);
       const stored = { ...newItem(item, { state: 'offered', signature: null }), isHeld };
-      const { commitment } = stored;
-      const itemKey = isSecond ? `${commitment}@${network.chainId}` : commitment;
+      const commitment = chain.commitmentOf(item);
+      const itemKey = itemKeyOf({ network: network.chainId, commitment }, { isTaken: isSecond });
       await command(base, async (tx, now) => {
         await raiseNativeDeadline(tx, { paymentId: id, deadline: new Date(deadlineS * 1_000), now });
         const other = { ...stored, item: { ...stored.item, network: 'eip155:8453' }, isHeld };
-        await insertItems(tx, [...(isSecond ? [other] : []), { ...stored, commitment: itemKey }], now);
+        await insertItems(tx, [...(isSecond ? [other] : []), { ...stored, key: itemKey }], now);
         const fields = { commitment, network: network.chainId, address, paymentId: id, asset };
         await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(base, fields) }, now);
       });
@@ -427,7 +427,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         items: { accepted: [{ ...stored, isHeld }] },
       });
       if (!outcome.ok) throw new Error(outcome.refusal);
-      const { commitment } = stored;
+      const commitment = chain.commitmentOf(item);
       return { payer: payer.address, item, commitment, signed: { item, commitment, signature, hasCode: false } };
     },
 
@@ -437,7 +437,7 @@ export async function openRelayScene(input: SceneInput = {}) {
       return payment;
     },
     status: async (id: string) => (await findPayments(db.sql, [id]))[0]?.status,
-    item: async (commitment: string) => (await findItems(db.sql, [commitment]))[0],
+    item: async (commitment: string) => (await findItemsOfEvents(db.sql, network.chainId, [commitment]))[0],
     alerts: async () => (await listAlerts(db.sql)).map(({ name, subject }) => `${name} ${subject}`),
     /** The message of the alert of that name. */
     alertText: async (name: string) => (await listAlerts(db.sql)).find((alert) => alert.name === name)?.message,

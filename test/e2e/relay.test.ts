@@ -223,7 +223,7 @@ describe('the relayer', () => {
     const fees = await scene.chain.suggestFees();
     const behind = await scene.chain.signNothing(signer, { nonce: 1, fees });
     const id = { network: scene.network, signer: signer.address };
-    const send = { ...behind, nonce: 1, maxFee: fees.max, tip: fees.tip, kind: 'nothing', commitments: [] } as const;
+    const send = { ...behind, nonce: 1, maxFee: fees.max, tip: fees.tip, kind: 'nothing', keys: [] } as const;
     await command(scene, (tx, at) => insertSend(tx, id, { ...send, fencing: 1, at }));
     const paid = await scene.accept();
     await (await scene.newNode()).turn(2);
@@ -356,7 +356,7 @@ describe('the relayer', () => {
     await open();
     const early = await scene.accept();
     const ask = { actor: 'screening', evidence: { list: 'v1' } };
-    assert.equal(await declineItem(scene, { ...ask, commitment: early.commitment }), true);
+    assert.equal(await declineItem(scene, { ...ask, key: early.key }), true);
     const payment = await scene.payment(early.id);
     assert.deepEqual([payment.status, payment.failureCode], ['failed', 'declined_user']);
     assert.equal((await scene.item(early.commitment))?.signature, null);
@@ -364,7 +364,7 @@ describe('the relayer', () => {
     const late = await scene.accept();
     const node = await scene.newNode();
     await node.relay();
-    assert.equal(await declineItem(scene, { ...ask, commitment: late.commitment }), false);
+    assert.equal(await declineItem(scene, { ...ask, key: late.key }), false);
     await node.turn();
     assert.equal(await scene.status(late.id), 'succeeded');
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
+import { itemKeyOf } from '../../src/domain/item.ts';
 import { insertPaymentSettlements } from '../../src/store/payments/payment-settlements.ts';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
@@ -38,10 +39,11 @@ describe('settlement and fees, as partners see them', () => {
   async function paid({ isHeld }: { isHeld: boolean }): Promise<string> {
     items += 1;
     const { paymentId } = await shop.created();
-    const commitment = `0x${items.toString(16).padStart(64, '0')}`;
+    const network = 'eip155:8453';
+    const key = itemKeyOf({ network, commitment: `0x${items.toString(16).padStart(64, '0')}` });
     const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     const item = {
-      network: 'eip155:8453',
+      network,
       collector: address,
       asset: TOKEN.asset,
       method: 'eip3009-bytes' as const,
@@ -54,7 +56,7 @@ describe('settlement and fees, as partners see them', () => {
       deadlineS: 1_900_000_000,
     };
     const accepted = {
-      ...{ commitment, item, account: BUYER.account, quote: null, buyerName: 'Wallet', buyerIcon: null },
+      ...{ key, item, account: BUYER.account, quote: null, buyerName: 'Wallet', buyerIcon: null },
       ...{ signature: '0x01', hasCode: false, resultsHash: null, hintedHash: null, isHeld },
       state: 'due',
       feeTerms: { percentage: '0.4', fixed: '140000' },
@@ -65,7 +67,7 @@ describe('settlement and fees, as partners see them', () => {
     const { ok } = await gateway.movePayment({
       ...move,
       event: EVENTS.succeeded,
-      items: { ended: [{ commitment, state: 'paid', reason: null }] },
+      items: { ended: [{ key, state: 'paid', reason: null }] },
       settlement: isHeld ? undefined : settlement,
     });
     assert.ok(ok);

@@ -191,14 +191,14 @@ describe('cover of what the books owe', () => {
     await open();
     await scene.register(scene.payers.newAccount());
     await scene.fill(node, OPERATOR_FLOAT, 5_000n);
-    const { id, commitment } = await scene.paid(node, { isHeld: true });
+    const { id, key } = await scene.paid(node, { isHeld: true });
     await scene.live(node, 3);
     assert.equal((await scene.payout(id))?.state, 'paid');
     await check();
     assert.deepEqual(await frozen(), []);
     // The payout stays, and other money has paid it.
     const net = await command(scene, async (tx, at) => {
-      const [item] = await lockBookItems(tx, [commitment]);
+      const [item] = await lockBookItems(tx, [key]);
       assert.ok(item);
       await recordEntries(tx, [revertedEntry(item, { isInFlight: true, isStray: false })], at);
       return item.amount - item.fee;

@@ -360,7 +360,7 @@ describe('the watcher', () => {
 
   it('does not let a payment lapse by a look from before it was paid again', async () => {
     await open();
-    const { id, item, commitment } = await scene.accept();
+    const { id, item, key } = await scene.accept();
     const node = await scene.newNode();
     scene.control.cancelAuthorization(item);
     await node.turn(3);
@@ -371,7 +371,7 @@ describe('the watcher', () => {
       event: { type: 'lapsed', proof: { finalBlockAtMs: scene.nowMs() } },
       actor: 'watcher',
       evidence: {},
-      items: { ended: [{ commitment, state: 'unpaid', reason: 'used' }] },
+      items: { ended: [{ key, state: 'unpaid', reason: 'used' }] },
     });
     assert.deepEqual([stale.ok, !stale.ok && stale.refusal], [false, 'may_still_be_paid']);
     await node.turn(2);

@@ -1,4 +1,5 @@
 import { checksumAddress } from '../../src/domain/caip.ts';
+import type { ItemKey } from '../../src/domain/item.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
 import { forgedOn, LIAR, LIARS, SINGLE_LIARS } from './liars.ts';
 import { MAIL_MOODS } from './mail-server.ts';
@@ -170,22 +171,22 @@ async function forgeTransfer({ sql, connected, forgedTransfers }: Stage, random:
 
 /** Anybody may sweep a deposit address, at any time. */
 async function sweepAsStranger({ sql, control, connected }: Stage, random: Seeded): Promise<void> {
-  const rows = await sql<{ commitment: string }[]>`
-    select item as commitment from deposits where network = ${connected.chain.network.chainId} order by number`;
+  const rows = await sql<{ key: ItemKey }[]>`
+    select item as key from deposits where network = ${connected.chain.network.chainId} order by number`;
   if (rows.length === 0) return;
-  const [item] = await findItems(sql, [random.pick(rows).commitment]);
+  const [item] = await findItems(sql, [random.pick(rows).key]);
   if (item === undefined) return;
   control.relayAsStranger([signedItemOf({ ...item, signature: '0x' })]);
 }
 
 /** A payer uses up the authorization that the gateway has accepted: by a cancellation, or for another purchase. */
 async function cancelAsPayer({ sql, control, connected, scheduler }: Stage, random: Seeded): Promise<void> {
-  const rows = await sql<{ commitment: string }[]>`
-    select commitment from items
+  const rows = await sql<{ key: ItemKey }[]>`
+    select commitment as key from items
     where purpose = 'payment' and method like 'eip3009-%' and state in ('due', 'sent')
       and network = ${connected.chain.network.chainId} order by commitment`;
   if (rows.length === 0) return;
-  const [item] = await findItems(sql, [random.pick(rows).commitment]);
+  const [item] = await findItems(sql, [random.pick(rows).key]);
   if (item === undefined) return;
   scheduler.note(`the payer of ${item.subject} takes the signature back`);
   const signed = signedItemOf({ ...item, signature: '0x' });
@@ -195,11 +196,11 @@ async function cancelAsPayer({ sql, control, connected, scheduler }: Stage, rand
 
 /** A stranger has the Collector report that our own account has paid them. No token has moved anything. */
 async function nameOurAccount({ sql, control, connected, scheduler }: Stage, random: Seeded): Promise<void> {
-  const rows = await sql<{ commitment: string }[]>`
-    select commitment from items where purpose = 'payment' and method <> 'native'
+  const rows = await sql<{ key: ItemKey }[]>`
+    select commitment as key from items where purpose = 'payment' and method <> 'native'
       and network = ${connected.chain.network.chainId} order by commitment`;
   if (rows.length === 0) return;
-  const [item] = await findItems(sql, [random.pick(rows).commitment]);
+  const [item] = await findItems(sql, [random.pick(rows).key]);
   if (item === undefined) return;
   scheduler.note('a stranger names our account as the payer of a report');
   const { item: named } = signedItemOf({ ...item, signature: '0x' });

@@ -242,7 +242,10 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a sweep is ordered while another one is open',
     plan: { ways: ['address'] },
-    alter: edited(['select commitment, state from items', "select commitment, 'paid' as state from items"]),
+    alter: edited([
+      'select commitment as key, state from items',
+      "select commitment as key, 'paid' as state from items",
+    ]),
   },
   {
     name: 'the money of a payment is computed once, and not again',

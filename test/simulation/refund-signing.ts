@@ -1,5 +1,6 @@
 import { signingKeysOf } from '../../src/actions/outgoing/refund/signed/signing-keys.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
+import type { ItemKey } from '../../src/domain/item.ts';
 import { signCode } from '../../src/domain/sign-code.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { findItems, signedItemOf } from '../../src/store/chain/items.ts';
@@ -71,11 +72,11 @@ async function sign(shopping: Shopping, refundId: string, { params }: WalletActi
 
 /** Whoever has the signature can have it carried out. */
 async function relayAsStranger({ stage, by }: Shopping, refundId: string, signature: string): Promise<void> {
-  const rows = await stage.sql<{ commitment: string }[]>`
-    select commitment from items where subject = ${refundId} and state = 'offered'`;
+  const rows = await stage.sql<{ key: ItemKey }[]>`
+    select commitment as key from items where subject = ${refundId} and state = 'offered'`;
   const [item] = await findItems(
     stage.sql,
-    rows.map(({ commitment }) => commitment),
+    rows.map(({ key }) => key),
   );
   if (item === undefined) return;
   stage.scheduler.note(`${by.name}: has the signature for ${refundId} carried out by a stranger`);

@@ -1,7 +1,7 @@
 import { privateKeyToAccount } from 'viem/accounts';
 import type { OPEN_ROUTES, OTHER_ACTS } from '../../scripts/security-tables.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
-import type { Item } from '../../src/domain/item.ts';
+import type { Item, ItemKey } from '../../src/domain/item.ts';
 import { findItems, itemOf, signedItemOf } from '../../src/store/chain/items.ts';
 import { type Answer, type Asking, request } from './requests.ts';
 import type { Participant } from './scheduler.ts';
@@ -172,7 +172,7 @@ function tokensOf({ stage: { connected } }: Strange): readonly string[] {
 }
 
 async function depositsOf({ stage: { sql, connected } }: Strange) {
-  return sql<{ address: string; asset: string; item: string }[]>`
+  return sql<{ address: string; asset: string; item: ItemKey }[]>`
     select address, asset, item from deposits
     where network = ${connected.chain.network.chainId} and item is not null order by number`;
 }
@@ -201,11 +201,11 @@ async function sweep(strange: Strange): Promise<void> {
 
 /** An item that a payer was asked to sign. */
 async function findSigned({ stage, random }: Strange): Promise<Item | undefined> {
-  const rows = await stage.sql<{ commitment: string }[]>`
-    select commitment from items where purpose = 'payment' and method <> 'native' and method not like 'deposit%'
+  const rows = await stage.sql<{ key: ItemKey }[]>`
+    select commitment as key from items where purpose = 'payment' and method <> 'native' and method not like 'deposit%'
       and network = ${stage.connected.chain.network.chainId} order by commitment`;
   if (rows.length === 0) return undefined;
-  const [item] = await findItems(stage.sql, [random.pick(rows).commitment]);
+  const [item] = await findItems(stage.sql, [random.pick(rows).key]);
   return item && itemOf(item);
 }
 

@@ -1,5 +1,5 @@
 import { findAsset } from '../../src/chains/assets.ts';
-import type { Item } from '../../src/domain/item.ts';
+import type { Item, ItemKey } from '../../src/domain/item.ts';
 import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { findItems, itemOf } from '../../src/store/chain/items.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
@@ -172,12 +172,12 @@ async function presentTaken(shopping: Shopping, paymentId: string, signed: Signe
 async function present({ stage, random, by, payer }: Shopping, paymentId: string, signed: Signed): Promise<boolean> {
   const { sql, scheduler } = stage;
   const { network, asset, payTo } = signed.accepted;
-  const rows = await sql<{ commitment: string }[]>`
-    select item as commitment from deposits
+  const rows = await sql<{ key: ItemKey }[]>`
+    select item as key from deposits
     where payment_id = ${paymentId} and network = ${network} and address = ${payTo} and asset like ${`%:${asset}`}`;
   const [stored] = await findItems(
     sql,
-    rows.map(({ commitment }) => commitment),
+    rows.map(({ key }) => key),
   );
   if (stored === undefined) return false;
   const { control, connected } = networkNamed(stage, network);

@@ -2,7 +2,7 @@ import { aboveFloors, type Change, takenBy } from '../../domain/book-floors.ts';
 import { ACCOUNTS, acceptedEntry, type Entry, paidEntry, revertedEntry, unpaidEntry } from '../../domain/books.ts';
 import { isByDeposit } from '../../domain/item.ts';
 import { type RevivedItem, reviveItems } from '../../store/chain/due-items.ts';
-import { endItems, type ItemEnd, insertItems, type NewItem } from '../../store/chain/items.ts';
+import { endItems, type ItemEnd, insertItems, type NewItem, type StoredItem } from '../../store/chain/items.ts';
 import { listOwnAccounts } from '../../store/chain/own-accounts.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries, lockBalances } from '../../store/money/books.ts';
@@ -57,12 +57,12 @@ export async function acceptItems(
 ): Promise<void> {
   const isNew = new Set(await insertItems(tx, items, at));
   const entries = items
-    // Money for a deposit address is booked when it arrives there.
-    .filter(({ commitment, state, item }) => isNew.has(commitment) && state === 'due' && !isByDeposit(item.method))
-    .map(({ commitment, item, isHeld = false }) => {
+    // Money that passes through a deposit address is booked when it arrives there.
+    .filter(({ key, state, item }) => isNew.has(key) && state === 'due' && !isByDeposit(item.method))
+    .map(({ key, item, isHeld = false }) => {
       const { network, asset, subject, amount, fee } = item;
       const merchantId = merchantOf(subject);
-      return acceptedEntry({ network, asset, subject, reference: commitment, merchantId, amount, fee, isHeld });
+      return acceptedEntry({ network, asset, subject, reference: key, merchantId, amount, fee, isHeld });
     });
   await recordEntries(tx, entries, at);
 }
@@ -71,12 +71,12 @@ export async function acceptItems(
 export async function closeItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Promise<void> {
   const before = await lockBookItems(
     tx,
-    ends.map(({ commitment }) => commitment),
+    ends.map(({ key }) => key),
   );
   await endItems(tx, ends, at);
-  const ended = new Map(ends.map((end) => [end.commitment, end]));
+  const ended = new Map(ends.map((end) => [end.key, end]));
   const entries = before.flatMap((item) => {
-    const end = ended.get(item.reference);
+    const end = ended.get(item.key);
     return end === undefined ? [] : endEntries(item, end);
   });
   await recordEntries(tx, entries, at);
@@ -94,11 +94,17 @@ function endEntries(item: BookItem, { state, reason, proof }: ItemEnd): Entry[] 
  * Reverses the entries of paid items whose block left the chain, and deletes their lots. If a part of a lot was spent, the payment
  * has a debt, which its position shows.
  */
-export async function reopenItems(tx: Tx, commitments: readonly string[], at: Date): Promise<RevivedItem[]> {
-  if (commitments.length === 0) return [];
+export async function reopenItems(
+  tx: Tx,
+  items: readonly Pick<StoredItem, 'key' | 'commitment'>[],
+  at: Date,
+): Promise<RevivedItem[]> {
+  if (items.length === 0) return [];
+  const keys = items.map(({ key }) => key);
+  const commitments = items.map(({ commitment }) => commitment);
   await lockPayments(tx, await findPaymentsOfLots(tx, commitments));
-  const paid = (await lockBookItems(tx, commitments)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
-  const revived = await reviveItems(tx, commitments);
+  const paid = (await lockBookItems(tx, keys)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
+  const revived = await reviveItems(tx, keys);
   const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isStray: item.isStray }));
   await recordEntries(tx, entries, at);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));

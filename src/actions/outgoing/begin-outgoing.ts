@@ -3,7 +3,7 @@ import type { Signer } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { SignerRefusedError } from '../../chains/signable.ts';
 import { isSameAddress } from '../../domain/caip.ts';
-import type { Item } from '../../domain/item.ts';
+import { type Item, itemKeyOf } from '../../domain/item.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { Screening } from '../../screening/screening.ts';
 import { insertItems } from '../../store/chain/items.ts';
@@ -117,10 +117,10 @@ async function begin(
   await command(deps, async (tx, now) => {
     await shareFreezes(tx, deps);
     if (!(await markDue(tx, attempt))) return;
-    const { commitment } = attempt;
+    const key = itemKeyOf({ network: item.network, commitment: attempt.commitment });
     const account = `${item.network}:${item.payer}`;
     const ours = { account, quote: null, buyerName: '', buyerIcon: null, hasCode: false, resultsHash: null };
-    const signed = { ...ours, commitment, purpose: outgoing.purpose, item, signature, hintedHash: null };
+    const signed = { ...ours, key, purpose: outgoing.purpose, item, signature, hintedHash: null };
     await insertItems(tx, [{ ...signed, state: 'due' }], now);
     await deleteAlert(tx, { name: 'outgoing_refused', subject: outgoing.id });
     await deleteAlert(tx, { name: 'signer_refused', subject: outgoing.id });

@@ -97,7 +97,7 @@ async function checkPayment(
     event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
   const item = await findPayingItem(db.sql, paymentId);
   const deposit = await findDeposit(db.sql, { paymentId, asset: outgoing.asset });
-  if (deposit !== undefined && (item === undefined || item.commitment === deposit.item.commitment)) {
+  if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {
     const { commitment } = deposit;
     const { network } = deposit.item;
     return checkSweeps({ db }, chain, {

@@ -28,11 +28,11 @@ export async function lapseOutgoing(
   deps: CommandDeps,
   { item, lease, ...lapse }: Lapse & { readonly item: StoredItem; readonly lease: Lease },
 ): Promise<void> {
-  const { commitment, subject } = item;
+  const { key, commitment, subject } = item;
   const reason = lapse.isCancelled ? 'used' : 'ran_out';
   await commandOfLeader(deps, lease, async (tx, now) => {
     const outgoing = await lockOutgoing(tx, subject);
-    await endItems(tx, [{ commitment, state: 'unpaid', reason }], now);
+    await endItems(tx, [{ key, state: 'unpaid', reason }], now);
     if (outgoing?.commitment === commitment) await goOn(tx, outgoing, lapse, now);
   });
 }

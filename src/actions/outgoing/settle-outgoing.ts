@@ -15,7 +15,7 @@ export async function settleOutgoing(
   deps: CommandDeps,
   { event, item, lease }: { event: StoredEvent; item: StoredItem; lease: Lease },
 ): Promise<{ problem: string | null }> {
-  const { commitment, subject } = item;
+  const { key, commitment, subject } = item;
   const differing = differences(event.fields, item);
   if (differing.length > 0) return { problem: `it differs from its item in ${differing.join(', ')}` };
   const proof = { transaction: event.transactionHash, block: event.blockNumber };
@@ -23,8 +23,8 @@ export async function settleOutgoing(
     const outgoing = await lockOutgoing(tx, subject);
     if (outgoing === undefined) return 'nothing is known that it was sent for';
     if (outgoing.commitment !== commitment) return 'another attempt has taken its place';
-    await endItems(tx, [{ commitment, state: 'paid', reason: null, proof }], now);
-    // A deep reorg had reopened the item, and it was carried out again. If the same transaction did it, its consequences stay
+    await endItems(tx, [{ key, state: 'paid', reason: null, proof }], now);
+    // A deep reorg had reopened it, and it was carried out again. If the same transaction did it, its consequences stay
     // valid.
     const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
     if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, outgoing, now);

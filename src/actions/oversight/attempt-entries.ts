@@ -7,16 +7,7 @@ import type { History } from './history.ts';
 
 /** The attempts to send the payment, its payout and its refund, with their transactions and blocks. */
 export function attemptEntries({ attempts, versions, seen }: History): TimelineEntry[] {
-  const byCommitment = new Map(attempts.map((attempt) => [attempt.commitment, attempt]));
-  const about = <Row extends { readonly commitment: string }>(
-    rows: readonly Row[],
-    tell: (row: Row, attempt: AttemptRow) => TimelineEntry[],
-  ) => rows.flatMap((row) => tell(row, byCommitment.get(row.commitment) as AttemptRow));
-  return [
-    ...attempts.flatMap(ownEntries),
-    ...about(versions, versionEntries),
-    ...about(seen, (event, { network }) => seenEntries(event, network)),
-  ];
+  return [...attempts.flatMap(ownEntries), ...versions.flatMap(versionEntries), ...seen.flatMap(seenEntries)];
 }
 
 /** The purpose of an item, as the subject of a sentence. */
@@ -83,8 +74,8 @@ const ENDS: Readonly<Record<string, string>> = {
   swept: 'somebody else has swept the address',
 };
 
-function versionEntries(version: CarryingVersion, { network }: AttemptRow): TimelineEntry[] {
-  const { hash, signer, nonce, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
+function versionEntries(version: CarryingVersion): TimelineEntry[] {
+  const { network, hash, signer, nonce, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
   const name = networkName(network);
   const others = company === 1 ? 'alone' : `together with ${company - 1} others`;
   const evidence = { network, transaction: hash };
@@ -106,9 +97,20 @@ function versionEntries(version: CarryingVersion, { network }: AttemptRow): Time
   return [stored, { at: broadcastAt, what: 'transaction.broadcast', text, partnerText: text, evidence, internals }];
 }
 
-function seenEntries(event: SeenEvent, network: string): TimelineEntry[] {
-  const { transactionHash, blockNumber, blockHash, type, reason, readAt, decidedAt, problem, lostAt, forkNumber } =
-    event;
+function seenEntries(event: SeenEvent): TimelineEntry[] {
+  const {
+    network,
+    transactionHash,
+    blockNumber,
+    blockHash,
+    type,
+    reason,
+    readAt,
+    decidedAt,
+    problem,
+    lostAt,
+    forkNumber,
+  } = event;
   const name = networkName(network);
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash };
   const at = readAt ?? decidedAt;

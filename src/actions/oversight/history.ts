@@ -65,7 +65,8 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
     findNewestEvents(db, subjects, limit),
     findAttempts(db, subjects, limit),
   ]);
-  const commitments = attempts.rows.map(({ commitment }) => commitment);
+  const itemKeys = attempts.rows.map(({ key }) => key);
+  const commitments = [...new Set(attempts.rows.map(({ commitment }) => commitment))];
   const networks = [...new Set(attempts.rows.map(({ network }) => network))];
   const assets = [...new Set([...payouts, ...held, ...refunds].map(({ asset }) => asset))];
   const ends = endsOf(payment, { payouts, held, refunds, lastEvent: events.rows[0] });
@@ -74,7 +75,7 @@ export async function readHistory(db: Reader, payment: Payment, limit: number): 
   const eventIds = events.rows.map(({ id }) => id);
   const [keys, versions, seen, stops, deliveries, alerts, takeovers] = await Promise.all([
     findKeyLabels(db, [...new Set(keyIds)]),
-    findCarryingVersions(db, commitments, limit),
+    findCarryingVersions(db, itemKeys, limit),
     findSeenEvents(db, commitments, limit),
     findAuditAbout(db, {
       ...period,

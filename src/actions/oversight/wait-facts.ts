@@ -116,10 +116,11 @@ interface AttemptAsk {
 async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFacts> {
   const { attempt, network, history, around } = ask;
   const { versions, seen } = history;
-  const { commitment, state, failures, gasSpent } = attempt;
+  const { key, commitment, state, failures, gasSpent } = attempt;
   const limits = limitsOf(deps, attempt.network);
-  const transaction = versions.findLast((version) => version.commitment === commitment && !version.isFinal);
-  const shown = seen.find((event) => event.commitment === commitment && event.type === 'paid' && event.lostAt === null);
+  const transaction = versions.findLast((version) => version.key === key && !version.isFinal);
+  const isShown = (event: SeenEvent) => event.network === attempt.network && event.commitment === commitment;
+  const shown = seen.find((event) => isShown(event) && event.type === 'paid' && event.lostAt === null);
   const stop = around.freezes.find(({ scope, subject }) => scope === 'network' && subject === attempt.network);
   return {
     state: state as AttemptFacts['state'],

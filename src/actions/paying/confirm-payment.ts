@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parseAccount } from '../../domain/caip.ts';
-import type { Item } from '../../domain/item.ts';
+import { type Item, type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import { doResultsFit, type Option, openOption, readResults, resultsHash, type Step } from '../../domain/option.ts';
 import { ApiError, validationError } from '../../errors.ts';
 import { findPaidCommitments } from '../../store/chain/chain-events.ts';
@@ -76,17 +76,18 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const { list } = refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const signature = values.at(-1) ?? '';
   const commitment = chain.commitmentOf(item);
+  const key = itemKeyOf({ network: item.network, commitment });
   const verdict = await chain.judge(item, signature, relayers[0]?.address);
   // Anybody with the signature can send the item. Then the money has arrived, and the watcher does the rest.
   const isPaidAlready = verdict.is === 'used' && (await isReportedPaid(deps, item.network, commitment));
   if (verdict.is !== 'good' && !isPaidAlready) {
-    return { payment: await refuseOrExplain(deps, { payment, confirmation, commitment, verdict }) };
+    return { payment: await refuseOrExplain(deps, { payment, confirmation, key, verdict }) };
   }
 
   deps.world.crashPoint?.('confirm.judged');
   const buyer = { account, ...input.buyer };
   const accepted = {
-    commitment,
+    key,
     item,
     account,
     quote: option.quote,
@@ -180,8 +181,8 @@ async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const items = await findItemsOf(deps.db.sql, payment.id);
   const item = items.find((stored) => isDeepStrictEqual(unsealed(itemOf(stored)), option.item));
   if (item === undefined) throw neverFetched();
-  const { commitment } = item;
-  await command(deps, (tx) => hintTransaction(tx, { commitment, hash: transaction, resultsHash: hash }));
+  const { key } = item;
+  await command(deps, (tx) => hintTransaction(tx, { key, hash: transaction, resultsHash: hash }));
   const isOpen = item.state === 'offered' && !isOverdue(payment, deps.world.clock.nowMs());
   return isOpen && deps.chains.find(item.network) !== undefined
     ? { payment, sought: { item, hash: transaction, actor } }
@@ -196,14 +197,14 @@ function unsealed({ seal: _, ...terms }: Item): Item {
 interface Judged {
   readonly payment: Payment;
   readonly confirmation: Confirmation;
-  readonly commitment: string;
+  readonly key: ItemKey;
   readonly verdict: BadVerdict;
 }
 
 async function refuseOrExplain(deps: ConfirmDeps, judged: Judged): Promise<Payment> {
-  const { payment, confirmation, commitment, verdict } = judged;
-  // We may have used the nonce ourselves, for a concurrent request.
-  if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [commitment])).length > 0) {
+  const { payment, confirmation, key, verdict } = judged;
+  // A nonce that was used may have been used by us, for a request that came at the same time.
+  if (reasonOf(verdict) === 'used' && (await findItems(deps.db.sql, [key])).length > 0) {
     const [now] = await findPayments(deps.db.sql, [payment.id]);
     if (now !== undefined && (await isSettled(deps, now, confirmation))) return now;
   }

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import { lockUnsentItem } from '../../store/chain/due-items.ts';
 import { findItems } from '../../store/chain/items.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
@@ -10,19 +11,19 @@ import { moveLocked } from './move-payment.ts';
  */
 export function declineItem(
   deps: CommandDeps,
-  { commitment, actor, evidence }: { commitment: string; actor: string; evidence: Readonly<Record<string, unknown>> },
+  { key, actor, evidence }: { key: ItemKey; actor: string; evidence: Readonly<Record<string, unknown>> },
 ): Promise<boolean> {
   return command(deps, async (tx, now) => {
-    const [item] = await findItems(tx, [commitment]);
+    const [item] = await findItems(tx, [key]);
     if (item === undefined) return false;
     const payments = await lockPayments(tx, [item.subject]);
-    if (!(await lockUnsentItem(tx, commitment))) return false;
+    if (!(await lockUnsentItem(tx, key))) return false;
     const move = {
       paymentId: item.subject,
       event: { type: 'failed', failureCode: 'declined_user' },
       actor,
       evidence,
-      items: { ended: [{ commitment, state: 'unpaid', reason: 'declined' }] },
+      items: { ended: [{ key, state: 'unpaid', reason: 'declined' }] },
     } as const;
     const [outcome] = await moveLocked(tx, payments, [move], now);
     return outcome?.ok ?? false;

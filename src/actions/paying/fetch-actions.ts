@@ -1,4 +1,4 @@
-import type { Item } from '../../domain/item.ts';
+import { type Item, type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import { openOption } from '../../domain/option.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
@@ -55,7 +55,7 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
   const script = await deps.rehearsal.scriptOf(payment);
   refuseScreened(script.screening ?? deps.screening, [`${item.network}:${item.payer}`]);
   const offered = {
-    commitment: chain.commitmentOf(item),
+    key: itemKeyOf({ network: item.network, commitment: chain.commitmentOf(item) }),
     item,
     account: option.account,
     quote: option.quote,
@@ -98,10 +98,10 @@ const ENDED_AFTER_S = 45;
 
 function refusePile(
   open: readonly OpenCoinAction[],
-  { commitment, item }: { readonly commitment: string; readonly item: Item },
+  { key, item }: { readonly key: ItemKey; readonly item: Item },
   now: Date,
 ): void {
-  if (open.some((each) => each.commitment === commitment)) return;
+  if (open.some((each) => each.key === key)) return;
   const own = open.filter(({ network, payer }) => network === item.network && payer === item.payer);
   const full = own.length >= MOST_OPEN.ofAccount ? own : open;
   const [first] = full;

@@ -13,7 +13,6 @@ import {
 } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { findPaidEvent } from '../../store/chain/chain-events.ts';
-import { commitmentOfItem } from '../../store/chain/deposits.ts';
 import { findPayingItem, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { listEvents } from '../../store/events/events.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
@@ -42,7 +41,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
   const history = await listEvents(db.sql, payment.id);
   const succeeded = history.find(({ type }) => type === 'payment.succeeded');
   const proof = item.method === 'deposit' ? await proveDeposit(db.sql, { item, payment }) : await prove(db.sql, item);
-  const place = committedPlace(itemOf(item), commitmentOfItem(item));
+  const place = committedPlace(itemOf(item), item.commitment);
   // An unverifiable receipt is worse than none.
   if (place === undefined) throw notWhole();
   const refunds = await refundsOf(db.sql, payment);
@@ -68,7 +67,7 @@ export async function makeReceipt({ db, receiptKey }: ReceiptDeps, payment: Paym
     amount: item.amount,
     fee: item.fee,
     deadline: String(item.deadline.getTime() / 1000),
-    commitment: commitmentOfItem(item),
+    commitment: item.commitment,
     ...proof,
     ...(isSealed && (isDeposit ? { subject } : { subject, nonceSpace })),
     ...((isDeposit || isSealed || refunds.length > 0) && {
@@ -112,7 +111,7 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Prov
   const item = await findPayingItem(db, refundId);
   if (item === undefined) throw notOnChain();
   const proof = await prove(db, item);
-  const place = committedPlace(itemOf(item), commitmentOfItem(item));
+  const place = committedPlace(itemOf(item), item.commitment);
   if (place === undefined) throw notWhole();
   const plain = {
     refundId,
@@ -122,7 +121,7 @@ async function refundReceipt(db: Reader, { id: refundId }: Refund): Promise<Prov
     feeAccount: item.feeAccount,
     amount: item.amount,
     deadline: String(item.deadline.getTime() / 1000),
-    commitment: commitmentOfItem(item),
+    commitment: item.commitment,
     ...proof,
   };
   const { subject, nonceSpace } = place;

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { LateMoney } from '../../domain/late-money.ts';
 import {
   type Decision,
@@ -191,8 +192,8 @@ export async function moveLocked(
     const moved = { ...payment, ...move.facts, version: payment.version + move.events.length };
     current.set(paymentId, moved);
     outcomes.push({ ok: true, payment: moved });
-    for (const commitment of commitmentsOf(items?.accepted)) attempts.open.set(commitment, paymentId);
-    for (const commitment of commitmentsOf(items?.ended)) attempts.open.delete(commitment);
+    for (const key of keysOf(items?.accepted)) attempts.open.set(key, paymentId);
+    for (const key of keysOf(items?.ended)) attempts.open.delete(key);
   }
   await carryOut(tx, moves);
   await writeConsequences(tx, taken, { merchantOf: (id) => current.get(id)?.merchantId ?? '', now });
@@ -264,10 +265,10 @@ export async function settlePayments(
 
 /** Facts about a payment's items that its own row does not contain. */
 interface Attempts {
-  /** Commitments that can still be carried out, with their payments. */
-  readonly open: Map<string, string>;
-  /** Commitments that were accepted earlier. */
-  readonly known: ReadonlySet<string>;
+  /** Items that can still be carried out, with their payments. */
+  readonly open: Map<ItemKey, string>;
+  /** Items that were accepted before. */
+  readonly known: ReadonlySet<ItemKey>;
 }
 
 /** Reads items only for moves that depend on them: ends of attempts, and payments with earlier attempts. */
@@ -279,16 +280,16 @@ async function readAttempts(
   const tried = new Set(locked.flatMap(({ id, version }) => (version > 0 ? [id] : [])));
   const ending = inputs.flatMap(({ event, paymentId }) => (isEndOfAttempts(event) ? [paymentId] : []));
   const keeping = new Set(inputs.flatMap(({ event, paymentId }) => (keepsAddresses(event) ? [paymentId] : [])));
-  const again = inputs.flatMap(({ paymentId, items }) => (tried.has(paymentId) ? commitmentsOf(items?.accepted) : []));
+  const again = inputs.flatMap(({ paymentId, items }) => (tried.has(paymentId) ? keysOf(items?.accepted) : []));
   const open = ending.length === 0 ? [] : await findOpenItemsOf(tx, ending);
   const known = again.length === 0 ? [] : await findItems(tx, again);
   return {
     open: new Map(
       open
         .filter(({ method, subject }) => method !== 'deposit' || !keeping.has(subject))
-        .map(({ commitment, subject }) => [commitment, subject]),
+        .map(({ key, subject }) => [key, subject]),
     ),
-    known: new Set(commitmentsOf(known)),
+    known: new Set(keysOf(known)),
   };
 }
 
@@ -304,12 +305,12 @@ function keepsAddresses(event: PaymentEvent): boolean {
 function decideMove(payment: Payment, { event, items }: MovePaymentInput, attempts: Attempts, now: Date): Decision {
   const decision = decide(stateOf(payment), event, now.getTime());
   if (!decision.ok) return decision;
-  // The chain was asked about attempts before the payment was locked. Another attempt may have been accepted since.
-  const ended = new Set(commitmentsOf(items?.ended));
-  const isLeft = [...attempts.open].some(([commitment, id]) => id === payment.id && !ended.has(commitment));
+  // The chain was asked about attempts before the payment was locked. Another one may have been accepted since.
+  const ended = new Set(keysOf(items?.ended));
+  const isLeft = [...attempts.open].some(([key, id]) => id === payment.id && !ended.has(key));
   if (isEndOfAttempts(event) && isLeft) return { ok: false, refusal: 'may_still_be_paid' };
-  // The chain has proved that this signature cannot be used. An endpoint that lags behind may have called it valid.
-  const isOver = commitmentsOf(items?.accepted).some((commitment) => attempts.known.has(commitment));
+  // The chain has proved that this signature is of no use. An endpoint that lags behind may have called it good.
+  const isOver = keysOf(items?.accepted).some((key) => attempts.known.has(key));
   return isOver ? { ok: false, refusal: 'attempt_over' } : decision;
 }
 
@@ -344,10 +345,10 @@ async function writeConsequences(
   if (accepted.length > 0) await acceptItems(tx, accepted, { merchantOf, at: now });
   if (ended.length > 0) await closeItems(tx, ended, now);
   if (settled.length > 0) await insertPaymentSettlements(tx, settled);
-  const paid = ended.flatMap(({ commitment, state }) => (state === 'paid' ? [commitment] : []));
+  const paid = ended.flatMap(({ key, state }) => (state === 'paid' ? [key] : []));
   if (paid.length > 0) await holdItems(tx, paid, now);
 }
 
-function commitmentsOf(items: readonly { readonly commitment: string }[] = []): readonly string[] {
-  return items.map(({ commitment }) => commitment);
+function keysOf(items: readonly { readonly key: ItemKey }[] = []): readonly ItemKey[] {
+  return items.map(({ key }) => key);
 }

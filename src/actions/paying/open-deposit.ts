@@ -3,7 +3,7 @@ import { LEAST_LEFT_MS } from '../../domain/deposit.ts';
 import type { Item } from '../../domain/item.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import { ApiError, validationError } from '../../errors.ts';
-import { type Deposit, findDeposit, insertDeposit, itemKeyOf } from '../../store/chain/deposits.ts';
+import { type Deposit, depositItemKey, findDeposit, insertDeposit } from '../../store/chain/deposits.ts';
 import { insertItems, raiseNativeDeadline, type StoredItem } from '../../store/chain/items.ts';
 import { findClosed } from '../../store/parties/freezes.ts';
 import { type Payment, stateOf } from '../../store/payments/payments.ts';
@@ -58,7 +58,6 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
   const { network } = item;
   const fields = { commitment, network, address, paymentId: payment.id, asset };
   const offered = {
-    commitment,
     item,
     account: `${network}:${address}`,
     quote: null,
@@ -82,8 +81,8 @@ export async function openDeposit(deps: OpenDepositDeps, input: OpenDepositInput
     // The payment is locked now. Of two concurrent requests, the second finds the address of the first.
     const first = await findDeposit(tx, { paymentId: payment.id, asset });
     if (first !== undefined) return first;
-    const itemKey = await itemKeyOf(tx, fields);
-    await insertItems(tx, [{ ...offered, commitment: itemKey }], now);
+    const itemKey = await depositItemKey(tx, fields);
+    await insertItems(tx, [{ ...offered, key: itemKey }], now);
     await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(deps, fields) }, now);
     return findDeposit(tx, { paymentId: payment.id, asset });
   });

@@ -2,7 +2,6 @@ import { provedArrival } from '../../domain/receipt.ts';
 import { ApiError } from '../../errors.ts';
 import { listLargestSweeps } from '../../store/chain/chain-events.ts';
 import { listLargestMovements } from '../../store/chain/deposit-progress.ts';
-import { commitmentOfItem } from '../../store/chain/deposits.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
@@ -20,8 +19,7 @@ interface DepositPayment {
  * transfers are unknown, and the sweeps alone are the proof.
  */
 export async function proveDeposit(db: Reader, { item, payment }: DepositPayment) {
-  const { network, asset, deadline } = item;
-  const commitment = commitmentOfItem(item);
+  const { network, commitment, asset, deadline } = item;
   const [sent, swept] = await Promise.all([
     listLargestMovements(db, { network, commitment, asset, deadline, limit: MAX_PARTS }),
     listLargestSweeps(db, { network, commitment, asset, limit: MAX_PARTS }),

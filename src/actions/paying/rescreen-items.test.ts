@@ -7,6 +7,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../../test/gateway.ts';
+import { itemKeyOf } from '../../domain/item.ts';
 import type { Screening } from '../../screening/screening.ts';
 import { findItems } from '../../store/chain/items.ts';
 import { listEvents } from '../../store/events/events.ts';
@@ -59,7 +60,8 @@ describe('screening again', () => {
   /** A payment that is being paid: its item is due, or in a transaction already. */
   async function underWay({ isSent = false } = {}) {
     const paymentId = await create();
-    const [payer, commitment] = [freshAddress(), `commitment of ${paymentId}`];
+    const payer = freshAddress();
+    const key = itemKeyOf({ network: NETWORK, commitment: `commitment of ${paymentId}` });
     const asset = `${NETWORK}/slip44:60`;
     const account = `${NETWORK}:${payer}`;
     const nowMs = gateway.world.clock.nowMs();
@@ -69,7 +71,7 @@ describe('screening again', () => {
       deadlineS: Math.floor(nowMs / 1000) + 600,
     };
     const accepted = {
-      ...({ commitment, item, account, quote: null, buyerName: 'Wallet', buyerIcon: null, state: 'due' } as const),
+      ...({ key, item, account, quote: null, buyerName: 'Wallet', buyerIcon: null, state: 'due' } as const),
       ...{ signature: '0x01', hasCode: false, resultsHash: null, hintedHash: null },
     };
     const moved = await gateway.movePayment({
@@ -85,8 +87,8 @@ describe('screening again', () => {
       items: { accepted: [accepted] },
     });
     assert.ok(moved.ok);
-    if (isSent) await command(gateway, (tx) => tx`update items set state = 'sent' where commitment = ${commitment}`);
-    return { paymentId, account, commitment };
+    if (isSent) await command(gateway, (tx) => tx`update items set state = 'sent' where commitment = ${key}`);
+    return { paymentId, account, key };
   }
 
   const statusOf = async (paymentId: string) => (await gateway.readPayment(paymentId))?.status;
@@ -104,7 +106,7 @@ describe('screening again', () => {
     assert.equal(await run(), false);
     const payment = await gateway.readPayment(bad.paymentId);
     assert.deepEqual([payment?.status, payment?.failureCode], ['failed', 'declined_user']);
-    const [item] = await findItems(gateway.db.sql, [bad.commitment]);
+    const [item] = await findItems(gateway.db.sql, [bad.key]);
     assert.deepEqual([item?.state, item?.signature], ['unpaid', null]);
     assert.equal(await statusOf(good.paymentId), 'processing');
     assert.deepEqual(await alertsOf(bad.paymentId), []);

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { ListIdentity, Screening } from '../../screening/screening.ts';
 import { listOpenPayers, type OpenPayer } from '../../store/payments/open-payers.ts';
@@ -18,7 +19,7 @@ const PAGE = 500;
  * because a new process remembers no list.
  */
 export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
-  let progress: { readonly hash: string; readonly after: string | undefined } | undefined;
+  let progress: { readonly hash: string; readonly after: ItemKey | undefined } | undefined;
   return async () => {
     const { list } = deps.screening.decide([]);
     if (list === null) return false;
@@ -30,18 +31,18 @@ export function createRescreener(deps: RescreenDeps): () => Promise<boolean> {
   };
 }
 
-/** Returns the last commitment of the page; undefined after the last page. */
-async function rescreenPage(deps: RescreenDeps, after: string): Promise<string | undefined> {
+/** The last key of the page. Undefined after the last page. */
+async function rescreenPage(deps: RescreenDeps, after: ItemKey | ''): Promise<ItemKey | undefined> {
   const payers = await listOpenPayers(deps.db.sql, { after, limit: PAGE });
   const { hits, list } = deps.screening.decide(payers.map(({ account }) => account));
   for (const payer of payers) if (list !== null && hits.includes(payer.account)) await refuse(deps, payer, list);
-  return payers.length < PAGE ? undefined : payers.at(-1)?.commitment;
+  return payers.length < PAGE ? undefined : payers.at(-1)?.key;
 }
 
 /** Only an item that was never sent can be declined. The chain decides about a sent item, and an alert is raised. */
 async function refuse(deps: RescreenDeps, payer: OpenPayer, list: ListIdentity): Promise<void> {
-  const { commitment, paymentId } = payer;
-  const isDeclined = await declineItem(deps, { commitment, actor: 'screening', evidence: { screening: list } });
+  const { key, paymentId } = payer;
+  const isDeclined = await declineItem(deps, { key, actor: 'screening', evidence: { screening: list } });
   if (isDeclined) deps.log.warn({ paymentId, list }, 'payment declined by a new screening list');
   else await alertOfScreenedPayer(deps, { paymentId, list });
 }

@@ -93,7 +93,7 @@ export async function withinBudgets(
   { payers }: SpentBudgets,
 ): Promise<readonly DueItem[]> {
   const isOver = ({ purpose, payer }: DueItem) => purpose === 'payment' && payers.has(payer);
-  const over = due.filter(isOver).map(({ commitment }) => commitment);
+  const over = due.filter(isOver).map(({ key }) => key);
   if (over.length === 0) return due;
   const until = new Date(deps.world.clock.nowMs() + DEFER_MS);
   await command(deps, (tx) => deferItems(tx, over, until));

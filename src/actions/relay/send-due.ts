@@ -143,10 +143,10 @@ async function sendParts(
     const first = await sendBatch(deps, relayer, { items: items.slice(0, middle), nonce, fees });
     return first + (await sendBatch(deps, relayer, { items: items.slice(middle), nonce: nonce + first, fees }));
   }
-  const { subject, commitment, asset, amount, recipient, attempts } = only;
+  const { subject, key, asset, amount, recipient, attempts } = only;
   await alertSignerRefused(deps, relayer, `${subject} (${amountText(asset, amount)} to ${recipient})`, reason);
   const retryAt = new Date(deps.world.clock.nowMs() + retryDelayMs(deps.world, attempts));
-  await command(deps, (tx) => postponeItems(tx, [{ commitment, refusal: SIGNER_REFUSED, retryAt }]));
+  await command(deps, (tx) => postponeItems(tx, [{ key, refusal: SIGNER_REFUSED, retryAt }]));
   deps.meters.items(relayer.id.network, 'postponed', 1);
   return 0;
 }
@@ -161,13 +161,13 @@ async function store(
   items: readonly DueItem[],
   version: NewVersion,
 ): Promise<boolean> {
-  const commitments = items.map(({ commitment }) => commitment);
+  const keys = items.map(({ key }) => key);
   try {
     await commandOfLeader(deps, lease, async (tx, at) => {
       await shareFreezes(tx, deps);
-      if (!(await takeDueItems(tx, commitments))) throw new ItemsTakenError();
+      if (!(await takeDueItems(tx, keys))) throw new ItemsTakenError();
       const lane = items.some(({ isApart }) => isApart) ? 'apart' : 'main';
-      await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, commitments, at });
+      await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, keys, at });
     });
     return true;
   } catch (error) {
@@ -192,7 +192,7 @@ async function simulated(
     const refusal = reasons[index];
     if (refusal === undefined) return [];
     const retryAtMs = deps.world.clock.nowMs() + retryDelayMs(deps.world, item.attempts);
-    return [{ commitment: item.commitment, refusal, retryAt: new Date(retryAtMs) }];
+    return [{ key: item.key, refusal, retryAt: new Date(retryAtMs) }];
   });
   if (refused.length > 0) {
     await command(deps, (tx) => postponeItems(tx, refused));

@@ -94,7 +94,7 @@ async function signStep(
   const version = { ...signed, nonce, maxFee: fees.max, tip: fees.tip };
   await commandOfLeader(deps, lease, (tx, at) =>
     step.do === 'fill'
-      ? insertSend(tx, id, { ...version, kind: 'nothing', fencing: lease.fencing, commitments: [], at })
+      ? insertSend(tx, id, { ...version, kind: 'nothing', fencing: lease.fencing, keys: [], at })
       : insertVersion(tx, id, version, at),
   );
   memory.outbid.delete(nonce);

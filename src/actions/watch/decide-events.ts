@@ -6,7 +6,7 @@ import {
   type StoredEvent,
 } from '../../store/chain/chain-events.ts';
 import { releaseItems } from '../../store/chain/due-items.ts';
-import { findItems, type StoredItem } from '../../store/chain/items.ts';
+import { findItemsOfEvents, type StoredItem } from '../../store/chain/items.ts';
 import { noncesOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
@@ -37,7 +37,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     memory.askAgainAtMs.clear();
     return false;
   }
-  const items = await itemsOf(deps, found);
+  const items = await itemsOf(deps, network, found);
   const known = found.flatMap((event) => {
     const item = items.get(event.commitment);
     return item === undefined ? [] : [{ event, item }];
@@ -71,7 +71,7 @@ async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: rea
     await deleteEvents(tx, network, events);
     await releaseItems(
       tx,
-      events.map(({ commitment }) => commitment),
+      refuted.map(({ item }) => item.key),
     );
   });
   for (const { transactionHash: transaction, blockNumber: block, commitment } of events) {
@@ -79,9 +79,14 @@ async function forget(deps: WatchDeps, { network, lease }: Watcher, refuted: rea
   }
 }
 
-async function itemsOf(deps: WatchDeps, events: readonly StoredEvent[]): Promise<Map<string, StoredItem>> {
+async function itemsOf(
+  deps: WatchDeps,
+  network: string,
+  events: readonly StoredEvent[],
+): Promise<Map<string, StoredItem>> {
   if (events.length === 0) return new Map();
-  const rows = await findItems(deps.db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
+  const commitments = [...new Set(events.map(({ commitment }) => commitment))];
+  const rows = await findItemsOfEvents(deps.db.sql, network, commitments);
   return new Map(rows.map((item) => [item.commitment, item]));
 }
 

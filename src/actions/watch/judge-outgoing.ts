@@ -16,7 +16,7 @@ export async function judgeOutgoing(
   const { network, memory } = watcher;
   const items = await findOutgoingToJudge(deps.db.sql, { network, finalAt, after: memory.turns.outgoing, limit });
   if (items.length === 0) return;
-  memory.turns.outgoing = items.at(-1)?.commitment ?? '';
+  memory.turns.outgoing = items.at(-1)?.key ?? '';
   const view = (await finalViews(deps, items)).get(network);
   await allApart(
     items,

@@ -90,7 +90,7 @@ async function judge(
   if (first === undefined) return;
   const { subject: paymentId, paymentStatus, paymentExpiresAt } = first;
   const conclusion = conclude(paymentStatus, fates);
-  const ended = items.map(({ commitment }, index) => endOf(commitment, fates[index]));
+  const ended = items.map((item, index) => endOf(item, fates[index]));
   const isInTime = deps.world.clock.nowMs() < paymentExpiresAt.getTime();
   const isMoving = conclusion === 'over' && !(paymentStatus === 'requires_action' && isInTime);
   const alone = isMoving ? [] : endingAlone(items, fates);
@@ -106,7 +106,7 @@ async function judge(
     paymentId,
     event: { type: isInTime ? 'lapsed' : 'expired', proof: { finalBlockAtMs } },
     actor: 'watcher',
-    evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
+    evidence: { items: endEvidence(items, ended), finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
     lease: watcher.lease,
   });
@@ -119,20 +119,20 @@ async function judge(
  */
 function endingAlone(items: readonly OpenItem[], fates: readonly ItemFate[]): readonly ItemEnd[] {
   return items.flatMap((item, index) => {
-    const { paymentStatus, method, commitment } = item;
+    const { paymentStatus, method } = item;
     if (fates[index]?.is !== 'over') return [];
     const isOutlived = items.some(
       (other, at) =>
         isLater(other, item) &&
         (paymentStatus === 'requires_action' || (other.method !== 'deposit' && fates[at]?.is !== 'over')),
     );
-    return isFinal(paymentStatus) || (method === 'native' && isOutlived) ? [endOf(commitment, fates[index])] : [];
+    return isFinal(paymentStatus) || (method === 'native' && isOutlived) ? [endOf(item, fates[index])] : [];
   });
 }
 
 function isLater(one: OpenItem, other: OpenItem): boolean {
   const byMs = one.deadline.getTime() - other.deadline.getTime();
-  return byMs > 0 || (byMs === 0 && one.commitment > other.commitment);
+  return byMs > 0 || (byMs === 0 && one.key > other.key);
 }
 
 /**
@@ -190,15 +190,13 @@ async function lapseBesideAddresses(
     addresses.map((item) => isShortAddress(deps, watcher, item, views.get(item.network))),
   );
   if (!areShort.every(Boolean)) return;
-  const ended = items.flatMap(({ commitment, method }, index) =>
-    method === 'deposit' ? [] : [endOf(commitment, fates[index])],
-  );
+  const ended = items.flatMap((item, index) => (item.method === 'deposit' ? [] : [endOf(item, fates[index])]));
   const finalBlockAtMs = Math.max(...items.map(({ network }) => timeOf(views.get(network))));
   await deps.movePayment({
     paymentId: first.subject,
     event: { type: 'lapsed', proof: { finalBlockAtMs }, keepsAddresses: true },
     actor: 'watcher',
-    evidence: { items: ended, finalBlocks: finalBlocksOf(items, views) },
+    evidence: { items: endEvidence(items, ended), finalBlocks: finalBlocksOf(items, views) },
     items: { ended },
     lease: watcher.lease,
   });
@@ -260,8 +258,14 @@ function timeOf(view: FinalView | undefined): number {
   return (view?.block.timestampS ?? 0) * 1000;
 }
 
-function endOf(commitment: string, fate: ItemFate | undefined): ItemEnd {
-  return { commitment, state: 'unpaid', reason: fate?.is === 'over' ? fate.reason : null };
+/** The ends as the chain knows them: by commitment. */
+function endEvidence(items: readonly StoredItem[], ended: readonly ItemEnd[]) {
+  const commitments = new Map(items.map(({ key, commitment }) => [key, commitment]));
+  return ended.map(({ key, state, reason }) => ({ commitment: commitments.get(key), state, reason }));
+}
+
+function endOf({ key }: StoredItem, fate: ItemFate | undefined): ItemEnd {
+  return { key, state: 'unpaid', reason: fate?.is === 'over' ? fate.reason : null };
 }
 
 function finalBlocksOf(items: readonly OpenItem[], views: ReadonlyMap<string, FinalView>) {

@@ -1,6 +1,6 @@
 import { differences } from '../../domain/evidence.ts';
 import { findArrivingCoin } from '../../store/chain/chain-events.ts';
-import { findItems } from '../../store/chain/items.ts';
+import { findItemsOfEvents } from '../../store/chain/items.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
@@ -15,7 +15,8 @@ export async function noticeCoin(deps: WatchDeps, { network, lease }: Watcher): 
   const events = await findArrivingCoin(deps.db.sql, { network, limit: MAX_EVENTS });
   if (events.length === 0) return;
   const commitments = events.map(({ commitment }) => commitment);
-  const items = new Map((await findItems(deps.db.sql, commitments)).map((item) => [item.commitment, item]));
+  const found = await findItemsOfEvents(deps.db.sql, network, commitments);
+  const items = new Map(found.map((item) => [item.commitment, item]));
   await Promise.all(
     events.map(async ({ commitment, fields, transactionHash, blockNumber, blockHash }) => {
       const item = items.get(commitment);

@@ -7,6 +7,7 @@ import {
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
+import { findItemsOfEvents } from '../../store/chain/items.ts';
 import { deleteMovementsAbove, markPlacesStale } from '../../store/chain/movements.ts';
 import { markPositionsStale } from '../../store/money/positions.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
@@ -44,7 +45,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     await deleteBlocksAbove(tx, network, fork.number);
     const lost = await deleteMovementsAbove(tx, network, fork.number);
     const { unpaid, unswept } = await deleteEventsAbove(tx, network, fork.number, at);
-    const revived = await reopenItems(tx, unpaid, at);
+    const revived = await reopenItems(tx, await findItemsOfEvents(tx, network, unpaid), at);
     await computeAgain(tx, deps, { network, lost, unswept, forkAtMs: fork.at.getTime() }, at);
     await tellLost(tx, lost, at);
     for (const { subject } of revived) {

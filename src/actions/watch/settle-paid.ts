@@ -38,7 +38,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
     await noteSecond(deps, input);
     return { problem: null };
   }
-  const { commitment, subject } = item;
+  const { key, commitment, subject } = item;
   const evidence = {
     network,
     commitment,
@@ -59,7 +59,7 @@ export async function settlePaid(deps: WatchDeps, input: PaidInput): Promise<{ p
   const outcome = await deps.movePayment({
     ...move,
     event: { type: 'succeeded', buyer, token, transaction: { hash: event.transactionHash, nonce } },
-    items: { ended: [{ commitment, state: 'paid', reason: null, proof: proofOf(event) }] },
+    items: { ended: [{ key, state: 'paid', reason: null, proof: proofOf(event) }] },
     settlement: item.isHeld ? undefined : settlementBy(item, event),
   });
   deps.world.crashPoint?.('watch.settled');
@@ -96,15 +96,15 @@ function settlementBy({ asset, amount, fee, recipient }: StoredItem, { transacti
  */
 async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentStatus | undefined): Promise<void> {
   const { item, event, lease } = input;
-  const { commitment, subject } = item;
-  const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.commitment !== commitment);
+  const { key, subject } = item;
+  const others = (await findItemsOf(deps.db.sql, subject)).filter((other) => other.key !== key);
   const isSame = status === 'succeeded' && others.every(({ state }) => state !== 'paid');
   const reason = isSame ? null : 'paid_after_end';
-  const end = { commitment, state: 'paid', reason, proof: proofOf(event) } as const;
+  const end = { key, state: 'paid', reason, proof: proofOf(event) } as const;
   await commandOfLeader(deps, lease, async (tx, now) => {
     if (!isSame) await recordLateMoney(tx, { item, event, actor: 'watcher' }, now);
     await closeItems(tx, [end], now);
-    await holdItems(tx, [commitment], now);
+    await holdItems(tx, [key], now);
     await touchPositions(tx, [subject]);
     if (isSame) await noteCarrier(tx, input, now);
   });

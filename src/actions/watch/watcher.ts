@@ -1,5 +1,6 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
+import type { ItemKey } from '../../domain/item.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
 import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
@@ -82,8 +83,8 @@ export interface WatchMemory {
   readonly turns: {
     /** The last payment by merchant. */
     readonly payments: Map<string, string>;
-    /** The commitment of the last item of a payout, refund or return. */
-    outgoing: string;
+    /** An item of a payout, refund or return. */
+    outgoing: ItemKey | '';
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
@@ -32,13 +33,14 @@ export async function findAttempts(db: Reader, subjects: readonly string[], limi
         where items.purpose = 'payment' and f.network = items.network and f.payer = items.payer) as "payerRetryAt",
       count(*) over ()::int as total
     from items where subject = any(${subjects as string[]}::text[])
-    order by state in ('due', 'sent', 'paid') desc, accepted_at desc, commitment limit ${limit}`;
+    order by state in ('due', 'sent', 'paid') desc, accepted_at desc, key limit ${limit}`;
   return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
 }
 
 /** A signed transaction that carries an item. */
 export interface CarryingVersion {
-  readonly commitment: string;
+  /** Of the item. */
+  readonly key: ItemKey;
   readonly network: string;
   readonly signer: string;
   readonly nonce: number;
@@ -58,11 +60,11 @@ export interface CarryingVersion {
 /** The newest transactions of these items first. */
 export async function findCarryingVersions(
   db: Reader,
-  commitments: readonly string[],
+  keys: readonly ItemKey[],
   limit: number,
 ): Promise<CarryingVersion[]> {
   const rows = await db<(Omit<CarryingVersion, 'nonce'> & { nonce: string })[]>`
-    select c.commitment, s.network, s.signer, s.nonce, v.hash, v.created_at as "signedAt",
+    select c.commitment as key, s.network, s.signer, s.nonce, v.hash, v.created_at as "signedAt",
       v.broadcast_at as "broadcastAt", s.state = 'final' as "isFinal", s.final_hash as "finalHash",
       (select count(*)::int from send_items o
         where o.network = s.network and o.signer = s.signer and o.nonce = s.nonce) as company,
@@ -72,13 +74,14 @@ export async function findCarryingVersions(
     from send_items c
     join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
     join send_versions v on v.network = s.network and v.signer = s.signer and v.nonce = s.nonce
-    where c.commitment = any(${commitments as string[]}::text[])
+    where c.commitment = any(${keys as ItemKey[]}::text[])
     order by v.created_at desc, v.max_fee desc limit ${limit}`;
   return rows.map((row) => ({ ...row, nonce: Number(row.nonce) }));
 }
 
 /** An event of an item, in the chain or lost in a reorganisation. */
 export interface SeenEvent {
+  readonly network: string;
   readonly commitment: string;
   readonly type: 'paid' | 'refused' | 'swept';
   readonly transactionHash: string;
@@ -97,15 +100,15 @@ export interface SeenEvent {
 
 type SeenRow = Omit<SeenEvent, 'blockNumber' | 'forkNumber'> & { blockNumber: string; forkNumber: string | null };
 
-/** The newest events of these items first. */
+/** The newest events of these commitments first. Money can come to a deposit address on any network. */
 export async function findSeenEvents(db: Reader, commitments: readonly string[], limit: number): Promise<SeenEvent[]> {
   const rows = await db<SeenRow[]>`
-    select commitment, type, transaction_hash as "transactionHash", block_number as "blockNumber",
+    select network, commitment, type, transaction_hash as "transactionHash", block_number as "blockNumber",
       block_hash as "blockHash", read_at as "readAt", decided_at as "decidedAt", fields ->> 'reason' as reason, problem,
       null::timestamptz as "lostAt", null::bigint as "forkNumber"
     from chain_events where commitment = any(${commitments as string[]}::text[])
     union all
-    select commitment, type, transaction_hash, block_number, block_hash, read_at, null, null, null, lost_at, fork_number
+    select network, commitment, type, transaction_hash, block_number, block_hash, read_at, null, null, null, lost_at, fork_number
     from lost_events where commitment = any(${commitments as string[]}::text[])
     order by "blockNumber" desc limit ${limit}`;
   return rows.map((row) => ({

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** A deposit address on a network where it is watched. */
@@ -118,12 +119,12 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
 export async function findSweeps(
   db: Reader,
   { network, address, asset }: { network: string; address: string; asset: string },
-): Promise<{ readonly ordered: number; readonly open: readonly { commitment: string; state: 'due' | 'sent' }[] }> {
-  const rows = await db<{ commitment: string; state: string }[]>`
-    select commitment, state from items
+): Promise<{ readonly ordered: number; readonly open: readonly { key: ItemKey; state: 'due' | 'sent' }[] }> {
+  const rows = await db<{ key: ItemKey; state: string }[]>`
+    select commitment as key, state from items
     where network = ${network} and payer = ${address} and asset = ${asset} and purpose = 'sweep'`;
   const open = rows.filter(
-    (row): row is { commitment: string; state: 'due' | 'sent' } => row.state === 'due' || row.state === 'sent',
+    (row): row is { key: ItemKey; state: 'due' | 'sent' } => row.state === 'due' || row.state === 'sent',
   );
   return { ordered: rows.length, open };
 }

@@ -1,3 +1,4 @@
+import { type ItemKey, itemKeyOf } from '../../domain/item.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { insertPlace } from './deposit-places.ts';
@@ -27,7 +28,7 @@ export interface OpenDeposit extends Deposit {
  */
 export async function insertDeposit(
   tx: Tx,
-  deposit: Deposit & { readonly itemKey: string },
+  deposit: Deposit & { readonly itemKey: ItemKey },
   at: Date,
 ): Promise<boolean> {
   const { commitment, network, address, paymentId, asset, mac, itemKey } = deposit;
@@ -47,31 +48,21 @@ export async function findDeposit(
   db: Reader,
   { paymentId, asset }: { paymentId: string; asset: string },
 ): Promise<(Deposit & { readonly item: StoredItem }) | undefined> {
-  const [row] = await db<(Deposit & StoredItem & Named)[]>`
-    select ${itemColumns(db)}, d.address, d.payment_id as "paymentId", d.mac, d.committed
+  const [row] = await db<(Deposit & StoredItem)[]>`
+    select ${itemColumns(db)}, d.address, d.payment_id as "paymentId", d.mac
     from items, lateral (
-      select address, payment_id, mac, commitment as committed from deposits where deposits.item = items.commitment) d
+      select address, payment_id, mac from deposits where deposits.item = items.commitment) d
     where commitment = (select item from deposits where payment_id = ${paymentId} and asset = ${asset})`;
-  return row && { ...row, commitment: row.committed, item: row };
+  return row && { ...row, item: row };
 }
 
-/** The commitment of the address. That of the item is the name of its row. */
-interface Named {
-  readonly committed: string;
-}
-
-/** The name of the row of `items` for an address on a network: the commitment, unless another network has taken it. */
-export async function itemKeyOf(
+/** The key of the item of an address on a network. */
+export async function depositItemKey(
   db: Reader,
   { network, commitment }: Pick<Deposit, 'network' | 'commitment'>,
-): Promise<string> {
-  const rows = await db`select from deposits where commitment = ${commitment} and network <> ${network}`;
-  return rows.length === 0 ? commitment : `${commitment}@${network}`;
-}
-
-/** The commitment behind the name of a row of `items`: see `itemKeyOf`. */
-export function commitmentOfItem({ commitment }: Pick<StoredItem, 'commitment'>): string {
-  return commitment.split('@')[0] ?? commitment;
+): Promise<ItemKey> {
+  const others = await db`select from deposits where commitment = ${commitment} and network <> ${network}`;
+  return itemKeyOf({ network, commitment }, { isTaken: others.length > 0 });
 }
 
 /** Locks a page of all deposit addresses, by the rows of their terms. */
@@ -99,7 +90,7 @@ export async function findDepositAddresses(db: Reader, addresses: readonly strin
 
 /** All deposit addresses of a payment. */
 export async function listDepositsOf(db: Reader, paymentId: string): Promise<OpenDeposit[]> {
-  const rows = await db<{ item: string }[]>`
+  const rows = await db<{ item: ItemKey }[]>`
     select item from deposits where payment_id = ${paymentId} order by number`;
   return readDeposits(
     db,
@@ -109,7 +100,7 @@ export async function listDepositsOf(db: Reader, paymentId: string): Promise<Ope
 
 /** The deposit addresses of these commitments, on whatever network they were opened. */
 export async function findDepositsBy(db: Reader, commitments: readonly string[]): Promise<OpenDeposit[]> {
-  const rows = await db<{ item: string }[]>`
+  const rows = await db<{ item: ItemKey }[]>`
     select item from deposits where commitment = any(${commitments as string[]}::text[])`;
   return readDeposits(
     db,
@@ -118,14 +109,14 @@ export async function findDepositsBy(db: Reader, commitments: readonly string[])
 }
 
 /** Deposit addresses with their items and payments, by the rows of their items. */
-export async function readDeposits(db: Reader, itemKeys: readonly string[]): Promise<OpenDeposit[]> {
+export async function readDeposits(db: Reader, itemKeys: readonly ItemKey[]): Promise<OpenDeposit[]> {
   if (itemKeys.length === 0) return [];
-  const rows = await db<(OpenDeposit & StoredItem & Named)[]>`
+  const rows = await db<(OpenDeposit & StoredItem)[]>`
     select ${itemColumns(db)}, d.address, d.payment_id as "paymentId", d.mac, p.merchant_id as "merchantId",
-      p.status as "paymentStatus", d.committed
+      p.status as "paymentStatus"
     from items, lateral (
-      select address, payment_id, mac, commitment as committed from deposits where deposits.item = items.commitment) d,
+      select address, payment_id, mac from deposits where deposits.item = items.commitment) d,
       lateral (select merchant_id, status from payments where id = d.payment_id) p
-    where commitment = any(${itemKeys as string[]}::text[])`;
-  return rows.map((row) => ({ ...row, commitment: row.committed, item: row }));
+    where commitment = any(${itemKeys as ItemKey[]}::text[])`;
+  return rows.map((row) => ({ ...row, item: row }));
 }

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { isItemStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
@@ -144,25 +145,25 @@ export async function findUnsent(
 }
 
 /** Marks items as sent. False when one of them is not due any more, may not be sent, or is locked by another transaction. */
-export async function takeDueItems(tx: Tx, commitments: readonly string[]): Promise<boolean> {
+export async function takeDueItems(tx: Tx, keys: readonly ItemKey[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
     where commitment in (
-      select commitment from items where commitment = any(${commitments as string[]}::text[]) and state = 'due'
+      select commitment from items where commitment = any(${keys as ItemKey[]}::text[]) and state = 'due'
         and ${mayBeSent(tx)}
       for update skip locked)`;
-  return count === commitments.length;
+  return count === keys.length;
 }
 
 /** Puts items off without a failure: a budget of their payer is spent. */
-export async function deferItems(tx: Tx, commitments: readonly string[], until: Date): Promise<void> {
+export async function deferItems(tx: Tx, keys: readonly ItemKey[], until: Date): Promise<void> {
   await tx`
     update items set retry_at = ${until}
-    where commitment = any(${commitments as string[]}::text[]) and state = 'due'`;
+    where commitment = any(${keys as ItemKey[]}::text[]) and state = 'due'`;
 }
 
 export interface Postponement {
-  readonly commitment: string;
+  readonly key: ItemKey;
   readonly refusal: string;
   readonly retryAt: Date;
 }
@@ -176,8 +177,8 @@ export async function postponeItems(tx: Tx, postponements: readonly Postponement
     update items i
     set attempts = i.attempts + 1, retry_at = p."retryAt",
       refusal = case when p.refusal = 'late' then coalesce(i.refusal, p.refusal) else p.refusal end
-    from jsonb_to_recordset(${tx.json(postponements as never)}) as p(commitment text, refusal text, "retryAt" timestamptz)
-    where i.commitment = p.commitment and i.state = 'due'`;
+    from jsonb_to_recordset(${tx.json(postponements as never)}) as p(key text, refusal text, "retryAt" timestamptz)
+    where i.commitment = p.key and i.state = 'due'`;
 }
 
 /** A payment whose turn it is to be judged. */
@@ -233,11 +234,11 @@ export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
  * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
- * refund that its merchant was asked to sign has an offered item. They take turns: those after the commitment come first.
+ * refund that its merchant was asked to sign has an offered item. They take turns: those after the key come first.
  */
 export function findOutgoingToJudge(
   db: Reader,
-  { network, finalAt, after, limit }: { network: string; finalAt: Date; after: string; limit: number },
+  { network, finalAt, after, limit }: { network: string; finalAt: Date; after: ItemKey | ''; limit: number },
 ): Promise<OutgoingItem[]> {
   return db<OutgoingItem[]>`
     select * from (
@@ -247,7 +248,7 @@ export function findOutgoingToJudge(
       union all
       select ${itemColumns(db)}, refusal from items
       where network = ${network} and purpose <> 'payment' and state = 'offered' and deadline < ${finalAt}
-    ) items order by commitment <= ${after}, commitment limit ${limit}`;
+    ) items order by key <= ${after}, key limit ${limit}`;
 }
 
 /** An open item, with the status and the expiry of its payment. */
@@ -336,20 +337,20 @@ export async function hasOpenItems(db: Reader, network: string): Promise<boolean
 }
 
 /** Paid items whose block is gone: the same authorization is due again; a native one waits for its payer's transaction. */
-export async function reviveItems(tx: Tx, commitments: readonly string[]): Promise<RevivedItem[]> {
+export async function reviveItems(tx: Tx, keys: readonly ItemKey[]): Promise<RevivedItem[]> {
   return tx<RevivedItem[]>`
     update items set state = case when signature is null then 'offered' else 'due' end, ended_at = null, retry_at = null
-    where commitment = any(${commitments as string[]}::text[]) and state = 'paid'
+    where commitment = any(${keys as ItemKey[]}::text[]) and state = 'paid'
     returning subject, purpose`;
 }
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
 /** Items whose sends are all final are due again: the event that seemed to have paid them was not on the chain. */
-export async function releaseItems(tx: Tx, commitments: readonly string[]): Promise<void> {
+export async function releaseItems(tx: Tx, keys: readonly ItemKey[]): Promise<void> {
   await tx`
     update items i set state = 'due', retry_at = null
-    where i.commitment = any(${commitments as string[]}::text[]) and i.state = 'sent'
+    where i.commitment = any(${keys as ItemKey[]}::text[]) and i.state = 'sent'
       and not exists (
         select from send_items si join sends s on s.network = si.network and s.signer = si.signer and s.nonce = si.nonce
         where si.commitment = i.commitment and s.state = 'open')
@@ -357,10 +358,10 @@ export async function releaseItems(tx: Tx, commitments: readonly string[]): Prom
 }
 
 /** Locks an item, and returns true if it was never in a stored transaction: then nobody outside can have seen it. */
-export async function lockUnsentItem(tx: Tx, commitment: string): Promise<boolean> {
-  const locked = await tx`select from items where commitment = ${commitment} and state = 'due' for update`;
+export async function lockUnsentItem(tx: Tx, key: ItemKey): Promise<boolean> {
+  const locked = await tx`select from items where commitment = ${key} and state = 'due' for update`;
   if (locked.length === 0) return false;
-  const sent = await tx`select from send_items where commitment = ${commitment} limit 1`;
+  const sent = await tx`select from send_items where commitment = ${key} limit 1`;
   return sent.length === 0;
 }
 

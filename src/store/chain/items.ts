@@ -1,4 +1,11 @@
-import type { Authorization, Item, ItemMethod, SignedItem } from '../../domain/item.ts';
+import {
+  type Authorization,
+  type Item,
+  type ItemKey,
+  type ItemMethod,
+  possibleKeys,
+  type SignedItem,
+} from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** offered: handed out to be paid in coin, or to be signed by a merchant. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
@@ -12,6 +19,9 @@ export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return' | 'sweep';
 
 /** An item as it is stored. */
 export interface StoredItem {
+  /** Names the row. */
+  readonly key: ItemKey;
+  /** The hash of the terms, as events of the chain show it. Items of two networks can have the same one. */
   readonly commitment: string;
   /** The id of a payment, payout, refund or return; of a sweep, that of the payment. */
   readonly subject: string;
@@ -59,7 +69,7 @@ export interface ItemFeeTerms {
 }
 
 export interface NewItem {
-  readonly commitment: string;
+  readonly key: ItemKey;
   /** `payment` by default. */
   readonly purpose?: ItemPurpose;
   readonly item: Item;
@@ -84,12 +94,12 @@ export interface NewItem {
 }
 
 /**
- * Stores items and returns the commitments that are new. An item that exists already is exactly the same one, because
+ * Stores items and returns the keys that are new. An item that exists already is exactly the same one, because
  * the commitment covers all of it. It stays unchanged.
  */
-export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): Promise<string[]> {
+export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): Promise<ItemKey[]> {
   const rows = items.map(({ item, ...rest }) => ({
-    commitment: rest.commitment,
+    commitment: rest.key,
     subject: item.subject,
     seal: item.seal ?? null,
     purpose: rest.purpose ?? 'payment',
@@ -119,7 +129,7 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
     authorization_terms:
       item.authorization === undefined ? null : { ...item.authorization, identifier: rest.identifier },
   }));
-  const inserted = await tx<{ commitment: string }[]>`
+  const inserted = await tx<{ key: ItemKey }[]>`
     insert into items (commitment, subject, seal, purpose, network, collector, asset, asked, method, payer, account,
       recipient, fee_account, amount, fee, deadline, quote, is_held, fee_terms, buyer_name, buyer_icon, state, signature, has_code,
       results_hash, hinted_hash, retry_at, authorization_terms, accepted_at)
@@ -129,8 +139,8 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
       quote jsonb, is_held boolean, fee_terms jsonb, buyer_name text, buyer_icon text, state text, signature text,
       has_code boolean, results_hash text, hinted_hash text, retry_at timestamptz, authorization_terms jsonb)
     on conflict (commitment) do nothing
-    returning commitment`;
-  return inserted.map(({ commitment }) => commitment);
+    returning commitment as key`;
+  return inserted.map(({ key }) => key);
 }
 
 /**
@@ -148,40 +158,40 @@ export async function raiseNativeDeadline(
 }
 
 /** A coin action that was handed out and has not ended. */
-export type OpenCoinAction = Pick<StoredItem, 'commitment' | 'network' | 'payer' | 'deadline'>;
+export type OpenCoinAction = Pick<StoredItem, 'key' | 'network' | 'payer' | 'deadline'>;
 
 /** The open coin actions of a payment, the first deadline first. */
 export function listCoinActions(tx: Tx, paymentId: string): Promise<OpenCoinAction[]> {
   return tx<OpenCoinAction[]>`
-    select commitment, network, payer, deadline from items
+    select commitment as key, network, payer, deadline from items
     where subject = ${paymentId} and method = 'native' and state = 'offered' and purpose = 'payment' order by deadline`;
 }
 
 /** Stores the transaction hash that a wallet named for a handed-out action. An ended item needs none. */
 export async function hintTransaction(
   tx: Tx,
-  { commitment, hash, resultsHash }: { commitment: string; hash: string; resultsHash: string },
+  { key, hash, resultsHash }: { key: ItemKey; hash: string; resultsHash: string },
 ): Promise<void> {
   await tx`
     update items set hinted_hash = ${hash}, results_hash = ${resultsHash}
-    where commitment = ${commitment} and state = 'offered'`;
+    where commitment = ${key} and state = 'offered'`;
 }
 
 /** Makes a handed-out item due with its payer's signature. False when it is not open any more. */
 export async function signOffered(
   tx: Tx,
-  signed: Pick<StoredItem, 'commitment' | 'hasCode'> & { readonly signature: string; readonly resultsHash: string },
+  signed: Pick<StoredItem, 'key' | 'hasCode'> & { readonly signature: string; readonly resultsHash: string },
 ): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'due', signature = ${signed.signature}, has_code = ${signed.hasCode},
       results_hash = ${signed.resultsHash}
-    where commitment = ${signed.commitment} and state = 'offered'`;
+    where commitment = ${signed.key} and state = 'offered'`;
   return count === 1;
 }
 
 /** How an item ended, decided at final depth. */
 export interface ItemEnd {
-  readonly commitment: string;
+  readonly key: ItemKey;
   readonly state: 'paid' | 'unpaid';
   readonly reason: string | null;
   /** The transaction that carried a paid one out. */
@@ -194,15 +204,15 @@ export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Prom
     update items i
     set state = e.state, end_reason = e.reason, ended_at = ${at},
       signature = case when e.state = 'unpaid' then null else i.signature end
-    from jsonb_to_recordset(${tx.json(ends as never)}) as e(commitment text, state text, reason text)
-    where i.commitment = e.commitment and i.state <> 'paid'`;
+    from jsonb_to_recordset(${tx.json(ends as never)}) as e(key text, state text, reason text)
+    where i.commitment = e.key and i.state <> 'paid'`;
 }
 
 /** All ways of a payment that were tried or offered, oldest first. */
 export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items where subject = ${subject} and purpose <> 'sweep'
-    order by accepted_at, commitment`;
+    order by accepted_at, key`;
 }
 
 /** Those of the subjects that ever had an item, so that a signature of theirs may exist. */
@@ -221,9 +231,20 @@ export async function findPayingItem(db: Reader, paymentId: string): Promise<Sto
   return row;
 }
 
-export function findItems(db: Reader, commitments: readonly string[]): Promise<StoredItem[]> {
+export function findItems(db: Reader, keys: readonly ItemKey[]): Promise<StoredItem[]> {
   return db<StoredItem[]>`
-    select ${itemColumns(db)} from items where commitment = any(${commitments as string[]}::text[])`;
+    select ${itemColumns(db)} from items where commitment = any(${keys as ItemKey[]}::text[])`;
+}
+
+/**
+ * The item of each commitment that events of a network name. Of a deposit address on several networks it is the item of this
+ * one. Money can also come to the address on a network where it was never handed out: then it is the item of another network.
+ */
+export function findItemsOfEvents(db: Reader, network: string, commitments: readonly string[]): Promise<StoredItem[]> {
+  return db<StoredItem[]>`
+    select distinct on (split_part(items.commitment, '@', 1)) ${itemColumns(db)} from items
+    where items.commitment = any(${possibleKeys(network, commitments)}::text[])
+    order by split_part(items.commitment, '@', 1), network = ${network} desc`;
 }
 
 /** The item in the form of the chain adapter. */
@@ -254,9 +275,9 @@ export function signedItemOf(stored: StoredItem & { readonly signature: string }
   return { item: itemOf(stored), commitment, signature, hasCode };
 }
 
-/** The columns of a `StoredItem`, of the table or alias `items`. */
+/** The columns of a `StoredItem`, of the table or alias `items`. The column `commitment` has the key: see `itemKeyOf`. */
 export function itemColumns(db: Reader) {
-  return db`commitment, subject, seal, purpose, network, collector, asset, asked, method, payer, account, recipient,
+  return db`commitment as key, split_part(commitment, '@', 1) as commitment, subject, seal, purpose, network, collector, asset, asked, method, payer, account, recipient,
     fee_account as "feeAccount", amount, fee, deadline, quote, is_held as "isHeld", fee_terms as "feeTerms",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", state, signature, has_code as "hasCode",
     results_hash as "resultsHash", hinted_hash as "hintedHash", accepted_at as "acceptedAt",

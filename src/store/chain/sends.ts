@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { type ItemPurpose, itemColumns, type StoredItem } from './items.ts';
 
@@ -95,17 +96,17 @@ export async function lastFinalNonce(db: Reader, { network, signer }: SenderId):
 export async function insertSend(
   tx: Tx,
   { network, signer }: SenderId,
-  send: NewVersion & { kind: SendKind; lane?: Lane; fencing: number; commitments: readonly string[]; at: Date },
+  send: NewVersion & { kind: SendKind; lane?: Lane; fencing: number; keys: readonly ItemKey[]; at: Date },
 ): Promise<void> {
   await tx`
     insert into sends (network, signer, nonce, kind, lane, fencing, created_at, state)
     values (${network}, ${signer}, ${send.nonce}, ${send.kind}, ${send.lane ?? 'main'}, ${send.fencing}, ${send.at}, 'open')`;
   await insertVersion(tx, { network, signer }, send, send.at);
-  if (send.commitments.length === 0) return;
+  if (send.keys.length === 0) return;
   await tx`
     insert into send_items (network, signer, nonce, position, commitment)
-    select ${network}, ${signer}, ${send.nonce}, c.position - 1, c.commitment
-    from unnest(${send.commitments as string[]}::text[]) with ordinality as c(commitment, position)`;
+    select ${network}, ${signer}, ${send.nonce}, c.position - 1, c.key
+    from unnest(${send.keys as ItemKey[]}::text[]) with ordinality as c(key, position)`;
 }
 
 /** Stores one more signed transaction for a nonce that is taken. */
@@ -136,7 +137,7 @@ export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: 
     select ${itemColumns(db)} from items
     where state = 'sent' and commitment in (
       select commitment from send_items where network = ${network} and signer = ${signer} and nonce = ${nonce})
-    order by accepted_at, commitment`;
+    order by accepted_at, key`;
 }
 
 /** Reopens sends that a reorg deeper than final depth removed from the chain. They are sent again. */

@@ -1,10 +1,12 @@
 import type { BookedItem } from '../../domain/books.ts';
+import { type ItemKey, possibleKeys } from '../../domain/item.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import type { ItemState } from '../chain/items.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** An item as the books see it. */
 export interface BookItem extends BookedItem {
+  readonly key: ItemKey;
   readonly state: ItemState;
   /** True if a relayer can still carry it out. */
   readonly hasSignature: boolean;
@@ -19,14 +21,14 @@ export interface BookItem extends BookedItem {
 /**
  * Locks items of payments in one order. Items of payouts and refunds are left out: they are booked when they are sent.
  */
-export async function lockBookItems(tx: Tx, commitments: readonly string[]): Promise<BookItem[]> {
+export async function lockBookItems(tx: Tx, keys: readonly ItemKey[]): Promise<BookItem[]> {
   await tx`
-    select from items where commitment = any(${commitments as string[]}::text[]) and purpose = 'payment'
+    select from items where commitment = any(${keys as ItemKey[]}::text[]) and purpose = 'payment'
     order by commitment for update`;
   // The lots are read by a statement of their own: one that waited for the lock would see them as they were before.
   const rows = await tx<ItemRow[]>`
     select ${bookColumns(tx)} from items i join payments p on p.id = i.subject
-    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment'
+    where i.commitment = any(${keys as ItemKey[]}::text[]) and i.purpose = 'payment'
     order by i.commitment`;
   return rows.map(readItem);
 }
@@ -44,21 +46,31 @@ export interface ComparedItem extends BookItem {
   };
 }
 
-export async function findComparedItems(db: Reader, commitments: readonly string[]): Promise<ComparedItem[]> {
+/** The items of payments that events of the network name. */
+export async function findComparedItems(
+  db: Reader,
+  network: string,
+  commitments: readonly string[],
+): Promise<ComparedItem[]> {
   const rows = await db<(ItemRow & Pick<ComparedItem, 'payer' | 'recipient' | 'payment'>)[]>`
     select ${bookColumns(db)}, i.payer, i.recipient,
       json_build_object('status', p.status, 'tokenAsset', p.token_asset, 'tokenValue', p.token_value::text,
         'transactionHash', p.transaction_hash, 'buyerAccount', p.buyer_account) as payment
     from items i join payments p on p.id = i.subject
-    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment'`;
+    where i.commitment = any(${possibleKeys(network, commitments)}::text[]) and i.network = ${network}
+      and i.purpose = 'payment'`;
   return rows.map(({ payer, recipient, payment, ...row }) => ({ ...readItem(row), payer, recipient, payment }));
 }
 
-/** Those of these commitments that belong to payouts, refunds or returns. */
-export async function findOtherItems(db: Reader, commitments: readonly string[]): Promise<Set<string>> {
+/** Those of these commitments that belong to payouts, refunds or returns of the network. */
+export async function findOtherItems(
+  db: Reader,
+  network: string,
+  commitments: readonly string[],
+): Promise<Set<string>> {
   const rows = await db<{ commitment: string }[]>`
-    select commitment from items
-    where commitment = any(${commitments as string[]}::text[]) and purpose <> 'payment'`;
+    select split_part(commitment, '@', 1) as commitment from items
+    where commitment = any(${possibleKeys(network, commitments)}::text[]) and network = ${network} and purpose <> 'payment'`;
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
@@ -69,7 +81,7 @@ function readItem({ amount, fee, ...rest }: ItemRow): BookItem {
 }
 
 function bookColumns(db: Reader) {
-  return db`i.commitment as reference, i.subject, i.network, i.asset, i.amount::text as amount, i.fee::text as fee,
+  return db`i.commitment as key, split_part(i.commitment, '@', 1) as reference, i.subject, i.network, i.asset, i.amount::text as amount, i.fee::text as fee,
     i.is_held as "isHeld", i.state, i.signature is not null as "hasSignature",
     coalesce(i.end_reason = 'paid_after_end', false) as "isExtra",
     coalesce(i.end_reason = 'paid_after_end', false) and i.is_held and not exists (

@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { Spend } from '../../domain/money/holding.ts';
 import { payoutKeyOfLot } from '../../domain/money/money-out.ts';
 import type { Lot } from '../../domain/money/terms.ts';
@@ -53,7 +54,7 @@ export function itemLotId(network: string, commitment: string, nth = 0): string 
 }
 
 /** Inserts the lots of held items that have just been paid. Money at a deposit address becomes a lot when it arrives. */
-export async function holdItems(tx: Tx, commitments: readonly string[], at: Date): Promise<void> {
+export async function holdItems(tx: Tx, keys: readonly ItemKey[], at: Date): Promise<void> {
   await tx`
     insert into lots (id, payment_id, merchant_id, commitment, network, asset, address, account, is_held, amount, waiting, fee,
       net, is_paying, reason, number, payout_key, is_open, held_at, updated_at)
@@ -62,7 +63,7 @@ export async function holdItems(tx: Tx, commitments: readonly string[], at: Date
       0, substr(encode(sha256(convert_to('payout ' || l.id, 'UTF8')), 'hex'), 2, 29), i.amount > i.fee, ${at}, ${at}
     from items i join payments p on p.id = i.subject,
       lateral (select i.network || '/' || i.commitment || '/0' as id) l
-    where i.commitment = any(${commitments as string[]}::text[]) and i.purpose = 'payment' and i.is_held and i.state = 'paid'
+    where i.commitment = any(${keys as ItemKey[]}::text[]) and i.purpose = 'payment' and i.is_held and i.state = 'paid'
       and i.method not in ('deposit', 'deposit-vrs', 'deposit-bytes')
     on conflict (id) do nothing`;
 }

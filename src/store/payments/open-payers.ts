@@ -1,20 +1,21 @@
+import type { ItemKey } from '../../domain/item.ts';
 import type { Reader } from '../plumbing/database.ts';
 
 /** The payer of an open item. */
 export interface OpenPayer {
-  readonly commitment: string;
+  readonly key: ItemKey;
   readonly paymentId: string;
   /** CAIP-10, in canonical spelling. */
   readonly account: string;
 }
 
-/** A page of them, in the order of their commitments. */
+/** A page of them, in the order of their keys. */
 export function listOpenPayers(
   db: Reader,
-  { after, limit }: { readonly after: string; readonly limit: number },
+  { after, limit }: { readonly after: ItemKey | ''; readonly limit: number },
 ): Promise<OpenPayer[]> {
   return db<OpenPayer[]>`
-    select commitment, subject as "paymentId", network || ':' || payer as account from items
+    select commitment as key, subject as "paymentId", network || ':' || payer as account from items
     where state in ('due', 'sent') and purpose = 'payment' and commitment > ${after}
     order by commitment limit ${limit}`;
 }

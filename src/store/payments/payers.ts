@@ -1,3 +1,4 @@
+import type { ItemKey } from '../../domain/item.ts';
 import { EVENTS_CHANNEL } from '../events/placing.ts';
 import type { Tx } from '../plumbing/database.ts';
 
@@ -8,7 +9,7 @@ export interface PayerKey {
 }
 
 /** The place where the last page ended: in the items that the payer signed, or in the payments that got its transfers. */
-export type ErasedTo = { readonly acceptedAt: Date; readonly commitment: string } | { readonly sentTo: string };
+export type ErasedTo = { readonly acceptedAt: Date; readonly key: ItemKey } | { readonly sentTo: string };
 
 export interface ErasedPage {
   /** The payments of the page. */
@@ -47,15 +48,14 @@ async function eraseSigned(
   payer: PayerKey,
   { after, limit }: { readonly after: Exclude<ErasedTo, { sentTo: string }> | undefined; readonly limit: number },
 ): Promise<ErasedPage> {
-  const isLater =
-    after === undefined ? tx`true` : tx`(accepted_at, commitment) > (${after.acceptedAt}, ${after.commitment})`;
-  const items = await tx<{ subject: string; acceptedAt: Date; commitment: string }[]>`
-    select subject, accepted_at as "acceptedAt", commitment from items
+  const isLater = after === undefined ? tx`true` : tx`(accepted_at, commitment) > (${after.acceptedAt}, ${after.key})`;
+  const items = await tx<{ subject: string; acceptedAt: Date; key: ItemKey }[]>`
+    select subject, accepted_at as "acceptedAt", commitment as key from items
     where network = ${payer.network} and payer = ${payer.address} and purpose = 'payment' and ${isLater}
-    order by accepted_at, commitment limit ${limit}`;
+    order by accepted_at, key limit ${limit}`;
   const paymentIds = [...new Set(items.map(({ subject }) => subject))];
-  const commitments = items.map(({ commitment }) => commitment);
-  const erased = await eraseNames(tx, payer, { paymentIds, commitments });
+  const keys = items.map(({ key }) => key);
+  const erased = await eraseNames(tx, payer, { paymentIds, keys });
   return { paymentIds, erased, next: items.length < limit ? undefined : items.at(-1) };
 }
 
@@ -64,16 +64,16 @@ async function eraseSent(
   payer: PayerKey,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<ErasedPage> {
-  const deposits = await tx<{ paymentId: string; commitments: string[] }[]>`
-    select d.payment_id as "paymentId", to_json(array_agg(d.commitment)) as commitments
+  const deposits = await tx<{ paymentId: string; keys: ItemKey[] }[]>`
+    select d.payment_id as "paymentId", to_json(array_agg(d.item)) as keys
     from deposits d
     where d.payment_id > ${after} and d.commitment in (
       select t.commitment from movements t
       where t.network = ${payer.network} and lower(t.sender) = lower(${payer.address}))
     group by d.payment_id order by d.payment_id limit ${limit}`;
   const paymentIds = deposits.map(({ paymentId }) => paymentId);
-  const commitments = deposits.flatMap((deposit) => deposit.commitments);
-  const erased = await eraseNames(tx, payer, { paymentIds, commitments });
+  const keys = deposits.flatMap((deposit) => deposit.keys);
+  const erased = await eraseNames(tx, payer, { paymentIds, keys });
   const sentTo = paymentIds.at(-1);
   return { paymentIds, erased, next: deposits.length < limit || sentTo === undefined ? undefined : { sentTo } };
 }
@@ -85,11 +85,11 @@ async function eraseSent(
 async function eraseNames(
   tx: Tx,
   { network, address }: PayerKey,
-  { paymentIds, commitments }: { readonly paymentIds: readonly string[]; readonly commitments: readonly string[] },
+  { paymentIds, keys }: { readonly paymentIds: readonly string[]; readonly keys: readonly ItemKey[] },
 ): Promise<number> {
   const { count: inItems } = await tx`
     update items set buyer_name = ${NO_NAME}, buyer_icon = null
-    where commitment = any(${commitments as string[]}::text[]) and (buyer_name <> ${NO_NAME} or buyer_icon is not null)`;
+    where commitment = any(${keys as ItemKey[]}::text[]) and (buyer_name <> ${NO_NAME} or buyer_icon is not null)`;
   const { count: inPayments } = await tx`
     update payments set buyer_name = ${NO_NAME}, buyer_icon = null
     where id = any(${paymentIds as string[]}::text[]) and lower(buyer_account) = lower(${`${network}:${address}`})

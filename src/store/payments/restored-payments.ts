@@ -1,4 +1,4 @@
-import type { PayMethod } from '../../domain/item.ts';
+import type { ItemKey, PayMethod } from '../../domain/item.ts';
 import type { ItemPurpose } from '../chain/items.ts';
 import { appendHappened, newEventId } from '../events/events.ts';
 import type { Tx } from '../plumbing/database.ts';
@@ -51,7 +51,7 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
 
 /** The data of a paid item that the chain can provide. */
 export interface RestoredItem {
-  readonly commitment: string;
+  readonly key: ItemKey;
   readonly subject: string;
   readonly seal: string | null;
   readonly purpose: ItemPurpose;
@@ -76,7 +76,7 @@ export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<vo
   await tx`
     insert into items (commitment, subject, seal, purpose, network, collector, asset, method, payer, account, recipient,
       fee_account, amount, fee, deadline, is_held, buyer_name, state, accepted_at, ended_at, end_reason)
-    values (${item.commitment}, ${item.subject}, ${item.seal}, ${item.purpose}, ${item.network}, ${item.collector}, ${item.asset},
+    values (${item.key}, ${item.subject}, ${item.seal}, ${item.purpose}, ${item.network}, ${item.collector}, ${item.asset},
       ${item.method}, ${item.payer}, ${item.account}, ${item.recipient}, ${item.feeAccount}, ${item.amount.toString()},
       ${item.fee.toString()}, ${item.deadline}, ${item.isHeld}, ${item.purpose === 'payment' ? 'Wallet' : ''}, 'paid',
       ${item.paidAt}, ${item.paidAt}, ${item.endReason})

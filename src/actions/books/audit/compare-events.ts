@@ -115,8 +115,8 @@ async function readFacts(
 ): Promise<Facts> {
   const commitments = [...new Set(told.map(({ commitment }) => commitment))];
   const [items, others, positions, reverted] = await Promise.all([
-    findComparedItems(db, commitments),
-    findOtherItems(db, commitments),
+    findComparedItems(db, network, commitments),
+    findOtherItems(db, network, commitments),
     positionsOf(db, commitments),
     findReverted(db, commitments),
   ]);

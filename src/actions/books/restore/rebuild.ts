@@ -3,7 +3,7 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
-import { findItems } from '../../../store/chain/items.ts';
+import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findUnexplained } from '../../../store/money/outgoing.ts';
@@ -171,7 +171,9 @@ function rankOf({ id }: PaidEvent): number {
 async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedChain, events: readonly PaidEvent[]) {
   const { db } = deps;
   const { chain, intermediateAccount } = connected;
-  const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
+  const network = chain.network.chainId;
+  const commitments = [...new Set(events.map(({ commitment }) => commitment))];
+  const items = await findItemsOfEvents(db.sql, network, commitments);
   const known = new Map(items.map((item) => [item.commitment, item]));
   // The watcher decides items that are not paid yet.
   const ripe = events.filter(({ commitment }) => (known.get(commitment)?.state ?? 'paid') === 'paid');
@@ -182,7 +184,7 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
   };
   const strange = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
   const unknown = strange.filter((event) => !isNamedRefund(event));
-  const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
+  const isOurs = await ownershipOf(db.sql, { network, intermediateAccount, unknown });
   return {
     payments: [
       ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
@@ -196,10 +198,12 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
 /** Sweeps of ours whose address is unknown, grouped by address. */
 async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
   const { chain, intermediateAccount } = connected;
-  const items = await findItems(db.sql, [...new Set(events.map(({ commitment }) => commitment))]);
+  const network = chain.network.chainId;
+  const commitments = [...new Set(events.map(({ commitment }) => commitment))];
+  const items = await findItemsOfEvents(db.sql, network, commitments);
   const known = new Set(items.map(({ commitment }) => commitment));
   const unknown = events.filter(({ commitment }) => !known.has(commitment));
-  const isOurs = await ownershipOf(db.sql, { network: chain.network.chainId, intermediateAccount, unknown });
+  const isOurs = await ownershipOf(db.sql, { network, intermediateAccount, unknown });
   return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
 }
 

@@ -3,9 +3,10 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
+import { itemKeyOf } from '../../../domain/item.ts';
 import { holdingsOf } from '../../../domain/money/holding.ts';
 import { payoutKeyOf, spendsOfPayout } from '../../../domain/money/money-out.ts';
-import { findItems, findPayingItem } from '../../../store/chain/items.ts';
+import { findItemsOfEvents, findPayingItem } from '../../../store/chain/items.ts';
 import { findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
@@ -65,7 +66,7 @@ export async function restoreOutgoing(
   floatOwner: string | undefined,
 ): Promise<Outcome> {
   const { id } = event;
-  const [item] = await findItems(deps.db.sql, [event.commitment]);
+  const [item] = await findItemsOfEvents(deps.db.sql, connected.chain.network.chainId, [event.commitment]);
   const terms = item ?? (await recoverTerms(deps, connected, event));
   const signer = (await isSignedRefund(deps, connected, event)) ? 'merchant' : 'gateway';
   return command(deps, async (tx, at) => {
@@ -95,7 +96,8 @@ export async function restoreOutgoing(
     const order = { id, ...told, ...whose, amount: amount.toString() };
     await putRestoredOutgoing(tx, { ...order, signer, mac: outgoingMac(deps, order), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
-    if (!('commitment' in terms)) await insertRestoredItem(tx, { ...told, ...rest, paidAt: terms.paidAt });
+    const key = itemKeyOf({ network, commitment });
+    if (!('key' in terms)) await insertRestoredItem(tx, { key, ...told, ...rest, paidAt: terms.paidAt });
     await noteEvent(tx, event, at);
     const isBooked = await restoreEntries(tx, left, purpose);
     return isChanged || isBooked || item === undefined || before?.state !== 'paid' ? 'rebuilt' : 'intact';
@@ -137,7 +139,7 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Rest
   const { id, event, before, connected, at } = left;
   const { payment, item } = await paymentOfPayout(tx, left);
   const { id: paymentId, merchantId } = payment;
-  if (item?.isHeld === true) await holdItems(tx, [item.commitment], at);
+  if (item?.isHeld === true) await holdItems(tx, [item.key], at);
   const isWhole = (await findSpendsBy(tx, id)).reduce((sum, { amount }) => sum + amount, 0n) === event.amount;
   const released = isWhole ? [] : await releaseRefunds(tx, { payment, at });
   if (!isWhole) await takeForPayout(tx, left, paymentId);

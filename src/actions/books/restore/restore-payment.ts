@@ -3,6 +3,7 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { idBytes } from '../../../domain/ids.ts';
+import { type ItemKey, itemKeyOf } from '../../../domain/item.ts';
 import { isFinal, type PaymentEvent } from '../../../domain/payment.ts';
 import { findItems } from '../../../store/chain/items.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
@@ -34,13 +35,14 @@ export async function restorePayment(
   event: PaidEvent,
   fallback: string | undefined,
 ): Promise<Outcome> {
-  const [known] = await findComparedItems(deps.db.sql, [event.commitment]);
+  const network = connected.chain.network.chainId;
+  const [known] = await findComparedItems(deps.db.sql, network, [event.commitment]);
   const terms = known === undefined ? await recoverTerms(deps, connected, event) : undefined;
   const nonce = known === undefined ? await nonceOnChain(connected.chain, event.transactionHash) : null;
   return command(deps, async (tx, now) => {
     const { id } = event;
     const [payment] = await lockPayments(tx, [id]);
-    const [present] = await findComparedItems(tx, [event.commitment]);
+    const [present] = await findComparedItems(tx, network, [event.commitment]);
     if (present !== undefined || terms === undefined) {
       return present === undefined ? 'intact' : restoreEntries(tx, event, present, now);
     }
@@ -55,7 +57,7 @@ export async function restorePayment(
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
     else if (isExtra) await noteExtra(tx, event, restored, now);
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
-    if (isHeld) await holdItems(tx, [event.commitment], now);
+    if (isHeld) await holdItems(tx, [keyOf(event)], now);
     await noteEvent(tx, event, now);
     await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isStray: false }, now);
     return 'rebuilt';
@@ -92,15 +94,20 @@ export async function makePayment(
   return restored;
 }
 
+function keyOf({ asset, commitment }: PaidEvent): ItemKey {
+  const [network = ''] = asset.split('/');
+  return itemKeyOf({ network, commitment });
+}
+
 async function makeItem(
   tx: Tx,
   event: PaidEvent,
   { isExtra, ...terms }: RecoveredTerms & { isHeld: boolean; isExtra: boolean },
 ): Promise<void> {
-  const { commitment, collector, asset, payer, recipient, amount, fee, id: subject } = event;
+  const { collector, asset, payer, recipient, amount, fee, id: subject } = event;
   const [network = ''] = asset.split('/');
   const told = {
-    commitment,
+    key: keyOf(event),
     network,
     collector,
     asset,
@@ -117,7 +124,7 @@ async function makeItem(
 
 /** The item was paid after the payment had ended, so the money must be returned. */
 async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
-  const [item] = await findItems(tx, [event.commitment]);
+  const [item] = await findItems(tx, [keyOf(event)]);
   if (item === undefined) throw new Error('An item that was just made is not there.');
   await recordLateMoney(tx, { item, event: storedEvent(event), actor: 'operator' }, at);
   await upsertAlert(tx, { ...lateAlert(item, payment.status), lastSeen: at });

@@ -50,7 +50,7 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promi
     const isChanged = await finish(tx, stored, left);
     return { merchantId: payment.merchantId, floatOwner: null, isChanged };
   }
-  if (item.isHeld) await holdItems(tx, [item.commitment], at);
+  if (item.isHeld) await holdItems(tx, [item.key], at);
   const released = await releaseRefunds(tx, { payment, shownId: id, at });
   const refund = await putRefund(tx, deps, { left, replanned, released });
   await finish(tx, refund, { ...left, before: undefined });

@@ -5,8 +5,8 @@ import { isSameAddress } from '../../../domain/caip.ts';
 import type { Item } from '../../../domain/item.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
-import { insertDeposit, itemKeyOf } from '../../../store/chain/deposits.ts';
-import { findItems, insertItems } from '../../../store/chain/items.ts';
+import { depositItemKey, insertDeposit } from '../../../store/chain/deposits.ts';
+import { findItemsOfEvents, insertItems } from '../../../store/chain/items.ts';
 import { markPlacesStale } from '../../../store/chain/movements.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
@@ -36,7 +36,8 @@ export async function restoreSweeps(
   const [first] = events;
   if (first === undefined) return 'intact';
   const { commitment, recipient } = first;
-  if ((await findItems(deps.db.sql, [commitment])).length > 0) return 'intact';
+  const known = await findItemsOfEvents(deps.db.sql, connected.chain.network.chainId, [commitment]);
+  if (known.length > 0) return 'intact';
   const item = await recoverDeposit(deps, connected, events);
   const { asset } = item;
   const block = await connected.chain.block(first.block.number);
@@ -51,7 +52,6 @@ export async function restoreSweeps(
     const restored = payment ?? (await makePayment(tx, item, { id, merchantId, paidAt, now }));
     const address = connected.chain.depositAddressOf(item);
     const stored = {
-      commitment,
       item: { ...item, payer: address, deadlineS: Math.floor(paidAt.getTime() / 1000) },
       account: `${network}:${address}`,
       quote: null,
@@ -65,8 +65,8 @@ export async function restoreSweeps(
       hintedHash: null,
     } as const;
     const fields = { commitment, network, address, paymentId: id, asset };
-    const itemKey = await itemKeyOf(tx, fields);
-    await insertItems(tx, [{ ...stored, commitment: itemKey }], now);
+    const itemKey = await depositItemKey(tx, fields);
+    await insertItems(tx, [{ ...stored, key: itemKey }], now);
     await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(deps, fields) }, now);
     await markPlacesStale(tx, network, [commitment]);
     if (!isFinal(restored.status)) {

@@ -2,7 +2,7 @@ import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
 import { checksumAddress } from '../../../domain/caip.ts';
-import type { AuthorizedMethod, Item } from '../../../domain/item.ts';
+import { type AuthorizedMethod, type Item, itemKeyOf } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
 import { isShortLived, misfitOf, WRONG_END, type X402Payment } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
@@ -90,7 +90,7 @@ export async function acceptAuthorization(
   deps.world.crashPoint?.('confirm.judged');
   const account = `${item.network}:${payer}`;
   const accepted = {
-    commitment,
+    key: itemKeyOf({ network: item.network, commitment }),
     item,
     account,
     quote: null,

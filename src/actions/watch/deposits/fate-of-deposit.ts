@@ -25,7 +25,7 @@ export async function fateOfDeposit(
   view: FinalBlock,
 ): Promise<ItemFate> {
   if (view.block.timestampS * 1000 <= stored.deadline.getTime()) return { is: 'open' };
-  const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
+  const [deposit] = await readDeposits(deps.db.sql, [stored.key]);
   if (deposit === undefined) return { is: 'unclear' };
   // Endpoints may have omitted movements from the list, so the balance is read at this block.
   if (!(await lookAt(deps, watcher, deposit, view))) return { is: 'unclear' };
@@ -66,7 +66,7 @@ export async function isShortAddress(
   stored: StoredItem,
   view: FinalBlock | undefined,
 ): Promise<boolean> {
-  const [deposit] = await readDeposits(deps.db.sql, [stored.commitment]);
+  const [deposit] = await readDeposits(deps.db.sql, [stored.key]);
   if (deposit === undefined) return false;
   const { network, commitment, asset } = deposit;
   const asked = BigInt(stored.amount);

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
+import { type ItemKey, itemKeyOf } from '../../../domain/item.ts';
 import type { Sweep } from '../../../domain/money/money-out.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
 import { findSweeps } from '../../../store/chain/deposit-places.ts';
-import { endItems, insertItems, itemOf } from '../../../store/chain/items.ts';
+import { endItems, insertItems, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import type { PositionFacts } from './read-position.ts';
 
@@ -39,7 +40,7 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
     if (!isWaiting) {
       // A sweep that was sent is closed when its transaction is final.
       const due = open.filter(({ state }) => state === 'due');
-      const ends = due.map((each) => ({ commitment: each.commitment, state: 'unpaid', reason: 'swept' }) as const);
+      const ends = due.map((each) => ({ key: each.key, state: 'unpaid', reason: 'swept' }) as const);
       if (ends.length > 0) await endItems(tx, ends, at);
       continue;
     }
@@ -49,7 +50,7 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
     const { item } = deposit;
     const isAsked = item.asset === asset;
     const sweep = {
-      commitment: sweepCommitment(item.commitment, { number: ordered, asset: isAsked ? undefined : asset }),
+      key: sweepKey(item, { network, number: ordered, asset: isAsked ? undefined : asset }),
       purpose: 'sweep',
       item: { ...itemOf(item), network, asset, ...(!isAsked && { asked: item.asset }), deadlineS: FAR_S },
       account: `${network}:${item.payer}`,
@@ -68,8 +69,11 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
   }
 }
 
-/** The commitment of the n-th sweep of this money, unique among items. */
-function sweepCommitment(commitment: string, { number, asset }: { number: number; asset: string | undefined }): string {
-  const name = `sweep ${number} ${commitment}${asset === undefined ? '' : ` ${asset}`}`;
-  return `0x${createHash('sha256').update(name).digest('hex')}`;
+/** The key of the n-th sweep of this money. The chain shows the commitment of the address alone, so the hash is our own. */
+function sweepKey(
+  { key }: StoredItem,
+  { network, number, asset }: { network: string; number: number; asset: string | undefined },
+): ItemKey {
+  const name = `sweep ${number} ${key}${asset === undefined ? '' : ` ${asset}`}`;
+  return itemKeyOf({ network, commitment: `0x${createHash('sha256').update(name).digest('hex')}` });
 }

@@ -53,7 +53,7 @@ export async function payByDeposit(
       token: { asset, value: amount },
       transaction: { hash: last?.transactionHash ?? sweep?.transaction ?? '', nonce: null },
     },
-    items: { ended: [{ commitment: item.commitment, state: 'paid', reason: null, ...(proof && { proof }) }] },
+    items: { ended: [{ key: item.key, state: 'paid', reason: null, ...(proof && { proof }) }] },
   } as const;
   const moves = payment.status === 'requires_action' ? [confirmed, succeeded] : [succeeded];
   const outcome = (await moveLocked(tx, [payment], moves, at)).at(-1);

@@ -155,9 +155,7 @@ async function endingOf(
 async function endingOfItem(tx: Tx, payment: Payment, known: PositionFacts): Promise<PaidEnding | undefined> {
   const item = await findPayingItem(tx, payment.id);
   if (item === undefined) return undefined;
-  const { network } = item;
-  const deposit = known.deposits.find((each) => each.item.commitment === item.commitment);
-  const commitment = deposit?.commitment ?? item.commitment;
+  const { network, commitment } = item;
   const amount = BigInt(payment.tokenValue ?? item.amount);
   if (item.method !== 'deposit')
     return { is: 'paid', network, commitment, amount, lots: [itemLotId(network, commitment)] };

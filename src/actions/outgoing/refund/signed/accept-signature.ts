@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Chain, ChainUnavailableError } from '../../../../chains/chain.ts';
+import { itemKeyOf } from '../../../../domain/item.ts';
 import { ApiError, validationError } from '../../../../errors.ts';
 import { findPaidCommitments } from '../../../../store/chain/chain-events.ts';
 import { findItems, hintTransaction, itemOf, type StoredItem, signOffered } from '../../../../store/chain/items.ts';
@@ -40,8 +41,8 @@ export async function acceptSignature(deps: OfferDeps, input: SignedInput): Prom
   const refund = await findShown(deps, refundId);
   if (refund.state === 'sending' || refund.state === 'refunded') return refund;
   const outgoing = await findOutgoing(deps.db.sql, refundId);
-  const isOffered = outgoing?.signer === 'merchant' && outgoing.commitment !== null;
-  const [item] = isOffered ? await findItems(deps.db.sql, [outgoing.commitment]) : [];
+  const { network, commitment } = outgoing?.signer === 'merchant' ? outgoing : { network: '', commitment: null };
+  const [item] = commitment === null ? [] : await findItems(deps.db.sql, [itemKeyOf({ network, commitment })]);
   if (item === undefined) throw notAsked();
   const connected = deps.chains.find(item.network);
   if (connected === undefined) throw noExecutor();
@@ -54,7 +55,7 @@ export async function acceptSignature(deps: OfferDeps, input: SignedInput): Prom
 
 async function takeSignature(deps: OfferDeps, given: Given, sender: string | undefined): Promise<void> {
   const { item, chain, result, refundId } = given;
-  const { commitment, network, deadline } = item;
+  const { key, commitment, network, deadline } = item;
   const verdict = await chain.judge(itemOf(item), result, sender);
   if (verdict.is === 'used') {
     // The holder of the signature had it carried out without us. The watcher does the rest.
@@ -73,7 +74,7 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
     if (refund?.state !== 'awaiting_funds') throw new ApiError('invalid_state', 'The refund cannot be paid now.');
     refuseListed(deps.screening, refund);
     const { hasCode } = verdict;
-    const isSigned = await signOffered(tx, { commitment, signature: result, hasCode, resultsHash: given.resultsHash });
+    const isSigned = await signOffered(tx, { key, signature: result, hasCode, resultsHash: given.resultsHash });
     if (!isSigned || !(await markDue(tx, { id: refundId, commitment }))) throw notAsked();
     await beginSending(tx, refund, given, {}, now);
   });
@@ -86,11 +87,11 @@ async function takeSignature(deps: OfferDeps, given: Given, sender: string | und
  */
 async function noteTransaction(deps: OfferDeps, given: Given): Promise<void> {
   const { item, chain, result, resultsHash, refundId } = given;
-  const { commitment } = item;
+  const { key, commitment } = item;
   if (!/^0x[0-9a-f]{64}$/i.test(result)) {
     throw validationError([{ field: 'result', message: 'must be the hash of the transaction' }], 422);
   }
-  await command(deps, (tx) => hintTransaction(tx, { commitment, hash: result, resultsHash }));
+  await command(deps, (tx) => hintTransaction(tx, { key, hash: result, resultsHash }));
   const isShown = await chain.isPaymentShown(itemOf(item), result).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return false;
     throw error;

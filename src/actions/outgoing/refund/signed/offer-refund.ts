@@ -1,6 +1,6 @@
 import type { Chain } from '../../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../../chains/chains.ts';
-import { type Item, MERCHANT } from '../../../../domain/item.ts';
+import { type Item, itemKeyOf, MERCHANT } from '../../../../domain/item.ts';
 import { ApiError } from '../../../../errors.ts';
 import type { Log } from '../../../../runtime/world.ts';
 import type { Screening } from '../../../../screening/screening.ts';
@@ -100,13 +100,15 @@ async function store(tx: Tx, deps: OfferDeps, { refund, fresh, chain, now }: Sto
   if (!(await insertOffered(tx, { ...terms, ...attempt, mac, feeReturn }, now))) throw changedMeanwhile();
   const account = `${network}:${payer}`;
   const unsigned = { signature: null, hasCode: false, resultsHash: null, hintedHash: null, quote: null };
-  const offered = { ...unsigned, commitment, item: fresh, account, buyerName: MERCHANT, buyerIcon: null } as const;
+  const key = itemKeyOf({ network, commitment });
+  const offered = { ...unsigned, key, item: fresh, account, buyerName: MERCHANT, buyerIcon: null } as const;
   await insertItems(tx, [{ ...offered, purpose: 'refund', state: 'offered' }], now);
   return fresh;
 }
 
-async function offeredBefore(tx: Tx, { signer, commitment, deadline }: Outgoing, now: Date): Promise<Item> {
-  const [item] = commitment === null ? [] : await findItems(tx, [commitment]);
+async function offeredBefore(tx: Tx, outgoing: Outgoing, now: Date): Promise<Item> {
+  const { signer, network, commitment, deadline } = outgoing;
+  const [item] = commitment === null ? [] : await findItems(tx, [itemKeyOf({ network, commitment })]);
   if (signer !== 'merchant' || item?.state !== 'offered' || deadline === null) throw changedMeanwhile();
   if (deadline.getTime() - now.getTime() < LEAST_LEFT_MS) throw runningOut(deadline);
   return itemOf(item);
