@@ -3,7 +3,8 @@ import { findAsset } from './assets.ts';
 import { findNetwork } from './networks.ts';
 
 /**
- * The native coin of every EVM chain has 18 decimals. Where it is no payable asset, it has no record and so no symbol.
+ * The native coin of every EVM chain has 18 decimals. A coin that is no payable asset has no record in `assets.ts`, and so no
+ * symbol.
  */
 const COIN = { symbol: 'coin', decimals: 18 };
 
@@ -14,7 +15,10 @@ export function amountText(asset: string, units: string | bigint): string {
   return termsOf(asset) === undefined ? text : `${text} on ${findNetwork(chainId)?.name ?? chainId}`;
 }
 
-/** The same without the network: `40.00 USDC`. The decimals of an unknown token are not known. */
+/**
+ * An amount without the network: `40.00 USDC`. For an unknown token, whose decimals are not known, the amount is in its smallest
+ * units.
+ */
 export function tokenText(asset: string, units: string | bigint): string {
   const terms = termsOf(asset);
   if (terms === undefined) return `${units} units of ${asset}`;

@@ -1,4 +1,3 @@
-/** The known state of a chain's endpoints. */
 export interface ChainHealth {
   readonly endpoints: number;
   readonly endpointsUp: number;
@@ -7,11 +6,13 @@ export interface ChainHealth {
   readonly states: readonly EndpointState[];
 }
 
-/** The known state of an endpoint. */
 export interface EndpointState {
-  /** Its place in the configuration, as in "endpoint 1", and never its address. */
+  /**
+   * The endpoint's place in the configuration, as in "endpoint 1". URLs of endpoints contain secrets, so the name never contains
+   * the URL.
+   */
   readonly name: string;
   readonly isUp: boolean;
-  /** The reason why it is not up, as the end of a sentence about it. */
+  /** The reason why the endpoint is down, as the end of a sentence about it. */
   readonly trouble: string | undefined;
 }
