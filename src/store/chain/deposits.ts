@@ -3,9 +3,12 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 import { insertPlace } from './deposit-places.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
-/** A deposit address of a payment. Its terms are those of the item. */
+/** A deposit address of a payment. Its terms are the terms of the item. */
 export interface Deposit {
-  /** What the address follows from. It names no network: an address on two networks has one commitment. */
+  /**
+   * The hash of the terms, from which the address is derived. It does not cover the network, so an address on two networks has one
+   * commitment.
+   */
   readonly commitment: string;
   readonly network: string;
   readonly address: string;
@@ -14,7 +17,6 @@ export interface Deposit {
   readonly mac: string;
 }
 
-/** A deposit address with its terms and its payment. */
 export interface OpenDeposit extends Deposit {
   readonly item: StoredItem;
   readonly merchantId: string;
@@ -22,8 +24,8 @@ export interface OpenDeposit extends Deposit {
 }
 
 /**
- * Returns false if the payment has an address for the asset already. It is watched on its own network. From the first address
- * of a network on, its transfers are read from the blocks that are not final now.
+ * Returns false if the payment already has an address for the asset. The address is watched on its own network. The first address
+ * of a network creates the network's cursor, so transfers are read from its first block that is not final now.
  */
 export async function insertDeposit(
   tx: Tx,
@@ -55,12 +57,14 @@ export async function findDeposit(
   return row && { ...row, commitment: row.committed, item: row };
 }
 
-/** The commitment of the address. That of the item is the name of its row. */
+/** The commitment of the address. The row of the item has another key if two networks share the commitment. */
 interface Named {
   readonly committed: string;
 }
 
-/** The name of the row of `items` for an address on a network: the commitment, unless another network has taken it. */
+/**
+ * The key of the row in `items` for an address on a network: the commitment, with the network if another network already uses it.
+ */
 export async function itemKeyOf(
   db: Reader,
   { network, commitment }: Pick<Deposit, 'network' | 'commitment'>,
@@ -69,12 +73,12 @@ export async function itemKeyOf(
   return rows.length === 0 ? commitment : `${commitment}@${network}`;
 }
 
-/** The commitment behind the name of a row of `items`: see `itemKeyOf`. */
+/** The commitment in the key of a row in `items`. See `itemKeyOf`. */
 export function commitmentOfItem({ commitment }: Pick<StoredItem, 'commitment'>): string {
   return commitment.split('@')[0] ?? commitment;
 }
 
-/** Locks a page of all deposit addresses, by the rows of their terms. */
+/** Locks a page of all deposit addresses, ordered by the key of their item. */
 export async function lockAllDeposits(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -90,14 +94,13 @@ export async function setDepositMacs(tx: Tx, rows: readonly { id: string; mac: s
     from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where d.item = m.id`;
 }
 
-/** Those of these addresses that are deposit addresses. An address is the same on all networks. */
+/** The addresses among these that are deposit addresses. A deposit address is the same on all networks. */
 export async function findDepositAddresses(db: Reader, addresses: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ address: string }[]>`
     select address from deposits where address = any(${addresses as string[]}::text[])`;
   return new Set(rows.map(({ address }) => address));
 }
 
-/** All deposit addresses of a payment. */
 export async function listDepositsOf(db: Reader, paymentId: string): Promise<OpenDeposit[]> {
   const rows = await db<{ item: string }[]>`
     select item from deposits where payment_id = ${paymentId} order by number`;
@@ -107,7 +110,7 @@ export async function listDepositsOf(db: Reader, paymentId: string): Promise<Ope
   );
 }
 
-/** The deposit addresses of these commitments, on whatever network they were opened. */
+/** The deposit addresses of these commitments, on any network. */
 export async function findDepositsBy(db: Reader, commitments: readonly string[]): Promise<OpenDeposit[]> {
   const rows = await db<{ item: string }[]>`
     select item from deposits where commitment = any(${commitments as string[]}::text[])`;
@@ -117,7 +120,7 @@ export async function findDepositsBy(db: Reader, commitments: readonly string[])
   );
 }
 
-/** Deposit addresses with their items and payments, by the rows of their items. */
+/** Deposit addresses with their items and payments, by the keys of their items. */
 export async function readDeposits(db: Reader, itemKeys: readonly string[]): Promise<OpenDeposit[]> {
   if (itemKeys.length === 0) return [];
   const rows = await db<(OpenDeposit & StoredItem & Named)[]>`

@@ -4,17 +4,19 @@ import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 import { countsSince } from './payer-failures.ts';
 
-/** An item that waits to be sent. */
 export interface DueItem extends StoredItem {
   readonly signature: string;
-  /** The number of failed tries to send it, simulated ones included. */
+  /** The number of failed attempts to send the item, including simulations. */
   readonly attempts: number;
-  /** True if its account has code, or failed on the chain within the hour: it travels alone, in a lane of its own. */
+  /**
+   * True if the item is isolated: it is sent alone, in a separate lane, because its account has code or failed on the chain within
+   * the hour.
+   */
   readonly isApart: boolean;
 }
 
 /**
- * One of several signers of a network. Each sees its own part of the due items, so that two never prepare the same
+ * One of several signers of a network. Each signer sees its own share of the due items, so that no two signers prepare the same
  * batch.
  */
 export interface Share {
@@ -22,11 +24,11 @@ export interface Share {
   readonly of: number;
 }
 
-/** A signer and the items it may send: tokens of every payer, and its own coin. */
+/** A signer and the items that it may send: tokens of every payer, and its own coin. */
 export interface Carrier {
   readonly network: string;
   readonly signer: string;
-  /** True if it sends only its own coin, as the intermediate account does. */
+  /** True if the signer sends only its own coin, as the intermediate account does. */
   readonly isCoinOnly?: boolean | undefined;
 }
 
@@ -34,11 +36,11 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
   return db`network = ${network} and (method = 'native' and payer = ${signer} or method <> 'native' and not ${isCoinOnly})`;
 }
 
-/** Limits for sending an item again. An item beyond them waits for its deadline, and stays due until then. */
+/** Limits for sending an item again. An item beyond a limit is not sent again, and stays due until its deadline. */
 export interface SendLimits {
-  /** Failures on the chain, for each item. */
+  /** The number of failures of the item on the chain. */
   readonly failures: number;
-  /** Gas of its final transactions. Undefined: no limit. */
+  /** The gas of the item's final transactions. Undefined for no limit. */
   readonly gas: bigint | undefined;
 }
 
@@ -47,12 +49,14 @@ interface DueAsk extends Carrier {
   readonly limits: SendLimits;
 }
 
-/** Items that the carrier may send now, with `failed_at` and `payer_retry_at` of payers that failed within the hour. */
+/**
+ * Items that the carrier may send now. `failed_at` and `payer_retry_at` are set if the payer failed on the chain within the hour.
+ */
 function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
   return ready(db, { now, limits }, isCarriedBy(db, carrier));
 }
 
-/** Items that may be sent now, of those that the condition names. */
+/** Items that satisfy the condition and may be sent now. */
 function ready(
   db: Reader,
   { now, limits }: { readonly now: Date; readonly limits: SendLimits },
@@ -70,8 +74,8 @@ function ready(
 }
 
 /**
- * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another
- * way, such as in coin from a second tab. A sweep pays nothing: anybody can cause one by sending another token.
+ * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another way, such as
+ * in coin from a second tab. Sweeps do not count as paying, because anybody can cause a sweep by sending another token.
  */
 function mayBeSent(db: Reader) {
   return db`not ${isItemStopped(db)} and (purpose = 'sweep' or not exists (
@@ -81,10 +85,10 @@ function mayBeSent(db: Reader) {
 }
 
 /**
- * The due items of a network, without those that the chain would refuse as late and those that may not be sent. Items that
- * travel apart come last. Payers take turns: the first item of each, oldest first, then the second ones. Our own transfers
- * do not wait for each other. Items that have waited since `anyonesBefore` are shown to every signer, so that a stuck signer
- * delays nothing. Of a payer that travels apart only `apartEach` items are on their way at once.
+ * The due items of a network, without items that the chain would refuse as late and items that may not be sent. Isolated items come
+ * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. Every
+ * signer sees the items that have waited since `anyonesBefore`, so that a stuck signer delays nothing. An isolated payer has at
+ * most `apartEach` items in flight.
  */
 export function findDueItems(
   db: Reader,
@@ -104,7 +108,9 @@ export function findDueItems(
     order by "isApart", turn, accepted_at limit ${ask.limit}`;
 }
 
-/** Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
+/**
+ * True if a signer has transactions in flight, and true if it has items to send. Without either, no call to the chain is needed.
+ */
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; hasDue: boolean }[]>`
     select
@@ -114,7 +120,6 @@ export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: bool
   return one(rows);
 }
 
-/** Work that waits for longer than it should. */
 export interface OverdueWork {
   readonly count: number;
   /** The subject of the oldest item, and the time since which it waits. */
@@ -123,8 +128,8 @@ export interface OverdueWork {
 }
 
 /**
- * Items that could have been sent since that time, and were not. Items that travel apart do not count: they have few places,
- * and a payer with many of them must not alarm the operator.
+ * Items that could have been sent since that time, and were not. Isolated items do not count: few of them are sent at once, and a
+ * payer with many of them must not alarm the operator.
  */
 export async function findUnsent(
   db: Reader,
@@ -143,7 +148,7 @@ export async function findUnsent(
   return row;
 }
 
-/** Marks items as sent. False when one of them is not due any more, may not be sent, or is locked by another transaction. */
+/** Marks items as sent. Returns false if one of them is no longer due, may not be sent, or is locked by another transaction. */
 export async function takeDueItems(tx: Tx, commitments: readonly string[]): Promise<boolean> {
   const { count } = await tx`
     update items set state = 'sent', refusal = null
@@ -154,7 +159,7 @@ export async function takeDueItems(tx: Tx, commitments: readonly string[]): Prom
   return count === commitments.length;
 }
 
-/** Puts items off without a failure: a budget of their payer is spent. */
+/** Postpones items without counting a failure, because a budget of their payer is spent. */
 export async function deferItems(tx: Tx, commitments: readonly string[], until: Date): Promise<void> {
   await tx`
     update items set retry_at = ${until}
@@ -168,8 +173,8 @@ export interface Postponement {
 }
 
 /**
- * Postpones items, with the reason of the simulation. The reason `late` does not replace an earlier one, because the
- * earlier one is the cause.
+ * Postpones items with the reason given by the simulation. The reason `late` does not replace an earlier reason, which is the cause
+ * of the delay.
  */
 export async function postponeItems(tx: Tx, postponements: readonly Postponement[]): Promise<void> {
   await tx`
@@ -180,19 +185,18 @@ export async function postponeItems(tx: Tx, postponements: readonly Postponement
     where i.commitment = p.commitment and i.state = 'due'`;
 }
 
-/** A payment whose turn it is to be judged. */
 export interface PaymentToJudge {
   readonly id: string;
   readonly merchantId: string;
 }
 
-/** The last payment of each merchant that was judged. */
+/** The last judged payment of each merchant. */
 export type JudgedPayments = ReadonlyMap<string, string>;
 
 /**
- * Payments with an item on this network whose deadline passed before that time, or that a simulation reported as used. Many
- * of them may have to wait, so none is in the way of another: partners take turns, then the merchants of a partner, and a
- * merchant's payments follow the one that was judged last.
+ * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or that a simulation reported as
+ * used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a partner,
+ * and each merchant continues after its last judged payment.
  */
 export async function findPaymentsToJudge(
   db: Reader,
@@ -219,8 +223,8 @@ export async function findPaymentsToJudge(
 }
 
 /**
- * The condition that the coin action `i` is open beside another item of its payment with a later deadline. Such an action can
- * end alone, before its payment does.
+ * The condition that the coin action `i` is open and another open item of its payment has a later deadline. Such an action can end
+ * before its payment does.
  */
 function isOutlived(db: Reader) {
   return db`i.method = 'native' and i.state = 'offered' and exists (
@@ -228,12 +232,12 @@ function isOutlived(db: Reader) {
       and (o.deadline, o.commitment) > (i.deadline, i.commitment))`;
 }
 
-/** An open item of ours, and the reason of its last refusal. */
+/** An open item that one of our accounts or a merchant pays, with the reason of its last refusal. */
 export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
- * Items of payouts, refunds and returns whose deadline passed before that time, or that a simulation reported as used. A
- * refund that its merchant was asked to sign has an offered item. They take turns: those after the commitment come first.
+ * Items of payouts, refunds and returns whose deadline passed before `finalAt`, or that a simulation reported as used. An offered
+ * item belongs to a refund that its merchant was asked to sign. Items take turns: those after the commitment `after` come first.
  */
 export function findOutgoingToJudge(
   db: Reader,
@@ -250,7 +254,6 @@ export function findOutgoingToJudge(
     ) items order by commitment <= ${after}, commitment limit ${limit}`;
 }
 
-/** An open item, with the status and the expiry of its payment. */
 export type OpenItem = StoredItem & { readonly paymentStatus: PaymentStatus; readonly paymentExpiresAt: Date };
 
 /** All open items of these payments, on every network. */
@@ -261,23 +264,26 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent') and purpose <> 'sweep'`;
 }
 
-/** Items that are open for longer wait for an endpoint, and count no more. */
+/** An item that is open for longer waits for an endpoint to answer, and no longer counts as in flight. */
 const COUNTED_MS = 86_400_000;
 
-/** The payments under way of an account. */
+/** The payments of an account that are in flight. */
 export interface UnderWay {
   readonly count: number;
-  /** What they take of each asset, without those that a block shows as paid: the balance is without them already. */
+  /**
+   * The amounts that the payments will take, by asset. Payments that a block already shows as paid are left out, because the
+   * balance no longer contains their money.
+   */
   readonly amounts: ReadonlyMap<string, bigint>;
 }
 
-/** The items of payments, accepted within a day, that each of these accounts (CAIP-10) has open. */
+/** The open items of payments of each of these accounts (CAIP-10), accepted within a day. */
 export async function findUnderWay(
   db: Reader,
   accounts: readonly string[],
   now: Date,
 ): Promise<ReadonlyMap<string, UnderWay>> {
-  // The state is a filter of the sums and no condition: with it, the planner reads all open items of the network.
+  // The state is a filter of the aggregates and not part of `where`: there, the planner would read all open items of the network.
   const rows = await db<{ account: string; asset: string; count: number; amount: string | null }[]>`
     select a.account, o.asset, o.count, o.amount
     from unnest(
@@ -304,7 +310,10 @@ export async function findUnderWay(
   );
 }
 
-/** True if a block shows an event of the item, or one of a transaction that carries it: a swept address has another commitment. */
+/**
+ * True if a block shows an event of the item. For an authorization, any event of its transaction counts, because the sweep has the
+ * commitment of the deposit address.
+ */
 function isInBlock(db: Reader) {
   return db`(
     exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')
@@ -314,10 +323,10 @@ function isInBlock(db: Reader) {
       where s.commitment = i.commitment))`;
 }
 
-/** Why an accepted item of a payment could not be sent so far. */
+/** The reason why an accepted item of a payment could not be sent so far. */
 export interface RefusedAttempt {
   readonly refusal: string;
-  /** It is tried until then. */
+  /** The time until which the item is retried. */
   readonly deadline: Date;
 }
 
@@ -328,14 +337,14 @@ export async function findRefusedAttempt(db: Reader, paymentId: string): Promise
   return row;
 }
 
-/** True if the network has open items: handed out to a payer, due, or sent. */
+/** True if the network has open items: offered to a payer, due, or sent. */
 export async function hasOpenItems(db: Reader, network: string): Promise<boolean> {
   const rows = await db<{ found: boolean }[]>`
     select exists (select from items where network = ${network} and state in ('offered', 'due', 'sent')) as found`;
   return one(rows).found;
 }
 
-/** Paid items whose block is gone: the same authorization is due again; a native one waits for its payer's transaction. */
+/** Reopens paid items whose block left the chain. A signed item is due again. An item in coin waits for its payer's transaction. */
 export async function reviveItems(tx: Tx, commitments: readonly string[]): Promise<RevivedItem[]> {
   return tx<RevivedItem[]>`
     update items set state = case when signature is null then 'offered' else 'due' end, ended_at = null, retry_at = null
@@ -345,7 +354,7 @@ export async function reviveItems(tx: Tx, commitments: readonly string[]): Promi
 
 export type RevivedItem = Pick<StoredItem, 'subject' | 'purpose'>;
 
-/** Items whose sends are all final are due again: the event that seemed to have paid them was not on the chain. */
+/** Makes items due again whose sends are all final, because the event that seemed to pay them was not on the chain. */
 export async function releaseItems(tx: Tx, commitments: readonly string[]): Promise<void> {
   await tx`
     update items i set state = 'due', retry_at = null
@@ -356,7 +365,7 @@ export async function releaseItems(tx: Tx, commitments: readonly string[]): Prom
       and not exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')`;
 }
 
-/** Locks an item, and returns true if it was never in a stored transaction: then nobody outside can have seen it. */
+/** Locks an item. Returns true if it was never in a stored transaction, so nobody outside can have seen its signature. */
 export async function lockUnsentItem(tx: Tx, commitment: string): Promise<boolean> {
   const locked = await tx`select from items where commitment = ${commitment} and state = 'due' for update`;
   if (locked.length === 0) return false;

@@ -1,6 +1,5 @@
 import type { Reader } from '../plumbing/database.ts';
 
-/** The payer of an open item. */
 export interface OpenPayer {
   readonly commitment: string;
   readonly paymentId: string;
@@ -8,7 +7,7 @@ export interface OpenPayer {
   readonly account: string;
 }
 
-/** A page of them, in the order of their commitments. */
+/** A page of the payers of open items, by commitment. */
 export function listOpenPayers(
   db: Reader,
   { after, limit }: { readonly after: string; readonly limit: number },
