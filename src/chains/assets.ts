@@ -188,6 +188,7 @@ export function methodOf({ asset, method }: { readonly asset: string; readonly m
   return pay.method;
 }
 
+/** The id must be in canonical spelling. */
 export function findAsset(id: string): KnownAsset | undefined {
   return ASSET_BY_ID.get(id);
 }

@@ -118,7 +118,7 @@ export interface Chain {
 export interface Witness {
   /** The endpoint's place in the configuration, as in "endpoint 1", never its URL. */
   readonly name: string;
-  /** Milliseconds without an answer, or behind the chain's own time. 0 for a healthy endpoint. */
+  /** Milliseconds since the endpoint stopped answering, or since it lags behind the chain. 0 for a healthy endpoint. */
   silentForMs(): number;
   /** Records that two other endpoints contradicted this endpoint. It ranks last for a while. */
   distrust(): void;
@@ -126,7 +126,7 @@ export interface Witness {
   /** The block of that height, or the newest block of that finality. Undefined when the endpoint's chain is shorter. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
-  /** The number of the account's mined transactions; now, or at that block. */
+  /** The number of the account's mined transactions, now or at a block. */
   minedNonce(account: string, atBlock?: number): Promise<number>;
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   /** Undefined while the endpoint has no receipt. */
@@ -138,7 +138,6 @@ export interface Witness {
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
 
-/** The parts of a mined transaction that payments need. */
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
@@ -198,7 +197,6 @@ export class UnreadableAnswerError extends ChainUnavailableError {
   }
 }
 
-/** A request to the payer's wallet. */
 export interface WalletAction {
   readonly method: 'eth_signTypedData_v4' | 'eth_sendTransaction';
   readonly params: readonly unknown[];

@@ -5,11 +5,8 @@ export interface ConnectedChain {
   readonly chain: Chain;
   /** Without a relayer the network is watched, and nothing new is offered on it. */
   readonly relayers: readonly Signer[];
-  /**
-   * The account that receives our fees. It is the intermediate account, which also receives payments of merchants without a
-   * destination.
-   */
   readonly feeAccount: string;
+  /** Receives payments of merchants without a destination for the asset. */
   readonly intermediateAccount: string;
   /** Without a signer, the money of the intermediate account stays there. */
   readonly intermediateSigner?: Signer | undefined;

@@ -1,6 +1,7 @@
 /** A release of one of our contracts. Its address follows from its code, so it is the same on every EVM network. */
 export interface ContractRelease {
   readonly address: string;
+  /** Keccak-256 of the deployed code. */
   readonly codeHash: string;
   /**
    * New payments are signed for this release from this time on, UTC. A date in the future leaves time to update every node first.
@@ -52,7 +53,6 @@ export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
   },
 ];
 
-/** True if items of this contract have a seal. */
 export function isSealed(contract: string): boolean {
   return [...COLLECTORS, ...DEPOSIT_CONTRACTS].some((release) => release.address === contract && release.isSealed);
 }

@@ -36,7 +36,6 @@ export interface Finality {
   readonly reason: string;
   /** The finality tags that the network's nodes support. */
   readonly tags?: readonly FinalityTag[];
-  /** Stricter rules for larger payments. */
   readonly tiers?: readonly FinalityTier[];
   /**
    * The highest weight (`weight.ts`) for which a single endpoint is enough, at three times the depth. The default is in

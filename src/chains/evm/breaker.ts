@@ -83,7 +83,7 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
     succeeded: () => {
       throttles = 0;
       // Answered requests take longer than refused requests, so a success may arrive after the breaker has opened. It does not end
-      // the pause.
+      // a pause after a refusal.
       if (isOpen && cause !== 'failures') return;
       failures = 0;
       if (isOpen) shut();

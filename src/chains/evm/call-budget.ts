@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime/world.ts';
  * delays payers.
  */
 export interface CallBudget {
-  /** Milliseconds until calls may be sent; 0 if they may be sent now. */
+  /** Milliseconds until calls may be sent. 0 if they may be sent now. */
   waitMs(): number;
   /** Calls of a batch are sent together, so the budget may become negative. */
   take(calls: number): void;

@@ -124,7 +124,7 @@ const FIRST_COLLECTED_TOPIC = toEventSelector(FIRST_COLLECTOR_ABI[1]);
 const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
 export const COLLECTOR_TOPICS: readonly Hex[] = [COLLECTED_TOPIC, FIRST_COLLECTED_TOPIC, REFUSED_TOPIC];
 
-/** True if the subject is that of a release with sealed subjects. */
+/** True if the subject belongs to a release with sealed subjects. */
 const hasSeal = (subject: Hex) => subject.length === 66;
 
 /** The nonce that the payer signs: `keccak256(abi.encode(…))` of the item. Words are packed by hand for speed. */

@@ -91,7 +91,6 @@ const DEPOSITS_ABI = parseAbi([
   'event Swept(bytes32 indexed commitment, address askedToken, address feeAccount, bytes32 subject, address recipient, uint256 asked, uint256 askedFee, address token, uint256 amount, uint256 fee)',
 ]);
 
-/** The event of the first releases. */
 const FIRST_SWEPT_ABI = parseAbi([
   'event Swept(bytes32 indexed commitment, bytes16 subject, address token, uint256 amount, uint256 fee, address recipient)',
 ]);
@@ -100,7 +99,7 @@ const SWEPT_TOPIC = toEventSelector(DEPOSITS_ABI[3]);
 const FIRST_SWEPT_TOPIC = toEventSelector(FIRST_SWEPT_ABI[0]);
 export const DEPOSIT_TOPICS: readonly Hex[] = [SWEPT_TOPIC, FIRST_SWEPT_TOPIC];
 
-/** True if the subject is that of a release with sealed subjects. */
+/** True if the subject belongs to a release with sealed subjects. */
 const hasSeal = ({ subject }: Pick<DepositTerms, 'subject'>) => subject.length === 66;
 
 /** The hash of the terms, which is the CREATE2 salt of the address. The first releases hash the terms without padding. */

@@ -49,7 +49,6 @@ export interface EndpointInput {
    * request may have been too large, and the breaker of all other calls shows whether the endpoint is available.
    */
   readonly isYielding?: boolean | undefined;
-  /** Called when the provider asks for fewer calls. */
   readonly onThrottled?: (() => void) | undefined;
   /** Called with the reason when the breaker opens, and with undefined when it closes. */
   readonly onChange: (trouble: string | undefined) => void;
@@ -227,7 +226,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   function outcomeOf(call: RpcCall<unknown>, answer: Answer | undefined): Outcome<unknown> {
     try {
-      // Errors count only with the right height, too: a call that reverts here may succeed in a block that this node has not seen.
+      // The height is checked for errors, too: a call that reverts here may succeed in a block that this node has not seen.
       const known = head?.number ?? 0;
       if (known < (call.minBlock ?? 0)) throw new EndpointFailure('behind', `has not seen block ${call.minBlock} yet`);
       if (!call.toleratesLag && known < minHead()) {

@@ -53,8 +53,8 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   if (isUsed) return { is: 'used' };
   if (balance < item.amount) return { is: 'short_balance' };
   if (allowance < item.amount) return { is: 'short_allowance' };
-  // Simulating every item would cost more than all other calls. An item is simulated only if the token refuses the account, to find
-  // the reason. An authorization that the payer composed is always simulated.
+  // Simulating every item would cost more than all other calls. An item is simulated only if the token refuses its payer or
+  // recipient, to find the reason. An authorization that the payer composed is always simulated.
   return isObjected || isAuthorized(item.method) ? tryOut() : { is: 'good', hasCode, balance };
 }
 

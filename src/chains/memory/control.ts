@@ -14,7 +14,7 @@ export interface MemoryChainControl extends FaultControl {
   // Blocks.
   mine(count?: number, options?: { readonly timestampS?: number }): void;
   setAutoMining(isOn: boolean): void;
-  /** Replaces the last blocks, by the same number of blocks unless told otherwise. */
+  /** Replaces the last `depth` blocks, by the same number of blocks unless `length` is given. */
   reorg(depth: number, options?: ReorgOptions): void;
 
   // Accounts. Coin is the network's native asset.
@@ -30,13 +30,12 @@ export interface MemoryChainControl extends FaultControl {
   /** Sets the lies of an endpoint, by index. Without lies the endpoint is honest again. */
   testify(place: number, lies?: Partial<TestimonyLies>): void;
 
-  /** The problem that the chain's check reports for the asset; undefined clears it. */
+  /** Sets the problem that the chain's check reports for the asset. Undefined clears it. */
   setProblem(asset: string, sentence: string | undefined): void;
 
   // Actions of others. Each is a transaction and returns its hash.
   /** The payer's wallet executes an `eth_sendTransaction` action. */
   send(action: WalletAction): string;
-  /** The payer cancels the authorization. */
   cancelAuthorization(item: Item): string;
   /** The nonce is used by a call outside the Collector. */
   useAuthorizationElsewhere(item: Item): string;

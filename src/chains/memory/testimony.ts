@@ -1,9 +1,6 @@
 import type { ChainEvent } from '../chain.ts';
 
-/**
- * The lies of one endpoint. They apply when it is asked as a witness, and when it is the first of the endpoints for a question to
- * one.
- */
+/** The lies of one endpoint. They apply when it is asked as a witness, and when it is the first endpoint of a call. */
 export interface Testimony extends TestimonyLies {
   readonly name: string;
   /** True if two other endpoints contradicted this endpoint. */

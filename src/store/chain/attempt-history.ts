@@ -36,7 +36,7 @@ export async function findAttempts(db: Reader, subjects: readonly string[], limi
   return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
 }
 
-/** A signed transaction that carries an item. */
+/** A signed transaction that contains an item. */
 export interface CarryingVersion {
   readonly commitment: string;
   readonly network: string;

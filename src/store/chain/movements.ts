@@ -1,5 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
+/** A transfer to a deposit address, as the chain shows it. */
 export interface StoredMovement {
   readonly network: string;
   readonly transactionHash: string;

@@ -82,7 +82,6 @@ export async function firstNonce(db: Reader, { network, signer }: SenderId): Pro
   return row && Number(row.nonce);
 }
 
-/** The highest nonce that is mined at final depth. */
 export async function lastFinalNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
   const [row] = await db<{ nonce: string }[]>`
     select nonce from sends where network = ${network} and signer = ${signer} and state = 'final'
@@ -261,7 +260,6 @@ export async function findCarryingTransaction(db: Reader, paymentId: string): Pr
   return row;
 }
 
-/** The nonces of our transactions, by hash. */
 export async function noncesOf(db: Reader, hashes: readonly string[]): Promise<Map<string, number>> {
   const rows = await db<{ hash: string; nonce: string }[]>`
     select hash, nonce from send_versions where hash = any(${hashes as string[]}::text[])`;

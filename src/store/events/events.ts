@@ -125,6 +125,7 @@ export interface PlacedEvent extends StoredEvent {
   readonly merchantId: string | null;
 }
 
+/** The most events of a batch. */
 export const MAX_BATCH = 1_000;
 
 /** Events after a position, in order. Events that are placed later get greater positions than all events of the answer. */
@@ -140,13 +141,13 @@ export async function readEvents(
   return rows.map(placedEvent);
 }
 
-/** The columns of `events e` and `event_batches b`. */
 export type PlacedRow = Omit<PlacedEvent, 'position'> & { readonly position: string };
 
 export function placedEvent(row: PlacedRow): PlacedEvent {
   return { ...row, position: Number(row.position) };
 }
 
+/** The columns of a `PlacedRow`, for the aliases `events e` and `event_batches b`. */
 export function placedColumns(db: Reader) {
   return db`b.position + e.ordinal as position, e.object_id as "objectId", b.partner_id as "partnerId", b.mode,
     e.merchant_id as "merchantId", ${eventColumns(db)}`;

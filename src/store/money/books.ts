@@ -207,7 +207,6 @@ export async function findGasWithoutSend(db: Reader, network: string): Promise<s
   return rows.map(({ hash }) => hash);
 }
 
-/** Entries of these kinds in a range of blocks. */
 export async function listEntriesInBlocks(
   db: Reader,
   { network, kinds, from, to }: { network: string; kinds: readonly EntryKind[]; from: number; to: number },

@@ -18,7 +18,7 @@ export interface Outgoing {
   /** In the smallest unit, as a decimal integer. */
   readonly amount: string;
   readonly merchantId: string | null;
-  /** The owner of the float that the money is returned to. */
+  /** The owner of the float, if the transfer returns a float to its owner. */
   readonly floatOwner: string | null;
   readonly state: 'sending' | 'paid' | 'failed';
   readonly attempts: number;

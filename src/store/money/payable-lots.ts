@@ -82,7 +82,7 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
     where id = any(${lots as string[]}::text[])`;
 }
 
-/** The problem of lots whose payout was refused because the books do not show the money. */
+/** The problem of lots whose payout was refused, because the books hold less than the lots. */
 export const NOT_HELD = 'not_held';
 
 /** True if the books refused a payout that begins with a lot of this key. See `payoutKeyOf`. */

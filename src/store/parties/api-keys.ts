@@ -123,6 +123,7 @@ export interface KeyQuery {
   readonly inForceAt: Date | undefined;
 }
 
+/** The newest first. */
 export function listKeysPage(
   db: Reader,
   { partnerId, mode, merchantIds, inForceAt }: KeyQuery,

@@ -64,7 +64,7 @@ export function listFreezes(db: Reader): Promise<Freeze[]> {
   return db<Freeze[]>`select ${columns(db)} from freezes order by since, scope, subject`;
 }
 
-/** The names of all freezes that operators had ordered at one moment. It proves that no freeze was deleted behind their back. */
+/** The names of all freezes that operators had ordered at one moment. While one of them is missing in the table, no money moves. */
 export interface FreezeHead {
   readonly number: string;
   readonly freezes: readonly string[];

@@ -5,7 +5,7 @@ import type { Reader } from '../plumbing/database.ts';
 
 /** Undefined fields do not narrow the filter. */
 export interface PaymentFilter extends Owner {
-  /** Only payments of those of these merchants that the owner has. Null for all merchants of the owner. */
+  /** Only payments of these merchants, if they belong to the owner. Null for all merchants of the owner. */
   readonly merchantIds: readonly string[] | null;
   /** Created at this time or later. */
   readonly fromMs: number | undefined;

@@ -42,7 +42,6 @@ export interface ListedRefund {
   readonly updatedAt: string;
 }
 
-/** Late money as lists of payments show it. */
 export interface ListedLateMoney {
   readonly id: string;
   readonly reason: LateReason | null;
@@ -95,6 +94,7 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
     order by ${query.sortBy === 'date' ? db`` : db`${amount} ${direction},`} p.id ${direction}`;
 }
 
+/** The late money of a payment `p`. */
 function lateMoneyOf(db: Reader): Fragment {
   return db`
     select json_agg(json_build_object('id', s.id, 'reason', s.reason, 'state', s.state, 'asset', s.asset,

@@ -14,7 +14,6 @@ import {
 } from './payment-filter.ts';
 import { type DayPart, type DayRange, sourcesOf } from './stat-sources.ts';
 
-/** Totals of all payments that match a filter. */
 export interface PaymentStats {
   readonly transactions: number;
   /** The number of distinct accounts that paid or tried to. Undefined if they were not counted. */

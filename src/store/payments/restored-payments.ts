@@ -71,6 +71,7 @@ export interface RestoredItem {
   readonly paidAt: Date;
 }
 
+/** An existing item stays unchanged. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
     insert into items (commitment, subject, seal, purpose, network, collector, asset, method, payer, account, recipient,

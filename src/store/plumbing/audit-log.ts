@@ -64,7 +64,7 @@ export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEnt
     limit ${limit}`;
 }
 
-/** Entries about these subjects with these actions within a period, the newest first. */
+/** The newest first. */
 export function findAuditAbout(
   db: Reader,
   query: {

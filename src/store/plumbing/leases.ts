@@ -72,7 +72,6 @@ export function listLeases(db: Reader): Promise<LeaseState[]> {
   return db<LeaseState[]>`select name, until from leases`;
 }
 
-/** True if a node holds the lease. */
 export function isHeld(leases: readonly LeaseState[], name: string, nowMs: number): boolean {
   return leases.some((lease) => lease.name === name && lease.until.getTime() > nowMs);
 }
