@@ -16,10 +16,7 @@ import type { Signable } from './signable.ts';
 export interface Chain {
   readonly network: Network;
 
-  /**
-   * Compares our data about the network with the chain itself. Assets that differ are no longer offered. Rejects only when no
-   * endpoint is reachable.
-   */
+  /** Compares our data with the chain. Assets that differ are no longer offered. Rejects only if no endpoint is reachable. */
   check(): Promise<ChainCheck>;
   /** The last known state of the endpoints. Makes no call. */
   health(): ChainHealth;
@@ -45,9 +42,7 @@ export interface Chain {
   /** The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction. */
   judge(item: Item, signature: string, sender?: string): Promise<Verdict>;
 
-  /**
-   * The outcome of each item if the batch were sent now. Rejects with `SenderShortError` when the sender cannot pay for the gas.
-   */
+  /** The outcome of each item if the batch were sent now. Rejects with `SenderShortError` if the sender cannot pay the gas. */
   simulate(batch: readonly SignedItem[], how?: Simulation): Promise<readonly ItemOutcome[]>;
   /** True if the authorization with this commitment was executed by anyone, or cancelled. */
   isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
@@ -57,19 +52,13 @@ export interface Chain {
 
   /** The most items of this kind that fit into one transaction. */
   maxBatchItems(item: Item): number;
-  /**
-   * The next free nonce according to one endpoint, counting mined transactions only. Only for display: decisions need two
-   * endpoints.
-   */
+  /** The next free nonce by mined transactions, according to one endpoint. Only for display: decisions need two endpoints. */
   minedNonce(signer: string): Promise<number>;
   /** The balance in the native coin, now or at a block. */
   balance(account: string, atBlock?: number): Promise<bigint>;
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   suggestFees(): Promise<Fees>;
-  /**
-   * Signs without sending. All items of a batch share Collector, asset, method and fee account. In native coin, the fee account is
-   * the signer itself.
-   */
+  /** Signs without sending. All items share Collector, asset, method and fee account. In coin, that is the signer itself. */
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
@@ -131,9 +120,7 @@ export interface Witness {
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   /** Undefined while the endpoint has no receipt. */
   receipt(hash: string): Promise<Receipt | undefined>;
-  /**
-   * Transfers of known tokens by the transaction, and the transaction's own coin transfer. Empty while the endpoint has no receipt.
-   */
+  /** The transaction's transfers of known tokens, and its own coin transfer. Empty while the endpoint has no receipt. */
   transfers(hash: string): Promise<readonly Incoming[]>;
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
@@ -285,26 +272,17 @@ export interface SignedTransaction {
   readonly gasLimit: bigint;
 }
 
-/**
- * Signs transactions, and items of our own accounts. The key is in this process or with an external signer, and is visible nowhere
- * else.
- */
+/** Signs transactions, and items of our own accounts. The key is in this process or with an external signer, nowhere else. */
 export interface Signer {
   readonly address: string;
-  /**
-   * Signs a 32-byte digest. Returns r, s and the recovery bit. Rejects with `SignerRefusedError` when the signer's policy refuses
-   * the content.
-   */
+  /** Signs a 32-byte digest. Rejects with `SignerRefusedError` when the signer's policy refuses the content. */
   sign(
     digest: Uint8Array,
     content: Signable,
   ): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 }>;
 }
 
-/**
- * The answer of an endpoint to a broadcast. An unclear answer rejects with `ChainUnavailableError`, because the transaction may
- * have spread.
- */
+/** The answer to a broadcast. If unclear, rejects with `ChainUnavailableError`, because the transaction may have spread. */
 export type BroadcastOutcome =
   | 'accepted'
   /** The endpoint had the transaction already. */
@@ -353,9 +331,7 @@ export interface Incoming {
   readonly amount: bigint;
 }
 
-/**
- * An event of one of our contracts. Anybody can cause events of the same form, so an event counts only if its commitment is stored.
- */
+/** An event of our contracts. Anybody can cause look-alikes, so an event counts only if its commitment is stored. */
 export type ChainEvent = {
   readonly block: BlockId;
   readonly transactionHash: string;

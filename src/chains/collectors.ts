@@ -3,9 +3,7 @@ export interface ContractRelease {
   readonly address: string;
   /** Keccak-256 of the deployed code. */
   readonly codeHash: string;
-  /**
-   * New payments are signed for this release from this time on, UTC. A date in the future leaves time to update every node first.
-   */
+  /** New payments are signed for this release from this time on, UTC. A future date leaves time to update every node. */
   readonly since: string;
   /** True if the contract of deposit addresses accepts authorizations of payers. */
   readonly takesAuthorizations?: true;

@@ -12,16 +12,11 @@ export interface CommittedPlace {
   readonly token: string;
   /** The subject's bytes as the chain shows them, in hex with 0x. */
   readonly subject: string;
-  /**
-   * The number of the nonce space: the Collector, the token or Permit2. The first release of the Collector does not commit to it.
-   */
+  /** The number of the nonce space: the Collector, the token or Permit2. Not committed by the Collector's first release. */
   readonly nonceSpace: string;
 }
 
-/**
- * The parts needed to recompute the item's commitment. Undefined when the recomputed commitment differs from the stored one,
- * because stored data was lost.
- */
+/** The parts needed to recompute the commitment. Undefined if the result differs, because stored data was lost. */
 export function committedPlace(item: Item, commitment: string): CommittedPlace | undefined {
   const asset = parseAsset(item.asset);
   if (!asset.ok || asset.value.namespace !== 'eip155') return undefined;

@@ -17,10 +17,7 @@ export interface Network {
   readonly finality?: Finality;
   /** True if the only endpoint is our own process. It has no reason to lie, so no second endpoint has to confirm its answers. */
   readonly isTrustedAlone?: true;
-  /**
-   * The lowest tip per unit of gas that block builders accept, in the smallest unit of the coin. Undefined where there is no
-   * minimum.
-   */
+  /** The lowest tip per gas that block builders accept, in the smallest unit of the coin. Undefined without a minimum. */
   readonly minTip?: bigint;
   /** The highest tip per unit of gas, whatever endpoints report. The default is in `evm/fees.ts`. */
   readonly maxTip?: bigint;
@@ -37,10 +34,7 @@ export interface Finality {
   /** The finality tags that the network's nodes support. */
   readonly tags?: readonly FinalityTag[];
   readonly tiers?: readonly FinalityTier[];
-  /**
-   * The highest weight (`weight.ts`) for which a single endpoint is enough, at three times the depth. The default is in
-   * `finality.ts`.
-   */
+  /** The highest weight (`weight.ts`) for which one endpoint is enough, at three times the depth. Default: `finality.ts`. */
   readonly loneCeiling?: bigint;
 }
 

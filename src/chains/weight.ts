@@ -13,10 +13,7 @@ const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
 };
 const UNKNOWN_WORTH = 100_000n;
 
-/**
- * The weight of an amount, rounded up: whole tokens for a pegged asset, an upper bound of the value in units of a currency for any
- * other asset.
- */
+/** The weight, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
 export function weightOf(asset: string, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth + one - 1n) / one;

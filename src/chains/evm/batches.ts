@@ -244,10 +244,7 @@ function prepareAuthorized(kind: AuthorizedMethod, batch: readonly SignedItem[])
   return { to: collector as Hex, data, gas: BigInt(authorizedGasLimit(kind, batch.length, allowance.allowance)) };
 }
 
-/**
- * A wallet may return `v` as 0 or 1, which tokens refuse, so a key's signature is normalized. A wallet contract's signature stays
- * unchanged.
- */
+/** Tokens refuse `v` as 0 or 1, so a key's signature is normalized. A wallet contract's signature stays unchanged. */
 function signatureFor({ signature, hasCode }: SignedItem): Hex {
   return hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex));
 }

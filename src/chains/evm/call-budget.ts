@@ -15,10 +15,7 @@ export interface CallBudget {
   slowDown(): void;
 }
 
-/**
- * The lowest rate. No provider in use allows less, so a refusal at this rate has another cause, such as a monthly quota. A lower
- * rate would not help.
- */
+/** The lowest rate. No provider in use allows less, so a refusal at this rate has another cause, such as a quota. */
 const MIN_PER_S = 20;
 /** The time after which a halved rate has doubled again. */
 const RECOVERY_S = 3;

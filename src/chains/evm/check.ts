@@ -135,9 +135,7 @@ function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcC
   });
 }
 
-/**
- * Reads the answer to EIP-5267's `eip712Domain()`. The fields are hashed like our own domain, so that the hashes can be compared.
- */
+/** Reads the answer to `eip712Domain()` (EIP-5267). It is hashed like our own domain, so that the hashes can be compared. */
 function readDomain(data: Hex, chainId: number): string {
   const types = ['bytes1', 'string', 'string', 'uint256', 'address', 'bytes32'].map((type) => ({ type }));
   const [, name, version, , contract] = decodeAbiParameters(types, data) as readonly string[];

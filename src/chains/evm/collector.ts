@@ -21,17 +21,13 @@ import { fixed } from './words.ts';
  * therefore identifies the release.
  */
 
-/**
- * The CREATE2 deployer. It has this address on every network. The addresses of contracts that it deploys follow from their code.
- */
+/** The CREATE2 deployer, at the same address on every network. Addresses of contracts that it deploys follow from their code. */
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 export const PERMIT2_ADDRESS: Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 
 export const COLLECTOR_INIT_CODE = artifact.bytecode as Hex;
 export const COLLECTOR_SALT: Hex = `0x${'00'.repeat(32)}`;
-/**
- * The address of the release built from this source. Each item names the release that it is signed for, which may be another one.
- */
+/** The address of the release built from this source. An item names its own release, which may be an older one. */
 export const COLLECTOR_ADDRESS: Address = getContractAddress({
   opcode: 'CREATE2',
   from: CREATE2_DEPLOYER,
@@ -228,9 +224,7 @@ const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['Blocked: transfers are blocked for user', 'payer_blacklisted'],
 ]);
 
-/**
- * Errors of the Collector, deposit addresses, Permit2, tokens based on OpenZeppelin's contracts, Paxos's tokens and Agora's tokens.
- */
+/** Errors of the Collector, deposit addresses, Permit2, and tokens of OpenZeppelin's contracts, of Paxos and of Agora. */
 const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
   (
     [

@@ -44,9 +44,7 @@ export async function deployDeployer(context: EvmContext, relayer: Signer): Prom
   throw spent(network.name);
 }
 
-/**
- * An unknown error counts as the network's refusal: nearly every network accepts these bytes, so the error concerns this network.
- */
+/** An unknown error counts as the network's refusal, because nearly every other network accepts these bytes. */
 function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
   return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
 }

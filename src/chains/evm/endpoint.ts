@@ -16,10 +16,7 @@ export interface Endpoint {
   trouble(): string | undefined;
   /** Milliseconds until the endpoint can be asked. Infinite while its breaker is open. */
   readyInMs(): number;
-  /**
-   * The number of failed requests since the last good one. Infinite while the endpoint lags behind. The endpoint with the lowest
-   * number is asked first.
-   */
+  /** Failed requests since the last good one. Infinite while the endpoint lags. The lowest number is asked first. */
   doubts(): number;
   /** True if the endpoint answered within this time. */
   answeredWithin(ms: number): boolean;

@@ -68,10 +68,7 @@ export async function findCoinTransfer(context: EvmContext, hash: string): Promi
   return { block: state.block, logIndex: -1, asset: coin.known.id, ...sent };
 }
 
-/**
- * The coin transfers of all transactions of a block. This reads the whole block, so use it only if the block is known to contain a
- * transfer.
- */
+/** The coin transfers of a block. It reads the whole block, so use it only if the block must contain a transfer. */
 export async function listCoinTransfers(
   context: EvmContext,
   accounts: readonly string[],

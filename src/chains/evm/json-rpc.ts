@@ -54,10 +54,7 @@ export type FailureKind = 'down' | 'throttled' | 'behind' | 'unclear' | 'unreada
 
 export type Answer = { readonly result: unknown } | { readonly error: RpcError };
 
-/**
- * The request text of the calls, with ids counted from `firstId`. A single call is not sent as a batch, because not every server
- * supports batches.
- */
+/** The request text, with ids from `firstId` on. A single call is no batch, because not every server supports batches. */
 export function writeRequest(calls: readonly RpcCall<unknown>[], firstId: number): string {
   const requests = calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: firstId + index, method, params }));
   return JSON.stringify(requests.length === 1 ? requests[0] : requests);

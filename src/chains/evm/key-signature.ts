@@ -37,10 +37,7 @@ export function readKeySignature(signature: string): KeySignature | undefined {
   };
 }
 
-/**
- * True if a wallet contract could accept the signature. ERC-6492 signatures are refused, because their wallet would have to be
- * deployed first.
- */
+/** True if a wallet contract could accept the signature. ERC-6492 is refused, because it needs a deployment first. */
 export function isContractSignature(signature: string): boolean {
   return (
     /^0x([0-9a-f]{2})+$/i.test(signature) &&

@@ -48,10 +48,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   let refusals = 0;
   let refusedAtMs = 0;
 
-  /**
-   * Only questions with the same timeout share a call, so that a question with a long timeout never delays a question with a short
-   * one.
-   */
+  /** Only questions with the same timeout share a call, so that a long timeout never delays a short one. */
   function laneOf(timeoutMs: number | undefined): Batcher<Question, unknown> {
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {

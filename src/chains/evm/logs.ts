@@ -138,9 +138,7 @@ function byPlace(left: Placed, right: Placed): number {
   return left.block.number - right.block.number || left.logIndex - right.logIndex;
 }
 
-/**
- * An endpoint can be many nodes behind one URL: the node that reported its height need not be the node that is asked for the logs.
- */
+/** An endpoint can be many nodes. The node that reported the height need not be the node that is asked for the logs. */
 function readRefusal(error: RpcError, to: number): { readonly value: typeof TOO_MUCH } | undefined {
   if (isThrottling(error)) return undefined;
   if (isBeyondHead(error.message)) throw new EndpointFailure('behind', `has not seen block ${to} yet`);

@@ -60,9 +60,7 @@ const ROUND_PAUSE = { firstMs: 100, maxMs: 400 };
 const FIRST_HEDGE = 8;
 /** If every breaker is open, a call waits this long for an endpoint to come back, because most outages are shorter. */
 const PATIENCE_MS = 3_000;
-/**
- * A call waits for an endpoint only if it answered within this time. Calls to a network that has been down for longer fail at once.
- */
+/** A call waits only for an endpoint that answered within this time. If the network is down for longer, it fails at once. */
 const RECENT_MS = 10_000;
 /** An endpoint that lags this far behind another endpoint no longer follows the chain. */
 const MAX_LAG_MS = 15_000;
@@ -131,8 +129,8 @@ export function createRpc(input: RpcInput): Rpc {
   }
 
   /**
-   * Asks one endpoint after the other, in several rounds. When an endpoint is slow, the next one is asked in parallel, and the
-   * first good answer wins.
+   * Asks the endpoints one after the other, in several rounds. If one is slow, the next is asked in parallel, and the first good
+   * answer wins.
    */
   async function goThroughAll<T>(order: Order<T>, isOver: () => boolean): Promise<T> {
     const { asked, timeoutMs, among } = order;
@@ -270,9 +268,7 @@ function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 /** A finite stand-in for infinite doubts in the sort, because Infinity minus Infinity is NaN. */
 const MOST_DOUBTS = 1_000_000;
 
-/**
- * Milliseconds until one of the throttled endpoints accepts calls again. 0 if one accepts calls now, or if all breakers are open.
- */
+/** Milliseconds until a throttled endpoint accepts calls again. 0 if one accepts calls now, or if all breakers are open. */
 function rationMs(endpoints: readonly Endpoint[]): number {
   const ms = Math.min(...endpoints.map((endpoint) => endpoint.readyInMs()));
   return Number.isFinite(ms) ? ms : 0;

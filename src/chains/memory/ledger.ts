@@ -2,10 +2,7 @@ import type { Item, SignedItem } from '../../domain/item.ts';
 import type { ItemOutcome, RefusalReason } from '../chain.ts';
 import type { State } from './state.ts';
 
-/**
- * The behaviour of tokens, Permit2 and the Collector, with the order of their checks. Native coin is treated as a token without a
- * blacklist.
- */
+/** The rules of tokens, Permit2 and the Collector, in the order of their checks. Coin is a token without a blacklist. */
 export interface Ledger {
   readonly state: State;
   readonly timestampS: number;
@@ -71,20 +68,14 @@ export const keys = {
   /** The amount that the token keeps of every transfer. */
   cut: (token: string) => `cut ${token}`,
   nonce: (account: string) => `nonce ${account.toLowerCase()}`,
-  /**
-   * The scope in which a nonce is unique: one token with EIP-3009, all tokens of a payer with Permit2, all payers with the
-   * Collector.
-   */
+  /** A nonce is unique for one token (EIP-3009), for all tokens of a payer (Permit2), or for all payers (Collector). */
   used: ({ method, asset, payer, authorization }: NonceScope, commitment: string) =>
     method === 'native'
       ? `used ${commitment}`
       : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${authorization?.nonce.toLowerCase() ?? commitment}`,
 };
 
-/**
- * Executes a batch: each item independently, then the fees of all items together. Throws if the fees cannot be paid, and then
- * everything is undone.
- */
+/** Executes the items independently, then all fees together. If the fees cannot be paid, throws and undoes everything. */
 export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   return ledger.state.attempt(() => {
     const logs: Log[] = [];

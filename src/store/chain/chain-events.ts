@@ -175,10 +175,7 @@ export async function listFactsOf(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/**
- * The first event that paid an item. Undefined while no such event is on the chain. With `before`, the first event earlier than
- * that one.
- */
+/** The first event that paid an item, earlier than `before` if given. Undefined while the chain has none. */
 export async function findPaidEvent(
   db: Reader,
   {

@@ -73,10 +73,7 @@ export async function passPlace(tx: Tx, { network, commitment }: DepositPlace, a
   await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
 }
 
-/**
- * Records that movements and sweeps explain the balance up to that block. The place must be checked again while later movements are
- * known.
- */
+/** Records that movements and sweeps explain the balance up to that block. Later movements require another check. */
 export async function putChecked(
   tx: Tx,
   { network, commitment }: DepositPlace,
@@ -178,9 +175,7 @@ export async function findPlacePayments(
   return new Map(rows.map(({ commitment, paymentId }) => [commitment, paymentId]));
 }
 
-/**
- * Deposit addresses where money waits according to the lots, the newest first. Addresses that are about to be checked are left out.
- */
+/** Deposit addresses where money waits according to the lots, the newest first, except those about to be checked. */
 export function listWaitingAt(db: Reader, { network, limit }: { network: string; limit: number }) {
   return db<{ address: string; asset: string; paymentId: string; waiting: string }[]>`
     select l.address, l.asset, l.payment_id as "paymentId", sum(l.waiting)::text as waiting

@@ -5,10 +5,7 @@ import { itemColumns, type StoredItem } from './items.ts';
 
 /** A deposit address of a payment. Its terms are the terms of the item. */
 export interface Deposit {
-  /**
-   * The hash of the terms, from which the address is derived. It does not cover the network, so an address on two networks has one
-   * commitment.
-   */
+  /** The hash of the terms that the address is derived from. It is the same on all networks. */
   readonly commitment: string;
   readonly network: string;
   readonly address: string;
@@ -62,9 +59,7 @@ interface Named {
   readonly committed: string;
 }
 
-/**
- * The key of the row in `items` for an address on a network: the commitment, with the network if another network already uses it.
- */
+/** The key of an address's row in `items`: the commitment, with the network if another network already uses it. */
 export async function itemKeyOf(
   db: Reader,
   { network, commitment }: Pick<Deposit, 'network' | 'commitment'>,

@@ -8,17 +8,11 @@ export interface DueItem extends StoredItem {
   readonly signature: string;
   /** The number of failed attempts to send the item, including simulations. */
   readonly attempts: number;
-  /**
-   * True if the item is isolated: it is sent alone, in a separate lane, because its account has code or failed on the chain within
-   * the hour.
-   */
+  /** True if the item is isolated in a separate lane, because its account has code or failed on the chain within the hour. */
   readonly isApart: boolean;
 }
 
-/**
- * One of several signers of a network. Each signer sees its own share of the due items, so that no two signers prepare the same
- * batch.
- */
+/** One of several signers of a network. Signers see separate shares of the due items, so none prepares another's batch. */
 export interface Share {
   readonly index: number;
   readonly of: number;
@@ -49,9 +43,7 @@ interface DueAsk extends Carrier {
   readonly limits: SendLimits;
 }
 
-/**
- * Items that the carrier may send now. `failed_at` and `payer_retry_at` are set if the payer failed on the chain within the hour.
- */
+/** Items that the carrier may send now. `failed_at` and `payer_retry_at` are set if the payer failed within the hour. */
 function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
   return ready(db, { now, limits }, isCarriedBy(db, carrier));
 }
@@ -108,9 +100,7 @@ export function findDueItems(
     order by "isApart", turn, accepted_at limit ${ask.limit}`;
 }
 
-/**
- * True if a signer has transactions in flight, and true if it has items to send. Without either, no call to the chain is needed.
- */
+/** Whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; hasDue: boolean }[]>`
     select
@@ -172,10 +162,7 @@ export interface Postponement {
   readonly retryAt: Date;
 }
 
-/**
- * Postpones items with the reason given by the simulation. The reason `late` does not replace an earlier reason, which is the cause
- * of the delay.
- */
+/** Postpones items with the simulation's reason. `late` does not replace an earlier reason, which is the real cause. */
 export async function postponeItems(tx: Tx, postponements: readonly Postponement[]): Promise<void> {
   await tx`
     update items i

@@ -95,10 +95,7 @@ export async function deleteResidual(
     where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log'`;
 }
 
-/**
- * Deletes movements of blocks that left the chain, and marks their addresses for a check. Returns the payments that lose proved
- * movements.
- */
+/** Deletes movements above a block, and marks their addresses for a check. Returns the payments that lose proved ones. */
 export async function deleteMovementsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
   const gone = await tx<{ commitment: string; paymentId: string; isProved: boolean }[]>`
     delete from movements where network = ${network} and block_number > ${number}

@@ -240,9 +240,7 @@ export interface CarryingTransaction {
   readonly hash: string;
 }
 
-/**
- * The transaction that paid a payment. Until such a transaction is seen, the transaction that was last broadcast for the payment.
- */
+/** The transaction that paid a payment. Until one is seen, the last transaction that was broadcast for it. */
 export async function findCarryingTransaction(db: Reader, paymentId: string): Promise<CarryingTransaction | undefined> {
   const [row] = await db<CarryingTransaction[]>`
     select i.network, t.hash from items i, lateral (

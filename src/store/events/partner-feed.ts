@@ -85,10 +85,7 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
 /** The most batches that a page of older events scans. */
 const MAX_BATCHES_BACK = 500;
 
-/**
- * Events before a position, the newest first. A page can be empty although older events follow. Its position then shows how far it
- * has scanned.
- */
+/** Events before a position, the newest first. A page can be empty: its position then shows how far it has scanned. */
 export async function readFeedBack(
   db: Reader,
   { before, limit, ...view }: FeedView & { readonly before: number; readonly limit: number },

@@ -106,10 +106,7 @@ export async function countMailsTo(
   return row?.mails ?? 0;
 }
 
-/**
- * The number of receipts to an inbox since then, in any spelling of its address, and the number of receipts of a merchant since
- * then.
- */
+/** The receipts since then to an inbox, in any spelling of its address, and the receipts of a merchant. */
 export async function countReceipts(
   db: Reader,
   { inbox, merchantId, since }: { inbox: string; merchantId: string; since: Date },
@@ -149,10 +146,7 @@ export async function deleteMail(tx: Tx, id: string): Promise<void> {
   await tx`delete from mails where id = ${id}`;
 }
 
-/**
- * Failed mails since then, by kind. Receipts to an address that the mail server refuses are left out, because only the payer can
- * correct the address.
- */
+/** Failed mails since then, by kind, without receipts to refused addresses, which only the payer can correct. */
 export function countGivenUp(db: Reader, since: Date): Promise<{ kind: MailKind; mails: number; problem: string }[]> {
   return db`
     select kind, count(*)::int as mails, max(problem) as problem from mails

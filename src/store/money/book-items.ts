@@ -16,9 +16,7 @@ export interface BookItem extends BookedItem {
   readonly isDeposit: boolean;
 }
 
-/**
- * Locks items of payments in a fixed order. Items of payouts and refunds are left out, because they are booked when they are sent.
- */
+/** Locks items of payments in a fixed order. Items of payouts and refunds are left out: they are booked when sent. */
 export async function lockBookItems(tx: Tx, commitments: readonly string[]): Promise<BookItem[]> {
   await tx`
     select from items where commitment = any(${commitments as string[]}::text[]) and purpose = 'payment'

@@ -76,10 +76,7 @@ export async function findLateMoney(
   return row;
 }
 
-/**
- * Requested returns that can be sent now, the oldest first: no freeze stops them, their cooling-off period is over, and the floats
- * cover them.
- */
+/** Requested returns that can be sent now, the oldest first: not frozen, cooled off, and covered by the floats. */
 export function findReturnable(
   db: Reader,
   { networks, limit, now }: { networks: readonly string[]; limit: number; now: Date },
@@ -99,10 +96,7 @@ export async function postponeReturn(
   await tx`update strays set look_at = ${lookAt} where id = ${id}`;
 }
 
-/**
- * Undefined when the return is not requested, is locked by another transaction, is stopped by a freeze, or is in its cooling-off
- * period.
- */
+/** Undefined if the return is not requested, locked by another transaction, frozen, or in its cooling-off period. */
 export async function lockReturnable(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Stray | undefined> {
   const locked = await tx`select from strays where id = ${id} and state = 'requested' for update skip locked`;
   if (locked.length === 0) return undefined;
@@ -142,9 +136,7 @@ function lackOf(db: Reader) {
   return db`(greatest(s.amount - s.fee - ${heldOf(db)} - coalesce(m.units, 0), 0) + greatest(s.fee - coalesce(f.units, 0), 0))`;
 }
 
-/**
- * The part that is held. Late money of older versions has no lot. Money that is still to be swept counts, because it will arrive.
- */
+/** The held part. Late money of older versions has no lot. Money that is still to be swept counts: it will arrive. */
 function heldOf(db: Reader) {
   return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end
     else least(s.amount - s.fee, greatest(coalesce(l.net + l.waiting

@@ -142,10 +142,7 @@ export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<b
   return count === 1;
 }
 
-/**
- * Marks the attempt's item as stored. Returns false if it was marked before, another attempt has replaced it, or a freeze stops the
- * transfer.
- */
+/** Marks the attempt's item as stored. False if it already was, another attempt has replaced it, or a freeze stops it. */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
     update outgoing o set is_due = true
@@ -356,10 +353,7 @@ export async function findUnexplained(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/**
- * The condition that an event can prove a signature of its payer. Only known assets count, because anybody can create a token that
- * names any payer.
- */
+/** True if an event proves its payer's signature. In a token of their own, anybody can name any payer. */
 function provesTransfer(db: Reader, assets: readonly string[]) {
   return db`e.fields ->> 'asset' = any(${assets as string[]}::text[]) and (e.fields ->> 'amount')::numeric > 0
     and e.problem is null`;

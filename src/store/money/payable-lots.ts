@@ -64,10 +64,7 @@ function isPayable(db: Reader, { networks, now }: Ask) {
     and not exists (select from strays s where s.lot_id = p.id and s.state in ('requested', 'returning'))`;
 }
 
-/**
- * The delay of lots whose payout did not arrive or cannot begin now. The same destination is retried at `retryAt`, another
- * destination at once.
- */
+/** Lots whose payout failed or cannot begin. The same destination is retried at `retryAt`, another one at once. */
 export interface Postponed {
   readonly lots: readonly string[];
   /** CAIP-10. */

@@ -27,9 +27,7 @@ export interface PayoutQuery {
   readonly limit: number;
 }
 
-/**
- * The rows of the newest payments. The newest payments of each merchant are read by index, and the newest of these are returned.
- */
+/** The rows of the newest payments. Each merchant's newest are read by index, and the newest of these are returned. */
 export function listPayouts(db: Reader, { of, states, beforeId, limit }: PayoutQuery): Promise<ListedPayout[]> {
   const wanted = db`any(${states as string[]}::text[])`;
   const isBefore = beforeId === undefined ? db`true` : db`x.payment_id < ${beforeId}`;
@@ -78,10 +76,7 @@ function stateOfRefund(db: Reader) {
   return db`case when x.state = 'refunded' then 'refunded' else 'refunding' end`;
 }
 
-/**
- * The held money of lots `x`, by payment, network, asset and account. Late items are left out: they wait for their return and are
- * not paid out.
- */
+/** The held money of lots `x`, by payment, network, asset and account. Late items wait for their return and are left out. */
 function heldOf(db: Reader, isWanted: ReturnType<Reader>) {
   return db`(
     select x.payment_id, x.merchant_id, x.network, x.asset, x.account, max(x.problem) as problem,

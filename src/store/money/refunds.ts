@@ -98,10 +98,7 @@ export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promis
     where id = ${id}`;
 }
 
-/**
- * Postpones a refund that cannot be covered yet, with the reason. It is checked again at `lookAt`, or when the payment's money
- * changes.
- */
+/** Postpones a refund that cannot be covered yet. It is checked again at `lookAt`, or when the payment's money changes. */
 export async function postponeRefund(
   tx: Tx,
   { id, waitsFor, lookAt }: { readonly id: string; readonly waitsFor: RefundHold | null; readonly lookAt: Date },
@@ -124,10 +121,7 @@ export interface RefundMove {
   readonly problem: string | null;
 }
 
-/**
- * Moves a refund. The refunded part of the price is subtracted from the merchant's revenue. Returns false if another transaction
- * moved the refund first.
- */
+/** Moves a refund, and subtracts its part of the price from the revenue. False if another transaction moved it first. */
 export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, at: Date): Promise<boolean> {
   const { count } = await tx`
     with moved as (
@@ -190,10 +184,7 @@ export async function setOperatorsRefund(tx: Tx, id: string): Promise<void> {
   await tx`update refunds set is_operators = true where id = ${id}`;
 }
 
-/**
- * Undefined when the refund does not exist, is locked by another transaction, is stopped by a freeze, or is in its cooling-off
- * period.
- */
+/** Undefined if the refund does not exist, is locked by another transaction, frozen, or in its cooling-off period. */
 export async function lockFreeRefund(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Refund | undefined> {
   const locked = await tx`select from refunds where id = ${id} for update skip locked`;
   if (locked.length === 0) return undefined;

@@ -163,10 +163,7 @@ export async function lockCooledOff(
   );
 }
 
-/**
- * Locks a page of all destinations, by id. Merchants are locked before destinations, so the caller must not lock a merchant
- * afterwards.
- */
+/** Locks a page of all destinations. Merchants are locked before destinations, so lock no merchant afterwards. */
 export async function lockDestinations(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },

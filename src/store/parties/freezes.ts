@@ -115,9 +115,7 @@ export function findStopped(db: Reader, ids: readonly string[]): Promise<Set<str
   return findWhere(db, ids, isMerchantStopped(db));
 }
 
-/**
- * The merchants and networks among these that accept no money: stopped or deleted merchants, and merchants of disabled partners.
- */
+/** The merchants and networks among these that accept no money: stopped, deleted, or of a disabled partner. */
 export function findClosed(db: Reader, ids: readonly string[]): Promise<Set<string>> {
   return findWhere(db, ids, isMerchantClosed(db));
 }

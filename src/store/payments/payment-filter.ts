@@ -132,10 +132,7 @@ function merchantOf(db: Reader, { merchantIds }: PaymentFilter): Fragment {
   return id === undefined || others.length > 0 ? db`m.id` : db`${id}::text`;
 }
 
-/**
- * The stored statuses that may be visible as one of the wanted statuses: an overdue open payment is visible as expired or
- * processing.
- */
+/** The stored statuses that may be visible as a wanted one: an overdue open payment shows as expired or processing. */
 export function storedStatuses(filter: PaymentFilter): string[] {
   const { statuses = PAYMENT_STATUSES } = filter;
   const isWanted = (status: PaymentStatus) =>
@@ -147,10 +144,7 @@ export function isOpenWanted({ statuses = PAYMENT_STATUSES }: PaymentFilter): bo
   return statuses.some((status) => SEEN_WHILE_OPEN.has(status));
 }
 
-/**
- * True if only overdue ones of the open payments can match. These are few, while a merchant may have any number of other open
- * payments.
- */
+/** True if, of the open payments, only overdue ones can match. These are few. A merchant may have any number of others. */
 export function isOverdueAlone({ statuses }: PaymentFilter): boolean {
   return statuses !== undefined && !statuses.includes('requires_action');
 }
@@ -208,10 +202,7 @@ export function seenStatus(db: Reader, now: Date): Fragment {
     when p.native_deadline is null then 'expired' else 'processing' end`;
 }
 
-/**
- * Most payments are open for less. Payments with a longer life have indexes of their own, so that creating other payments stays
- * cheap.
- */
+/** Most payments are open for less. Longer-lived ones have separate indexes, so that creating the others stays cheap. */
 const LONG_MS = 48 * 3_600_000;
 /** More than the possible difference between the time in an id and the creation time of its payment. */
 const MARGIN_MS = 3_600_000;

@@ -148,9 +148,7 @@ function namedIds(db: Reader, query: PaymentPageQuery, order: PageOrder, name: P
     ) p join merchants m on m.id = p.merchant_id`;
 }
 
-/**
- * The first rows of each merchant, by indexes that have the order of the page. An index without the order would be read to its end.
- */
+/** The first rows of each merchant, by indexes in the order of the page. Any other index would be read to its end. */
 function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branches: readonly Fragment[]): Fragment {
   return db`
     select p.id, m.name, m.icon_url from merchants m

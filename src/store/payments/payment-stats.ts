@@ -52,9 +52,7 @@ interface StatsRow {
   readonly value: string | null;
 }
 
-/**
- * Up to this many customers are looked up one by one. More customers are found by the rows of the days, if the range has two ends.
- */
+/** More customers than this are not looked up one by one, but found by the rows of the days, if the range has two ends. */
 const MOST_LOOKED_UP = 1_000;
 
 /**
@@ -239,10 +237,7 @@ function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
     ) s`;
 }
 
-/**
- * The refunds of the payments of a part of a day, which are few. Looking them up payment by payment would take longer than
- * everything else.
- */
+/** The refunds of a part of a day, which are few. Looking them up by payment would take longer than everything else. */
 function refundsOf(db: Reader, { filter, sign }: DayPart): Fragment {
   return db`
     select p.status, p.amount_unit, p.amount_decimals, 0::int as payments,

@@ -83,10 +83,7 @@ export function lockPayments(tx: Tx, ids: readonly string[]): Promise<Payment[]>
     select ${paymentColumns(tx)} from payments where id = any(${ids as string[]}::text[]) order by id for update`;
 }
 
-/**
- * Locks at most `limit` overdue payments that `expires_at` alone can end, the longest overdue first. Rows locked by another node
- * are skipped.
- */
+/** Locks overdue payments that `expires_at` alone can end, the longest overdue first. Rows locked elsewhere are skipped. */
 export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<Payment[]> {
   return tx<Payment[]>`
     select ${paymentColumns(tx)} from payments

@@ -99,10 +99,7 @@ export interface PeoplePlace {
   readonly id: string;
 }
 
-/**
- * A partner's list contains the people of its merchants after the partner's own people, so that merchants cannot push those off the
- * first page.
- */
+/** A partner's own people come before those of its merchants, so that a merchant cannot push them off the first page. */
 export function listPeople(
   db: Reader,
   query: PeopleQuery,

@@ -54,10 +54,7 @@ export interface RaisedAlert extends Pick<Alert, 'name' | 'subject' | 'message' 
 
 export interface AlertQuery {
   readonly subjects: readonly string[];
-  /**
-   * Networks whose alerts are wanted. Alerts about an account or about work on the network count, too: `eip155:1:0x…`, `watch
-   * eip155:1`.
-   */
+  /** Alerts about accounts and work on these networks count, too: `eip155:1:0x…`, `watch eip155:1`. */
   readonly networks: readonly string[];
   readonly from: Date;
   readonly to: Date;

@@ -91,9 +91,7 @@ export async function findAudit(
   return rows.length > 0;
 }
 
-/**
- * The id of the last entry before all entries of that time or later. 0 if there is none. Ids and times may be in different orders.
- */
+/** The id before the first entry of that time or later, or 0. Ids and times may be in different orders. */
 export async function findLastAuditId(db: Reader, before: Date): Promise<string> {
   const [row] = await db<{ id: string }[]>`
     select coalesce(max(id), 0)::text as id from audit_log

@@ -12,10 +12,7 @@ export interface Primary {
 
 /** A host without an answer after this time has vanished or hangs. */
 const ANSWER_MS = 2_000;
-/**
- * The time that other hosts get after the first primary has answered, because a former primary may answer faster than its
- * successor.
- */
+/** The wait for other hosts after the first primary's answer: a former primary may answer faster than its successor. */
 const GRACE_MS = 300;
 const ASK = {
   text: 'select case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end as wal',

@@ -243,10 +243,7 @@ export interface ToldDelivery
   readonly endpointUrl: string;
 }
 
-/**
- * Deliveries of these events to endpoints of their partner that are subscribed to them now, the newest first. Deleted endpoints are
- * left out.
- */
+/** Deliveries of these events to the partner's endpoints that are subscribed now and not deleted, the newest first. */
 export function findDeliveriesOf(
   db: Reader,
   { partnerId, mode }: Owner,
@@ -289,10 +286,7 @@ export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<num
   return count;
 }
 
-/**
- * Deletes at most `limit` pending deliveries: all of deleted endpoints, and old ones of endpoints that are not served. Returns
- * their number.
- */
+/** Deletes pending deliveries of deleted endpoints, and old ones of endpoints that are not served. Returns their number. */
 export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
