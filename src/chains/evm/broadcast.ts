@@ -9,8 +9,8 @@ const SHORT = /insufficient (funds|balance)|insufficientfunds|enough funds|upfro
 export const isShort = ({ message }: Pick<RpcError, 'message'>) => SHORT.test(message);
 
 /**
- * Error texts of clients for a broadcast transaction. The clients give no error codes, so this is the only place that matches the
- * texts of geth, Erigon, Nethermind, Besu, Reth and EDR. Order matters: texts of earlier rows may contain texts of later rows.
+ * Error texts of clients for a broadcast transaction. The clients give no error codes, so the texts of geth, Erigon,
+ * Nethermind, Besu, Reth and EDR are matched, only here. Order matters: texts of earlier rows may contain texts of later rows.
  */
 const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [

@@ -278,7 +278,7 @@ export async function deleteUnsignedOutgoing(tx: Tx, id: string): Promise<void> 
   if (count !== 1) throw new Error('A transfer that may have been signed cannot be withdrawn.');
 }
 
-/** Schedules another attempt after the last one can never be executed. */
+/** Schedules another attempt, because the last one can never be executed. */
 export async function renewOutgoing(
   tx: Tx,
   { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },

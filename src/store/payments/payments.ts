@@ -104,8 +104,8 @@ export interface Move {
 }
 
 /**
- * Applies the changes, appends their events and adjusts the totals. Returns the ids that changed. Another transaction has changed
- * the missing payments meanwhile. Each payment may occur only once.
+ * Applies the changes, appends their events and adjusts the totals. Returns the ids that changed: another transaction changed
+ * the payments that are missing in the result. Each payment may occur only once.
  */
 export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<string[]> {
   tx.outbox.hasEvents = true;
