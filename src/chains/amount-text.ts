@@ -2,9 +2,7 @@ import { formatForPeople } from '../domain/money.ts';
 import { findAsset } from './assets.ts';
 import { findNetwork } from './networks.ts';
 
-/**
- * The native coin of every EVM chain has 18 decimals. Where it is no payable asset, it has no record and so no symbol.
- */
+/** Every native coin of an EVM chain has 18 decimals. A coin that is no payable asset has no record, and so no symbol. */
 const COIN = { symbol: 'coin', decimals: 18 };
 
 /** An amount of an asset as people write it, with the network: `40.00 USDC on Base`. */
@@ -14,7 +12,7 @@ export function amountText(asset: string, units: string | bigint): string {
   return termsOf(asset) === undefined ? text : `${text} on ${findNetwork(chainId)?.name ?? chainId}`;
 }
 
-/** The same without the network: `40.00 USDC`. The decimals of an unknown token are not known. */
+/** An amount without the network: `40.00 USDC`. For an unknown token, in smallest units, as its decimals are unknown. */
 export function tokenText(asset: string, units: string | bigint): string {
   const terms = termsOf(asset);
   if (terms === undefined) return `${units} units of ${asset}`;

@@ -1,6 +1,5 @@
 import { type ItemMethod, isByDeposit, type PayMethod } from '../domain/item.ts';
 
-/** A token or coin for prices and payments. */
 export interface KnownAsset {
   /** CAIP-19, in canonical spelling. */
   readonly id: string;
@@ -25,7 +24,7 @@ export type PayTerms =
     }
   | {
       readonly method: 'permit2';
-      /** Like Tether's: an allowance must be set to zero before it can be changed. */
+      /** Tether's token refuses to change an allowance that is not zero, so the wallet must set the allowance to zero first. */
       readonly approvesThroughZero?: true;
     }
   | { readonly method: 'native' };
@@ -34,8 +33,8 @@ const PERMIT2: PayTerms = { method: 'permit2' };
 const NATIVE: PayTerms = { method: 'native' };
 
 /**
- * Circle's tokens: both signature forms since FiatTokenV2_2. The form with bytes also supports wallet contracts. The
- * domain name is set in each contract and differs from chain to chain.
+ * Circle's tokens: both signature forms since FiatTokenV2_2. The form with bytes also supports wallet contracts. The domain name is
+ * set in each contract and differs from chain to chain.
  */
 const circle = (name: string) =>
   ({
@@ -162,8 +161,7 @@ export const ASSETS: readonly KnownAsset[] = [
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:HzwqbKZw8HxMN6bF2yFZNrht3c2iXXzpKcFu7uBEDKtr', ...EURC },
   { id: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp/token:Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', ...USDT },
   { id: 'eip155:31337/slip44:60', ...ETH },
-  // The sandbox's dollar and euro have the same contract code. Each uses another signature form, so both forms are
-  // exercised.
+  // The sandbox's dollar and euro have the same contract code. Each uses another signature form, so both forms are exercised.
   {
     id: 'eip155:31337/erc20:0x4e4707DE5c8431f59Fa45A904854551c692C04f9',
     ...USDC,
@@ -182,7 +180,7 @@ export const ASSETS: readonly KnownAsset[] = [
 
 const ASSET_BY_ID = new Map(ASSETS.map((asset) => [asset.id, asset]));
 
-/** The method by which our own accounts send on what an item has brought. */
+/** The method by which our own accounts forward the money that an item has brought. */
 export function methodOf({ asset, method }: { readonly asset: string; readonly method: ItemMethod }): PayMethod {
   if (!isByDeposit(method)) return method;
   const pay = findAsset(asset)?.pay;
@@ -190,7 +188,7 @@ export function methodOf({ asset, method }: { readonly asset: string; readonly m
   return pay.method;
 }
 
-/** By its canonical CAIP-19 id. */
+/** The id must be in canonical spelling. */
 export function findAsset(id: string): KnownAsset | undefined {
   return ASSET_BY_ID.get(id);
 }

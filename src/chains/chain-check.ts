@@ -1,4 +1,4 @@
-/** The differences between a chain and our data of it. */
+/** The result of comparing a chain with our data about it. */
 export interface ChainCheck {
   /** CAIP-19 ids of the payable assets. */
   readonly payable: readonly string[];
@@ -7,7 +7,6 @@ export interface ChainCheck {
   readonly problems: readonly ChainProblem[];
 }
 
-/** A problem for the operator's attention. */
 export interface ChainProblem {
   /** The asset (CAIP-19) or the network (CAIP-2) that is affected. */
   readonly subject: string;

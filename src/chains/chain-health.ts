@@ -1,4 +1,3 @@
-/** The known state of a chain's endpoints. */
 export interface ChainHealth {
   readonly endpoints: number;
   readonly endpointsUp: number;
@@ -7,11 +6,10 @@ export interface ChainHealth {
   readonly states: readonly EndpointState[];
 }
 
-/** The known state of an endpoint. */
 export interface EndpointState {
-  /** Its place in the configuration, as in "endpoint 1", and never its address. */
+  /** The place in the configuration, as in "endpoint 1". Never the URL, because URLs of endpoints contain secrets. */
   readonly name: string;
   readonly isUp: boolean;
-  /** The reason why it is not up, as the end of a sentence about it. */
+  /** The reason why the endpoint is down, as the end of a sentence about it. */
   readonly trouble: string | undefined;
 }

@@ -8,49 +8,43 @@ import type { Signable } from './signable.ts';
 /**
  * The port to a chain. An adapter reports, it never decides a payment.
  *
- * Every answer is three-valued. A method resolves with a known answer. It rejects with `ChainUnavailableError` when it
- * could not find one (an endpoint is down, lies, or lags behind). "Unknown" can therefore never be taken for "no". A
- * revert is an answer of the chain. Where it answers the question, the method resolves; where it leaves the question
- * open, because a token does not behave as one, the method rejects with `ContractFaultError`.
+ * Every answer is three-valued. A method resolves with a known answer. It rejects with `ChainUnavailableError` when it could not
+ * find one (an endpoint is down, lies, or lags behind). "Unknown" can therefore never be taken for "no". A revert is an answer of
+ * the chain. If the revert answers the question, the method resolves. If it does not, because a token breaks its standard, the
+ * method rejects with `ContractFaultError`.
  */
 export interface Chain {
   readonly network: Network;
 
-  /**
-   * Compares our data of the network with the chain itself. Assets that differ are not offered any more. Rejects only
-   * when no endpoint is reachable.
-   */
+  /** Compares our data with the chain. Assets that differ are no longer offered. Rejects only if no endpoint is reachable. */
   check(): Promise<ChainCheck>;
-  /** The known state of its endpoints, without a call. */
+  /** The last known state of the endpoints. Makes no call. */
   health(): ChainHealth;
   /**
-   * The address of the Collector that new items are made for; undefined while the network has none. Items of older
-   * releases are carried out and reported as well.
+   * The address of the Collector release that new items are made for. Undefined while the network has none. Items made for older
+   * releases are still executed and reported.
    */
   collector(): string | undefined;
-  /** The address of the contract that new deposit addresses are made for; undefined while the network has none. */
+  /** The address of the contract that new deposit addresses are derived from. Undefined while the network has none. */
   depositContract(): string | undefined;
 
-  /** The commitment: the hash of the whole item, which the payer's signature covers, or which a deposit address follows from. */
+  /** The commitment: the hash of the whole item. The payer's signature covers it, or the deposit address is derived from it. */
   commitmentOf(item: Item): string;
-  /** The terms that the seal of an item authenticates, as one text: all that its commitment covers, but for the subject. */
+  /** The terms that the seal of an item authenticates, as one text: everything that the commitment covers except the subject. */
   sealedTerms(item: Omit<Item, 'subject' | 'seal'>): string;
-  /** The deposit address of an item by deposit. Its payer does not matter. */
+  /** The deposit address of an item by deposit. The address does not depend on the payer. */
   depositAddressOf(item: Item): string;
   /** The actions of the payer's wallet for the item, in order. */
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
 
   /** Everything the options of one request need of this chain, in one round trip. */
   survey(ask: SurveyAsk): Promise<Survey>;
-  /** The outcome of the item with this signature, if it were carried out now; by that sender, if one is named. */
+  /** The outcome if the item were executed now with this signature. If a sender is given, that account sends the transaction. */
   judge(item: Item, signature: string, sender?: string): Promise<Verdict>;
 
-  /**
-   * The outcome of each item if the batch were sent now. Rejects with `SenderShortError` when the sender cannot pay for
-   * the gas.
-   */
+  /** The outcome of each item if the batch were sent now. Rejects with `SenderShortError` if the sender cannot pay the gas. */
   simulate(batch: readonly SignedItem[], how?: Simulation): Promise<readonly ItemOutcome[]>;
-  /** True if the authorization with this commitment is used: carried out by anyone, or cancelled. */
+  /** True if the authorization with this commitment was executed by anyone, or cancelled. */
   isUsed(item: Item, commitment: string, atBlock?: number): Promise<boolean>;
 
   /** Signs the item with one of our own accounts as payer. */
@@ -58,38 +52,33 @@ export interface Chain {
 
   /** The most items of this kind that fit into one transaction. */
   maxBatchItems(item: Item): number;
-  /** The next free nonce as one endpoint sees it, mined transactions only. It is for display. `hearNonce` asks two. */
+  /** The next free nonce by mined transactions, according to one endpoint. Only for display: decisions need two endpoints. */
   minedNonce(signer: string): Promise<number>;
-  /** Of the native coin; now, or at that block. */
+  /** The balance in the native coin, now or at a block. */
   balance(account: string, atBlock?: number): Promise<bigint>;
-  /** The balance of an account in an asset at that block. */
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
   suggestFees(): Promise<Fees>;
-  /**
-   * Signs; sends nothing. All items of a batch share Collector, asset, method and fee account; in coin it is the signer's
-   * own one.
-   */
+  /** Signs without sending. All items share Collector, asset, method and fee account. In coin, that is the signer itself. */
   signBatch(signer: Signer, batch: readonly SignedItem[], slot: Slot): Promise<SignedTransaction>;
   /** Signs a transaction that does nothing but use up its nonce. */
   signNothing(signer: Signer, slot: Slot): Promise<SignedTransaction>;
   broadcast(bytes: string): Promise<BroadcastOutcome>;
-  /** The state of a transaction on the chain. */
   findTransaction(hash: string): Promise<TransactionState>;
   /**
-   * True if an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from
-   * the payer, to the Collector, with the amount and calldata of the wallet action. A reverted one is not shown.
-   * Endpoints may lie and transactions may be replaced, so this is a reason to wait for the event, and no evidence.
+   * True if an endpoint shows this transaction, pending or mined, as the payer's own payment of the item in coin: from the payer,
+   * to the Collector, with the amount and calldata of the wallet action. False for a reverted transaction. Endpoints may lie and
+   * transactions may be replaced, so `true` is a reason to wait for the event, and no evidence.
    */
   isPaymentShown(item: Item, hash: string): Promise<boolean>;
 
   head(): Promise<Block>;
-  /** The canonical block of that height; undefined when the chain is not that long. */
+  /** The canonical block of that height. Undefined when the chain is shorter. */
   block(number: number): Promise<Block | undefined>;
-  /** The events of every release of our contracts in these blocks, in order. Bounds are inclusive. An unreadable log is left out. */
+  /** The events of every release of our contracts in these blocks, in order. Bounds are inclusive. Unreadable logs are left out. */
   events(fromBlock: number, toBlock: number, onUnreadable?: OnUnreadable): Promise<readonly ChainEvent[]>;
   /**
-   * Transfers of known tokens to these accounts in these blocks, in order, by the same number of calls for any number of
-   * accounts. Those of our own contracts are included.
+   * Transfers of known tokens to these accounts in these blocks, in order. Transfers by our own contracts are included. The number
+   * of calls does not depend on the number of accounts.
    */
   incoming(
     accounts: ReadonlySet<string> | ReadonlyMap<string, unknown>,
@@ -103,61 +92,55 @@ export interface Chain {
   coinTransfer(hash: string): Promise<Incoming | undefined>;
   /** A transaction with its sender and gas cost. Undefined while it is not mined. */
   sentTransaction(hash: string): Promise<SentTransaction | undefined>;
-  /** The same for all transactions of that block that one of these accounts sent. */
+  /** All transactions of that block that one of these accounts sent. */
   sentTransactions(accounts: readonly string[], block: number): Promise<readonly SentTransaction[]>;
-  /** The single endpoints, for facts that need more than one witness. The most reliable ones come first. */
+  /** The endpoints one by one, for facts that need more than one witness. The most reliable endpoints come first. */
   witnesses(): readonly Witness[];
 
   close(): void;
 }
 
 /**
- * One endpoint of a chain, asked alone. It only reports. The caller decides whether enough endpoints agree. Every
- * method rejects with `ChainUnavailableError` when the endpoint gave no answer.
+ * One endpoint of a chain. It only reports, and the caller decides whether enough endpoints agree. Every method rejects with
+ * `ChainUnavailableError` when the endpoint gave no answer.
  */
 export interface Witness {
-  /** Its place in the configuration, as in "endpoint 1", and never its address. */
+  /** The endpoint's place in the configuration, as in "endpoint 1", never its URL. */
   readonly name: string;
-  /** Milliseconds without an answer, or behind the chain's own time. 0 for a healthy endpoint. */
+  /** Milliseconds since the endpoint stopped answering, or since it lags behind the chain. 0 for a healthy endpoint. */
   silentForMs(): number;
-  /** Records that two other endpoints contradicted it. It ranks last for a while. */
+  /** Records that two other endpoints contradicted this endpoint. It ranks last for a while. */
   distrust(): void;
   head(): Promise<Block>;
-  /** The block of that height, or the newest of that finality; undefined when its chain is not that long. */
+  /** The block of that height, or the newest block of that finality. Undefined when the endpoint's chain is shorter. */
   block(which: number | FinalityTag): Promise<Block | undefined>;
   isUsed(item: Item, commitment: string, atBlock: number): Promise<boolean>;
-  /** The number of the account's mined transactions; now, or at that block. */
+  /** The number of the account's mined transactions, now or at a block. */
   minedNonce(account: string, atBlock?: number): Promise<number>;
-  /** The balance of an account in an asset at that block. */
   holding(account: string, asset: string, atBlock: number): Promise<bigint>;
-  /** The transaction's receipt. Undefined while the endpoint has none. */
+  /** Undefined while the endpoint has no receipt. */
   receipt(hash: string): Promise<Receipt | undefined>;
-  /**
-   * Transfers of known tokens by the transaction, and its own coin transfer. Empty while the endpoint has no receipt.
-   */
+  /** The transaction's transfers of known tokens, and its own coin transfer. Empty while the endpoint has no receipt. */
   transfers(hash: string): Promise<readonly Incoming[]>;
-  /** Like the method of `Chain`, answered by this endpoint. */
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
 
-/** The parts of a mined transaction that payments need. */
 export interface Receipt {
   readonly block: BlockId;
   readonly isReverted: boolean;
-  /** The sender, in lower case. */
+  /** In lower case. */
   readonly from: string;
   readonly gasSpent: bigint;
   /** The gas cost, in the smallest unit of the coin. */
   readonly coinSpent: bigint;
-  /** The events of our contracts in it. */
+  /** The events of our contracts in the transaction. */
   readonly events: readonly ChainEvent[];
 }
 
-/** Called with each unreadable log. */
 export type OnUnreadable = (log: UnreadableLog) => void;
 
 export interface UnreadableLog {
-  /** Its position; undefined if that is unreadable too. */
+  /** The position of the log. Undefined if the position is unreadable, too. */
   readonly place: { readonly block: number; readonly transactionHash: string; readonly logIndex: number } | undefined;
   readonly reason: string;
 }
@@ -173,11 +156,10 @@ export class ChainUnavailableError extends Error {
 }
 
 /**
- * The chain answered, but a contract does not follow its standard: it reverted, returned another form, or does not
- * exist. The endpoints are fine. Only the asset or item that needs this contract is affected.
+ * The chain answered, but a contract does not follow its standard: it reverted, returned another form, or does not exist. The
+ * endpoints are fine. Only the asset or item that needs this contract is affected.
  */
 export class ContractFaultError extends Error {
-  /** The address of the contract. */
   readonly contract: string;
   constructor(contract: string, problem: string) {
     super(`the contract ${contract} ${problem}`);
@@ -186,7 +168,7 @@ export class ContractFaultError extends Error {
   }
 }
 
-/** The sender of a transaction has too little coin for its gas. The items in it are not to blame. */
+/** The sender of a transaction has too little coin for its gas. The items of the transaction are not the cause. */
 export class SenderShortError extends Error {
   constructor(sender: string) {
     super(`${sender} cannot pay for gas`);
@@ -194,9 +176,7 @@ export class SenderShortError extends Error {
   }
 }
 
-/**
- * Every endpoint answered, and no answer is readable. A retry will not help, so the subject of the call is set aside.
- */
+/** Every endpoint answered, and no answer is readable. A retry will not help, so the caller sets the subject of the call aside. */
 export class UnreadableAnswerError extends ChainUnavailableError {
   constructor(network: string, reason: string) {
     super(network, reason);
@@ -204,7 +184,6 @@ export class UnreadableAnswerError extends ChainUnavailableError {
   }
 }
 
-/** A request to the payer's wallet. */
 export interface WalletAction {
   readonly method: 'eth_signTypedData_v4' | 'eth_sendTransaction';
   readonly params: readonly unknown[];
@@ -219,11 +198,11 @@ export interface SurveyAsk {
 }
 
 export interface Survey {
-  /** One for each payer and asset, except for assets with a fault. */
+  /** One holding for each payer and asset, except for assets with a fault. */
   readonly holdings: readonly Holding[];
-  /** The assets whose recipient could not receive them. */
+  /** The assets that their recipient could not receive. */
   readonly unreceivable: readonly string[];
-  /** The assets whose contract did not answer like a token, with the reason. They have no holdings. */
+  /** The assets whose contract did not behave like a token, with the reason. These assets have no holdings. */
   readonly faults: readonly { readonly asset: string; readonly problem: string }[];
 }
 
@@ -231,9 +210,9 @@ export interface Holding {
   readonly payer: string;
   readonly asset: string;
   readonly balance: bigint;
-  /** The allowance of Permit2. Zero for other methods. */
+  /** The allowance that the payer gave to Permit2. Zero for other methods. */
   readonly allowance: bigint;
-  /** The token itself refuses transfers of this account. */
+  /** True if the token refuses transfers of this account. */
   readonly isRefused: boolean;
 }
 
@@ -263,11 +242,11 @@ export type ItemOutcome = { readonly is: 'paid' } | { readonly is: 'refused'; re
 
 export interface Simulation {
   /**
-   * The transaction to come. The simulation then runs with its sender, fees and gas, because code that notices a
-   * difference can answer one way in the simulation and another way in the transaction.
+   * The transaction to come. The simulation uses its sender, fees and gas: code of a contract can notice a difference and behave in
+   * one way in the simulation and in another way in the transaction.
    */
   readonly as?: Sending;
-  /** After this block instead of the newest one. */
+  /** The state after this block instead of the newest block. */
   readonly atBlock?: number;
 }
 
@@ -276,7 +255,6 @@ export interface Sending {
   readonly fees: Fees;
 }
 
-/** The nonce and the fees of a transaction. */
 export interface Slot {
   readonly nonce: number;
   readonly fees: Fees;
@@ -294,26 +272,17 @@ export interface SignedTransaction {
   readonly gasLimit: bigint;
 }
 
-/**
- * Signs transactions, and items of our own accounts. The key is in this process or with an external signer, and is
- * visible nowhere else.
- */
+/** Signs transactions, and items of our own accounts. The key is in this process or with an external signer, nowhere else. */
 export interface Signer {
   readonly address: string;
-  /**
-   * Of a 32-byte digest: r, s and the recovery bit. Rejects with `SignerRefusedError` when the signer's policy refuses
-   * the content.
-   */
+  /** Signs a 32-byte digest. Rejects with `SignerRefusedError` when the signer's policy refuses the content. */
   sign(
     digest: Uint8Array,
     content: Signable,
   ): Promise<{ readonly r: bigint; readonly s: bigint; readonly yParity: 0 | 1 }>;
 }
 
-/**
- * The answer of an endpoint to a broadcast. Anything unclear rejects with `ChainUnavailableError`: the transaction may
- * have spread.
- */
+/** The answer to a broadcast. If unclear, rejects with `ChainUnavailableError`, because the transaction may have spread. */
 export type BroadcastOutcome =
   | 'accepted'
   /** The endpoint had the transaction already. */
@@ -339,7 +308,7 @@ export interface Block extends BlockId {
   readonly timestampS: number;
 }
 
-/** A mined transaction, as its sender's books see it. */
+/** A mined transaction with the facts that the books of its sender need. */
 export interface SentTransaction {
   readonly hash: string;
   readonly from: string;
@@ -349,11 +318,11 @@ export interface SentTransaction {
   readonly coinSpent: bigint;
 }
 
-/** A transfer to an account of ours. */
+/** A transfer to one of our accounts. */
 export interface Incoming {
   readonly block: BlockId;
   readonly transactionHash: string;
-  /** Negative for coin, which leaves no log. */
+  /** Negative for native coin, because its transfers leave no log. */
   readonly logIndex: number;
   /** CAIP-19. */
   readonly asset: string;
@@ -362,12 +331,12 @@ export interface Incoming {
   readonly amount: bigint;
 }
 
-/** An event of one of our contracts. Anybody can cause look-alikes: only a stored commitment counts. */
+/** An event of our contracts. Anybody can cause look-alikes, so an event counts only if its commitment is stored. */
 export type ChainEvent = {
   readonly block: BlockId;
   readonly transactionHash: string;
   readonly logIndex: number;
-  /** The address of the release that reported it. */
+  /** The address of the release that emitted the event. */
   readonly collector: string;
   readonly commitment: string;
 } & (
@@ -385,7 +354,7 @@ export type ChainEvent = {
       readonly terms?: PaidTerms;
     }
   | { readonly type: 'refused'; readonly reason: RefusalReason }
-  /** Money was swept from the deposit address of the commitment. It proves this amount, and no payment. */
+  /** Money was swept from the deposit address of the commitment. The event proves this amount, and no payment. */
   | {
       readonly type: 'swept';
       readonly subject: string;

@@ -1,19 +1,19 @@
-/** A release of a contract of ours. It has one address on every EVM network, because the address follows from its code. */
+/** A release of one of our contracts. Its address follows from its code, so it is the same on every EVM network. */
 export interface ContractRelease {
   readonly address: string;
-  /** The keccak-256 hash of the code at that address. */
+  /** Keccak-256 of the deployed code. */
   readonly codeHash: string;
-  /** New payments are signed for it from this time on, UTC. A future date lets every node be updated first. */
+  /** New payments are signed for this release from this time on, UTC. A future date leaves time to update every node. */
   readonly since: string;
-  /** True if the contract of deposit addresses takes authorizations of payers. */
+  /** True if the contract of deposit addresses accepts authorizations of payers. */
   readonly takesAuthorizations?: true;
-  /** True if the contract shows a sealed subject of 32 bytes, and every committed term in its events. */
+  /** True if the contract's events show a sealed subject of 32 bytes, and every committed term. */
   readonly isSealed?: true;
 }
 
 /**
- * All releases, the oldest first. None is ever removed: payments that were signed for an old one stay payable until their
- * deadline, and its events stay evidence. `docs/verify-receipt.mjs` has the same addresses.
+ * All releases of the Collector, the oldest first. No release is ever removed: payments signed for an old release stay payable
+ * until their deadline, and its events stay evidence. `docs/verify-receipt.mjs` has the same addresses.
  */
 export const COLLECTORS: readonly ContractRelease[] = [
   {
@@ -29,7 +29,7 @@ export const COLLECTORS: readonly ContractRelease[] = [
   },
 ];
 
-/** All releases of the contract that sweeps deposit addresses, in the same way. */
+/** All releases of the contract that sweeps deposit addresses, the oldest first. No release is ever removed. */
 export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
   {
     address: '0x45CF249FCdd8DDf78E1F65dcc6dEa6d6dB0F0ead',
@@ -51,20 +51,17 @@ export const DEPOSIT_CONTRACTS: readonly ContractRelease[] = [
   },
 ];
 
-/** True if items of this contract have a seal. */
 export function isSealed(contract: string): boolean {
   return [...COLLECTORS, ...DEPOSIT_CONTRACTS].some((release) => release.address === contract && release.isSealed);
 }
 
-/** True if payers can pay into the deposit addresses of this contract by an authorization. */
 export function takesAuthorizations(contract: string): boolean {
   return DEPOSIT_CONTRACTS.some((release) => release.address === contract && release.takesAuthorizations);
 }
 
 /**
- * The release that new payments are made for: the newest one in force among those that the network has. A network
- * without the newest release uses the previous one. If no deployed release is in force yet, the newest deployed one is
- * used.
+ * The release that new payments are made for: the newest deployed release whose `since` has passed. If no deployed release is in
+ * force yet, the newest deployed release is used.
  */
 export function releaseFor(nowMs: number, deployed: readonly ContractRelease[]): ContractRelease | undefined {
   return deployed.findLast(({ since }) => Date.parse(since) <= nowMs) ?? deployed.at(-1);

@@ -3,23 +3,20 @@ import type { Item } from '../domain/item.ts';
 import { NATIVE_TOKEN, NONCE_SPACES } from './evm/collector.ts';
 import { itemCommitment, nonceSpaceOf, shownSubject } from './evm/item-terms.ts';
 
-/** The parts of a commitment that are not in the item itself. */
+/** The parts of a commitment that the item does not contain. */
 export interface CommittedPlace {
-  /** The number of the chain. */
+  /** The EVM chain id, in decimal. */
   readonly chainId: string;
   readonly collector: string;
   /** The zero address for the coin of the chain. */
   readonly token: string;
-  /** The bytes that the chain shows for the subject, in hex with 0x. */
+  /** The subject's bytes as the chain shows them, in hex with 0x. */
   readonly subject: string;
-  /** The number of the place where the nonce is used up. The first release of the Collector does not commit to it. */
+  /** The number of the nonce space: the Collector, the token or Permit2. Not committed by the Collector's first release. */
   readonly nonceSpace: string;
 }
 
-/**
- * The parts needed to compute the item's commitment again. Undefined when the result differs from the stored
- * commitment, because stored data was lost.
- */
+/** The parts needed to recompute the commitment. Undefined if the result differs, because stored data was lost. */
 export function committedPlace(item: Item, commitment: string): CommittedPlace | undefined {
   const asset = parseAsset(item.asset);
   if (!asset.ok || asset.value.namespace !== 'eip155') return undefined;

@@ -7,11 +7,10 @@ import type { Chains, ConnectedChain } from './chains.ts';
 export interface ConnectDeps {
   readonly world: World;
   readonly log: Log;
-  /** Called with the outcome of every check of a network (CAIP-2), so that the operator can be alerted. */
+  /** Called with the result of every check of a network (CAIP-2), so that the operator can be alerted. */
   readonly onChecked?: (network: string, check: ChainCheck) => Promise<void>;
 }
 
-/** A configured network, before its first check. */
 export interface ChainTerms {
   readonly chain: Chain;
   readonly relayers: readonly Signer[];
@@ -31,14 +30,12 @@ export interface ConnectedChains extends Chains {
 const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 /** The pause before a network with problems is checked again: an operator may have fixed them. */
 const PROBLEM_RETRY_MS = 60_000;
-/**
- * The pause between two checks of a network without problems. Most tokens are proxies, so their behaviour can change.
- */
+/** The pause between two checks of a network without problems. Most tokens are proxies, so their behaviour can change. */
 const RECHECK_MS = 600_000;
 
 /**
- * Compares every network with its chain, in the background. An unreachable network does not delay the start. Only its
- * own options are missing until it answers. A wrong asset removes only its own options.
+ * Checks every network against its chain, in the background. An unreachable network does not delay the start: only its own options
+ * are missing until it answers. An asset with a problem loses only its own options.
  */
 export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): ConnectedChains {
   const stopping = new AbortController();
@@ -79,7 +76,7 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
       if (isKnown) {
         const problems = outcome.problems.map(({ message }) => message);
         tell(deps.log, chain.network.chainId, found.problems, problems);
-        // An asset without an answer keeps its previous state.
+        // An asset that could not be checked keeps its previous state.
         const kept = found.payable.filter((asset) => outcome.unchecked.includes(asset));
         found = { payable: [...outcome.payable, ...kept], problems };
         await report(deps, chain.network.chainId, outcome);
@@ -101,7 +98,6 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
   return { connected, looked, ended };
 }
 
-/** The result of the check, or the reason why it failed. */
 async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);

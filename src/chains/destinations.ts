@@ -5,9 +5,8 @@ import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from './collector
 import { PERMIT2_ADDRESS } from './evm/collector.ts';
 
 /**
- * The reason why an account cannot be a destination, as the end of a sentence. Undefined for a good destination. Money
- * sent to these contracts is lost, and money sent to an account of the operator would count as paid out while it is still
- * there.
+ * The reason why an account cannot be a destination, as the end of a sentence. Undefined for a good destination. Money sent to our
+ * contracts is lost. Money sent to an account of the operator would count as paid out although it is still there.
  */
 export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
   const { chainId, namespace, address } = account;
@@ -27,7 +26,7 @@ export function destinationProblem(chains: Chains, account: Account, asset: stri
   return undefined;
 }
 
-/** The account id must be in canonical spelling, like the addresses here. */
+/** The address of the token's contract. The asset id must be in canonical spelling. */
 function contractOf(asset: string): string | undefined {
   return /\/(?:erc20|token):(.+)$/.exec(asset)?.[1];
 }

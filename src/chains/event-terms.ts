@@ -1,9 +1,9 @@
 /** The terms of an item that only later releases of the Collector show. */
 export interface PaidTerms {
-  /** The place where its nonce is used up. */
+  /** The contract that records the used nonce: the Collector for coin, the token, or Permit2. */
   readonly nonceSpace: 'coin' | 'token' | 'permit2';
   readonly feeAccount: string;
-  /** Unix seconds. Anybody may choose any number of 32 bytes for an event of their own. */
+  /** Unix seconds. Up to 256 bits: anybody can emit an event with a deadline of their choice. */
   readonly deadline: bigint;
 }
 

@@ -1,51 +1,40 @@
 import type { Mode } from '../domain/mode.ts';
 
-/** The chain that the sandbox runs. */
 export const SANDBOX_NETWORK = 'eip155:31337';
 
-/** A chain known to Till. Networks are data: a new one is a new record. */
+/** A chain known to Till. Networks are data, so a new network is a new record. */
 export interface Network {
   /** CAIP-2. */
   readonly chainId: string;
   readonly name: string;
-  /** Test networks carry play money: live keys may not name their assets. */
+  /** Test networks have worthless money, so live keys may not name their assets. */
   readonly mode: Mode;
-  /** The SLIP-44 number of the gas coin; undefined for Ether. */
+  /** The SLIP-44 number of the gas coin. Undefined for Ether. */
   readonly coinType?: number;
-  /** The block explorer: this and a hash make the URL of a transaction. */
+  /** The URL of the block explorer up to the transaction hash. */
   readonly explorer?: string;
-  /** When a payment on it is final; undefined where Till cannot take payments yet. */
+  /** The rules for the finality of a payment. Undefined where Till cannot accept payments yet. */
   readonly finality?: Finality;
-  /**
-   * Its one endpoint is a process of our own, which has no reason to lie, so no second endpoint has to confirm its
-   * answers.
-   */
+  /** True if the only endpoint is our own process. It has no reason to lie, so no second endpoint has to confirm its answers. */
   readonly isTrustedAlone?: true;
-  /**
-   * The least tip per unit of gas that block builders accept, in the smallest unit of the coin; undefined where there
-   * is no minimum.
-   */
+  /** The lowest tip per gas that block builders accept, in the smallest unit of the coin. Undefined without a minimum. */
   readonly minTip?: bigint;
-  /** The most that is tipped per unit of gas, whatever endpoints say. The default is in `evm/fees.ts`. */
+  /** The highest tip per unit of gas, whatever endpoints report. The default is in `evm/fees.ts`. */
   readonly maxTip?: bigint;
-  /** True if gas also pays for the transaction's data on Ethereum, at a variable price. */
+  /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
 }
 
 export interface Finality {
   readonly blockTimeMs: number;
-  /** The number of blocks from a payment's block to the head, both counted: 1 is the head. */
+  /** The number of blocks from a payment's block to the head, including both. 1 means that the head is enough. */
   readonly depth: number;
-  /** The reason why that depth is enough. */
+  /** The reason why this depth is enough. */
   readonly reason: string;
   /** The finality tags that the network's nodes support. */
   readonly tags?: readonly FinalityTag[];
-  /** Stricter rules for larger payments. */
   readonly tiers?: readonly FinalityTier[];
-  /**
-   * The highest weight for which a single endpoint is enough, at three times the depth. The default is in
-   * `finality.ts`.
-   */
+  /** The highest weight (`weight.ts`) for which one endpoint is enough, at three times the depth. Default: `finality.ts`. */
   readonly loneCeiling?: bigint;
 }
 
@@ -61,7 +50,7 @@ export type FinalityTag = 'safe' | 'finalized';
 
 const SEQUENCED = 'one sequencer orders all blocks; only its failure has ever taken some back, and then the last ones';
 const TAGS: readonly FinalityTag[] = ['safe', 'finalized'];
-/** The amount from which a payment needs more depth. */
+/** The weight from which a payment needs more depth. */
 const LARGE = 10_000n;
 const ROLLUP_2S: Finality = {
   blockTimeMs: 2_000,
@@ -92,18 +81,18 @@ const POLYGON: Finality = {
   tiers: [{ from: LARGE, depth: 20 }],
 };
 const POLYGON_MIN_TIP = 25_000_000_000n;
-/** In busy hours tips rise to some hundred gwei, and the coin is cheap. */
+/** In busy hours tips rise to some hundred gwei, and POL is cheap. */
 const POLYGON_MAX_TIP = 1_000_000_000_000n;
-/** Sequencers order by arrival, or by tips of a thousandth of it. */
+/** Sequencers order by arrival, or by tips of about a thousandth of this. */
 const ROLLUP_MAX_TIP = 1_000_000_000n;
-/** The coin is cheap, and its usual gas price is a hundred gwei. */
+/** MON is cheap, and its usual gas price is a hundred gwei. */
 const MONAD_MAX_TIP = 500_000_000_000n;
 const POL = 966;
 const SOL = 501;
 
 /**
- * Depths keep the time from confirm to succeeded under 45 seconds on every network, because wallets give up after 60.
- * Operators may ask for more.
+ * Depths keep the time from confirm to succeeded below 45 seconds on every network, because wallets give up after 60 seconds.
+ * Operators may require more.
  */
 export const NETWORKS: readonly Network[] = [
   { chainId: 'eip155:1', name: 'Ethereum', mode: 'live', explorer: 'https://etherscan.io/tx/', finality: ETHEREUM },
@@ -256,7 +245,6 @@ export function findNetwork(chainId: string): Network | undefined {
   return NETWORK_BY_ID.get(chainId);
 }
 
-/** True if the chain is a known test network. */
 export function isTestNetwork(chainId: string): boolean {
   return findNetwork(chainId)?.mode === 'test';
 }

@@ -1,14 +1,14 @@
 import type { Item } from '../domain/item.ts';
 
-/** The content behind a digest, so that a signer can have a policy of its own. */
+/** The content behind a digest, so that an external signer can apply its own policy. */
 export type Signable = {
   /** CAIP-2. */
   readonly network: string;
-  /** The items that the signature pays or carries. Empty for a transaction that pays nothing. */
+  /** The items that the signature pays or executes. Empty for a transaction that pays nothing. */
   readonly items: readonly Item[];
 } & (
   | { readonly kind: 'typed_data'; readonly typedData: unknown }
-  /** The unsigned transaction, in the form of its chain. */
+  /** The unsigned transaction, in the format of its chain. */
   | { readonly kind: 'transaction'; readonly transaction: Readonly<Record<string, unknown>> }
 );
 

@@ -17,13 +17,12 @@ export interface Unit {
 
 const TOKEN = 'caip19/';
 
-/** Reads the unit of an amount that a client sent. */
 export function parseUnit(text: string): Parsed<Unit> {
   if (isFiatUnit(text)) return parseFiat(text);
   return text.startsWith(TOKEN) ? parseToken(text.slice(TOKEN.length)) : NO_PREFIX;
 }
 
-/** The unit of an amount that was stored; stored units stay readable when an asset is no longer offered. */
+/** The unit of a stored amount. It stays readable when the asset is no longer known. */
 export function storedUnit(id: string, decimals: number): Unit {
   const parsed = parseUnit(id);
   return parsed.ok ? parsed.value : { id, symbol: id, name: id, decimals, token: undefined };
@@ -50,8 +49,8 @@ function parseFiat(text: string): Parsed<Unit> {
 }
 
 function parseToken(text: string): Parsed<Unit> {
-  // All stored amounts have the canonical spelling, so it is looked up first: checking an address takes a hash of 27
-  // µs, and a page of a list has hundreds of amounts.
+  // Stored amounts have the canonical spelling, so a lookup by text comes first. Checking the spelling of an address needs a hash,
+  // which takes 27 µs, and a page of a list has hundreds of amounts.
   const known = findAsset(text);
   if (known !== undefined) return { ok: true, value: unitOf(known) };
   const parsed = parseAsset(text);

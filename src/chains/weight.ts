@@ -1,8 +1,8 @@
 import { findAsset } from './assets.ts';
 
 /**
- * Upper bounds for the value of a whole token, in units of a currency, for assets without a peg. They only decide how
- * much finality an amount needs, so they err on the high side. They are never used as rates.
+ * Upper bounds for the value of a whole token without a peg, in units of a currency. They only decide how much finality an amount
+ * needs, so they are rather too high. They are never used as exchange rates.
  */
 const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
   ETH: 10_000n,
@@ -13,21 +13,19 @@ const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
 };
 const UNKNOWN_WORTH = 100_000n;
 
-/**
- * An amount in whole tokens of a pegged asset, rounded up; of any other asset, its upper bound in units of a currency.
- */
+/** The weight, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
 export function weightOf(asset: string, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth + one - 1n) / one;
 }
 
-/** The same rounded down: of less than one token it is nothing. */
+/** The weight rounded down, so less than one unit of weight is zero. */
 export function fullWeightOf(asset: string, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth) / one;
 }
 
-/** The least units whose full weight is so much. */
+/** The smallest amount with this full weight. */
 export function unitsOfWeight(asset: string, weight: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (weight * one + worth - 1n) / worth;

@@ -2,18 +2,18 @@ import type { Timers } from '../../runtime/world.ts';
 import { ContractFaultError } from '../chain.ts';
 import { EndpointFailure } from './json-rpc.ts';
 
-/** The attempts of one call, at several endpoints, some of them at the same time. */
+/** The attempts of one call at several endpoints, some of them concurrent. */
 export interface Attempts<T> {
   begin(endpoint: string, answer: Promise<T>, isFlawed: (answer: T) => boolean): void;
-  /** Waits until another attempt has ended, at most this long. */
+  /** Waits until an attempt ends, at most this long. */
   settleWithin(ms: number): Promise<void>;
-  /** True if an attempt is under way: at this endpoint, or at any. */
+  /** True if an attempt is pending at this endpoint, or at any endpoint if none is given. */
   isPending(endpoint?: string): boolean;
-  /** True if there is a good answer or a bug of ours, so that no other endpoint need be asked. */
+  /** True if there is a good answer or a bug in our code, so that no other endpoint needs to be asked. */
   isDecided(): boolean;
   /** True if a retry at the same endpoints will not help. */
   isPointless(): boolean;
-  /** Throws errors that are bugs of ours and not failures of an endpoint. */
+  /** Throws an error that is a bug in our code and no failure of an endpoint. */
   outcome(): AttemptsOutcome<T>;
 }
 
@@ -21,14 +21,14 @@ interface AttemptsOutcome<T> {
   readonly good: { readonly answer: T } | undefined;
   /** A partly unreadable answer, with its endpoint. */
   readonly flawed: { readonly answer: T; readonly by: string } | undefined;
-  /** A contract is faulty according to this endpoint. Another endpoint may have a better answer. */
+  /** This endpoint reports that a contract is faulty. Another endpoint may have a better answer. */
   readonly contractFault: ContractFaultError | undefined;
   /** The last failure of each endpoint. */
   readonly failures: ReadonlyMap<string, EndpointFailure>;
 }
 
 export function createAttempts<T>(timers: Timers): Attempts<T> {
-  /** With the endpoint of each. */
+  /** Each pending attempt with its endpoint. */
   const pending = new Map<Promise<void>, string>();
   const failures = new Map<string, EndpointFailure>();
   let good: AttemptsOutcome<T>['good'];

@@ -41,8 +41,8 @@ import { type Hex, toQuantity } from './rpc-values.ts';
 import { allowanceCall, balanceCall, coinBalanceCall, usedCall } from './token-calls.ts';
 
 /**
- * The gas allowance of an item of a plain account. It is well known, as no code of the payer runs. A low allowance lets
- * a hundred items share a transaction.
+ * The gas allowance of an item whose payer is a plain account. No code of the payer runs, so the need is well known. A low
+ * allowance lets a hundred items share a transaction.
  */
 const KEY_ITEM_GAS: Readonly<Record<ItemKind, number>> = {
   'eip3009-vrs': 150_000,
@@ -57,7 +57,6 @@ export function maxBatchItems({ method }: Item): number {
   return maxItemsPerBatch(method, { allowance: KEY_ITEM_GAS[method] });
 }
 
-/** The expected outcome of each item, if the batch were sent like this. */
 export async function simulate(
   context: EvmContext,
   batch: readonly SignedItem[],
@@ -79,13 +78,12 @@ export async function simulate(
   return [has < own.amount ? SHORT : would];
 }
 
-/** Unspecific reasons, which need a look at balance, allowance and nonce. */
+/** Reasons that do not name the cause. Balance, allowance and nonce must be read to find it. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 /**
- * Finds the reason of a refusal when the token gives none. Tether's token burns all gas when the balance is too low.
- * Paxos's tokens move nothing, without a revert, when an authorization was used before. Permit2 passes on no reason of
- * the token.
+ * Finds the reason of a refusal when the token gives none. Tether's token burns all gas when the balance is too low. Paxos's tokens
+ * move nothing, without a revert, when an authorization was used before. Permit2 passes on no reason of the token.
  */
 async function explain(
   { rpc, termsOf }: EvmContext,
@@ -111,7 +109,7 @@ async function explain(
   return allowance < item.amount ? { is: 'refused', reason: 'short_allowance' } : outcome;
 }
 
-/** Simulates the batch on a node, for the outcome of each item. */
+/** The simulation of a batch by a node. It returns the outcome of each item. */
 function simulationCall(
   batch: readonly SignedItem[],
   call: EthCall,
@@ -127,14 +125,14 @@ function simulationCall(
   const simulation = ethCall(call, readOutcomes, atBlock);
   return {
     ...simulation,
-    // A revert comes first: its message may be the words of a hostile contract.
+    // The revert is read first: its message may contain text of a hostile contract that looks like the node's own error.
     readError: (error) => simulation.readError?.(error) ?? (isShort(error) ? { value: SENDER_SHORT } : undefined),
   };
 }
 
 const SENDER_SHORT = Symbol('the sender is short');
 
-/** The fields of a call that make it look to contracts like the transaction. */
+/** The fields that make a simulated call indistinguishable from the transaction for contracts. */
 function sentAs(as: Sending | undefined): Partial<EthCall> {
   if (as === undefined) return {};
   const { from, fees } = as;
@@ -156,10 +154,10 @@ export async function signBatch(
   return sign(context, signer, slot, { ...prepare(context, batch), items: batch.map(({ item }) => item) });
 }
 
-/** Enough for a recipient contract that runs code when it is paid. */
+/** Enough gas for a recipient contract that runs code when it is paid. */
 const COIN_GAS = 300_000;
 
-/** The one item in coin, which the signer sends by a transaction of its own. */
+/** The only item of a batch in native coin. The signer is the payer and sends it as a transaction of its own. */
 function ownPayment(batch: readonly SignedItem[]): Item | undefined {
   const [only, ...more] = batch;
   return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
@@ -182,7 +180,7 @@ function coinSimulationCall(item: Item, as: Partial<EthCall>, atBlock?: number):
 
 const SHORT: ItemOutcome = { is: 'refused', reason: 'short_balance' };
 
-/** A transfer of zero to itself. */
+/** Signs a transfer of zero from the signer to itself. */
 export async function signNothing(context: EvmContext, signer: Signer, slot: Slot): Promise<SignedTransaction> {
   return sign(context, signer, slot, { to: signer.address as Hex, gas: NOTHING_GAS });
 }
@@ -195,7 +193,7 @@ interface Prepared {
   readonly gas: bigint;
 }
 
-/** The call of a batch, the same for its simulation and for the transaction. */
+/** The call of a batch. Simulation and transaction use the same call. */
 function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   const [first] = batch;
   if (first === undefined) throw new RangeError('a batch has items');
@@ -224,7 +222,7 @@ function prepare(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   return { to, data, gas: BigInt(batchGasLimit(kind, batch.length, allowance)) };
 }
 
-/** The call that sweeps one asset from deposit addresses. */
+/** The call that sweeps an asset from deposit addresses. */
 function prepareSweep(context: EvmContext, batch: readonly SignedItem[]): Prepared {
   const [{ collector, asset } = { collector: '', asset: '' }] = batch.map(({ item }) => item);
   const { token } = context.termsOf(asset);
@@ -232,7 +230,7 @@ function prepareSweep(context: EvmContext, batch: readonly SignedItem[]): Prepar
   return { to: collector as Hex, data: encodeSweep({ token, items }), gas: BigInt(sweepGasLimit({ items })) };
 }
 
-/** The call that presents authorizations of one asset, and sweeps their deposit addresses. */
+/** The call that presents authorizations of one asset to the token, and sweeps the deposit addresses that they fill. */
 function prepareAuthorized(kind: AuthorizedMethod, batch: readonly SignedItem[]): Prepared {
   const [{ collector } = { collector: '' }] = batch.map(({ item }) => item);
   const isOfKeys = batch.every(({ hasCode }) => !hasCode);
@@ -246,7 +244,7 @@ function prepareAuthorized(kind: AuthorizedMethod, batch: readonly SignedItem[])
   return { to: collector as Hex, data, gas: BigInt(authorizedGasLimit(kind, batch.length, allowance.allowance)) };
 }
 
-/** A wallet's `v` may count from 0, which tokens refuse. The signature of a wallet contract is passed on unchanged. */
+/** Tokens refuse `v` as 0 or 1, so a key's signature is normalized. A wallet contract's signature stays unchanged. */
 function signatureFor({ signature, hasCode }: SignedItem): Hex {
   return hasCode ? (signature as Hex) : (readKeySignature(signature)?.bytes ?? (signature as Hex));
 }
@@ -256,7 +254,7 @@ interface Call {
   readonly data?: Hex;
   readonly value?: bigint;
   readonly gas: bigint;
-  /** The items that it carries out. */
+  /** The items that the call carries out. */
   readonly items?: readonly Item[];
 }
 

@@ -47,8 +47,8 @@ export function blockCall(which: number | FinalityTag): RpcCall<{ readonly found
 }
 
 /**
- * The transactions of a block whose sender or receiver is one of these accounts, with the block. Chains have transaction types of
- * their own, so only the transactions of these accounts must have a known form.
+ * The transactions of a block whose sender or receiver is one of these accounts, with the block. Some chains have transaction types
+ * of their own, so the form of other accounts' transactions is not checked.
  */
 export function ownTransactionsCall<T>(
   { accounts, number, side }: { accounts: readonly string[]; number: number; side: 'from' | 'to' },
@@ -71,7 +71,7 @@ export function ownTransactionsCall<T>(
   };
 }
 
-/** The fields of a receipt that say where the transaction is, and what it has cost. */
+/** The block, the success and the gas cost of a transaction. */
 export function readReceipt(receipt: Record<string, unknown>): Omit<Receipt, 'events' | 'from'> {
   const gasSpent = readQuantity(receipt.gasUsed);
   // Rollups also charge for data on the layer below, in a separate field of the receipt.

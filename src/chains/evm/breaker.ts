@@ -2,18 +2,18 @@ import { backoffMs, withJitter } from '../../runtime/backoff.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * A circuit breaker for an endpoint. It opens after a few failures in a row. After a short pause a probe of our own,
- * never a payer's request, checks whether the endpoint answers again.
+ * A circuit breaker for an endpoint. It opens after a few failures in a row. After a short pause, a probe checks whether the
+ * endpoint answers again. The probe is a request of our own, so no payer's request waits for a dead endpoint.
  */
 export interface Breaker {
   isOpen(): boolean;
-  /** True if it is open because the endpoint asked for a pause. */
+  /** True if the breaker is open because the endpoint asked for a pause. */
   isThrottled(): boolean;
-  /** Called when a request begins. Hand the returned number back with the outcome of that request. */
+  /** Called when a request begins. The caller passes the returned number back with the outcome of that request. */
   begin(): number;
   succeeded(): void;
   failed(begun: number): void;
-  /** The endpoint asked for a pause. It is alive, so it is asked again when the pause is over, without a probe. */
+  /** The endpoint asked for a pause. It is alive, so requests resume after the pause without a probe. */
   throttled(pauseMs: number): void;
   /** Opens the breaker at once, for at least this long. */
   rejected(pauseMs: number): void;
@@ -28,7 +28,7 @@ export interface BreakerInput {
 }
 
 const FAILURES_TO_OPEN = 3;
-/** Short, because an outage of a second must not cost a payer ten. */
+/** Short: an outage of one second must not cost a payer ten seconds. */
 const PAUSE = { firstMs: 250, maxMs: 5_000 };
 const THROTTLED_PAUSE = { firstMs: 200, maxMs: 1_000 };
 /** The longest pause granted to an endpoint, even if it asks for more. */
@@ -44,7 +44,7 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
   let throttles = 0;
   let cancelTimer = () => {};
 
-  // Pauses are timers, not points in time: setting the clock back must not keep an endpoint closed off.
+  // A pause is a timer, not a point in time: if the clock is set back, the endpoint must not stay closed off.
   function open(why: typeof cause, pauseMs: number, andThen: () => void): void {
     if (isOpen || isClosing) return;
     isOpen = true;
@@ -82,7 +82,8 @@ export function createBreaker({ world, probe, onChange }: BreakerInput): Breaker
     begin: () => failures,
     succeeded: () => {
       throttles = 0;
-      // Answered requests take longer than refused ones, so their answers may come after the breaker has opened.
+      // Answered requests take longer than refused requests, so a success may arrive after the breaker has opened. It does not end
+      // a pause after a refusal.
       if (isOpen && cause !== 'failures') return;
       failures = 0;
       if (isOpen) shut();

@@ -5,13 +5,12 @@ import { type Hex, readHash } from './rpc-values.ts';
 
 const SHORT = /insufficient (funds|balance)|insufficientfunds|enough funds|upfront cost exceeds/;
 
-/** True for an error of a client that checks the balance of the sender before any code runs: of a call, too. */
+/** True for the error of a client that checks the sender's balance before it runs code. Some clients do so for `eth_call`, too. */
 export const isShort = ({ message }: Pick<RpcError, 'message'>) => SHORT.test(message);
 
 /**
- * Error texts of clients for a broadcast transaction. There are no error codes, so the texts of geth, Erigon,
- * Nethermind, Besu, Reth and EDR are matched here, and nowhere else. Order matters: texts of earlier rows may contain
- * texts of later rows.
+ * Error texts of clients for a broadcast transaction. The clients give no error codes, so the texts of geth, Erigon,
+ * Nethermind, Besu, Reth and EDR are matched, only here. Order matters: texts of earlier rows may contain texts of later rows.
  */
 const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [
@@ -33,7 +32,7 @@ const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [SHORT, 'short_balance'],
 ];
 
-/** The same bytes may be sent any number of times, to any endpoint: they are one transaction. */
+/** The same bytes are one transaction. They may be sent any number of times, to any endpoint. */
 export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
   const hash = keccak256(bytes as Hex);
   return {

@@ -2,27 +2,24 @@ import { fullBucket, refill, waitMs } from '../../runtime/token-bucket.ts';
 import type { Clock } from '../../runtime/world.ts';
 
 /**
- * Limits the calls per second to a provider. The rate is the operator's setting until the provider objects. Then it is
- * half of the refused rate, and grows back within seconds: another refusal costs a short pause, while a low rate for
- * long delays payers.
+ * Limits the calls per second to a provider. The rate is the operator's setting until the provider refuses. Then the rate is half
+ * of the refused rate, and grows back within seconds: another refusal costs only a short pause, while a low rate for a long time
+ * delays payers.
  */
 export interface CallBudget {
-  /** Milliseconds until calls may be sent; 0 if they may be sent now. */
+  /** Milliseconds until calls may be sent. 0 if they may be sent now. */
   waitMs(): number;
-  /** A batch is sent as a whole, so it may overdraw. */
+  /** Calls of a batch are sent together, so the budget may become negative. */
   take(calls: number): void;
-  /** The provider refused for too many requests. */
+  /** Called when the provider refused a request because there were too many. */
   slowDown(): void;
 }
 
-/**
- * The lowest rate. No provider in use allows less. A refusal at this rate has another reason, such as a monthly quota,
- * and a lower rate would not help.
- */
+/** The lowest rate. No provider in use allows less, so a refusal at this rate has another cause, such as a quota. */
 const MIN_PER_S = 20;
-/** A halved rate has doubled again after this long. */
+/** The time after which a halved rate has doubled again. */
 const RECOVERY_S = 3;
-/** Questions of the public give way: their rate may fall lower, and grows back slowly. */
+/** Calls for requests of the public yield to other calls: their rate may fall lower, and grows back more slowly. */
 const YIELDING = { minPerS: 10, recoveryS: 6 };
 
 export function createCallBudget(
@@ -33,7 +30,7 @@ export function createCallBudget(
   const bucket = fullBucket(maxPerS, clock.nowMs());
   const pace = isYielding ? YIELDING : { minPerS: MIN_PER_S, recoveryS: RECOVERY_S };
   const minPerS = Math.min(pace.minPerS, maxPerS);
-  /** Calls sent in this second and in the one before, since the provider last objected. */
+  /** Calls sent in this second and in the previous second, since the provider's last refusal. */
   let sent = { sinceMs: bucket.filledAtMs, calls: 0, callsBefore: 0 };
 
   function update(): number {
@@ -60,8 +57,7 @@ export function createCallBudget(
       const nowMs = update();
       bucket.tokens = Math.min(bucket.tokens, 0);
       const sentPerS = Math.max(sent.calls, sent.callsBefore);
-      // The rate is not the reason: the request was alone after a pause, or the rate was already halved for this
-      // moment's refusals.
+      // The rate is not the cause: the request was alone after a pause, or the rate was already halved for refusals of this moment.
       if (sentPerS <= minPerS) return;
       bucket.perSecond = Math.max(minPerS, Math.min(bucket.perSecond, sentPerS) / 2);
       sent = { sinceMs: nowMs, calls: 0, callsBefore: 0 };

@@ -17,16 +17,16 @@ const eip712Domain = functionCall('eip712Domain()');
 const authorizationState = functionCall('authorizationState(address,bytes32)');
 const ZERO = uint(0);
 
-/** The assets and contracts that a network has. */
+/** The check of an EVM network, with the deployed releases of our contracts. */
 export interface EvmCheck extends ChainCheck {
-  /** The releases of our contracts that are deployed, the oldest first. */
+  /** The oldest first. */
   readonly collectors: readonly ContractRelease[];
   readonly depositContracts: readonly ContractRelease[];
 }
 
 /**
- * Compares the chain with `networks.ts` and `collectors.ts`. The chain id is not checked here: every endpoint is
- * checked for it before its first answer counts. A wrong or unreachable asset affects no other.
+ * Compares the chain with `networks.ts` and `collectors.ts`. The chain id is not checked here: it is checked for every endpoint
+ * before the endpoint's first answer counts. A wrong or unreachable asset does not affect other assets.
  */
 export async function check(context: EvmContext): Promise<EvmCheck> {
   const { rpc, assets } = context;
@@ -39,7 +39,7 @@ export async function check(context: EvmContext): Promise<EvmCheck> {
     Promise.all(assets.map((terms) => findingOf(context, terms))),
   ]);
   const { collectors, problems } = judgeCollectors(context, codeHashes);
-  // A network without this contract has no deposit addresses, and all other ways to pay.
+  // Without this contract a network has no deposit addresses. All other payment methods work.
   const depositContracts = context.depositContracts.filter(({ codeHash }, index) => depositHashes[index] === codeHash);
   if (collectors.length === 0) return { payable: [], unchecked: [], problems, collectors, depositContracts };
   const found = assets.map(({ known, pay }, index) => {
@@ -63,7 +63,7 @@ export async function check(context: EvmContext): Promise<EvmCheck> {
   };
 }
 
-/** The usable releases of the Collector, and the problems of the others. */
+/** The usable releases of the Collector, and the problems of the other releases. */
 function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readonly (string | undefined)[]) {
   const deployed = collectors.filter(({ codeHash }, index) => codeHashes[index] === codeHash);
   const problem = (message: string): ChainProblem => ({ subject: network.chainId, message });
@@ -72,7 +72,7 @@ function judgeCollectors({ network, collectors }: EvmContext, codeHashes: readon
     problem(`The contract at ${address} on ${network.name} is not the Collector: its code is another one.`),
   );
   const newest = collectors.at(-1);
-  // Older releases are needed only if payments were signed for them. A chain that never had them has no such payments.
+  // A missing older release is no problem: a chain that never had it has no payments signed for it.
   if (newest !== undefined && !deployed.includes(newest) && !foreign.includes(newest)) {
     const last = deployed.at(-1);
     const consequence =
@@ -122,8 +122,8 @@ async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promi
 }
 
 /**
- * The return value of a contract's function. Undefined if the contract lacks the function: the call reverts, or a
- * fallback function returns data of another form.
+ * The return value of a contract's function. Undefined if the contract lacks the function: the call reverts, or a fallback function
+ * returns data of another form.
  */
 function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcCall<T | undefined> {
   return ethCall({ to: contract, data }, (returned) => {
@@ -135,7 +135,7 @@ function published<T>(contract: string, data: Hex, read: (data: Hex) => T): RpcC
   });
 }
 
-/** EIP-5267: the domain in its parts. They are hashed like our own domain, so that the hashes can be compared. */
+/** Reads the answer to `eip712Domain()` (EIP-5267). It is hashed like our own domain, so that the hashes can be compared. */
 function readDomain(data: Hex, chainId: number): string {
   const types = ['bytes1', 'string', 'string', 'uint256', 'address', 'bytes32'].map((type) => ({ type }));
   const [, name, version, , contract] = decodeAbiParameters(types, data) as readonly string[];

@@ -7,8 +7,8 @@ import { readData, readFields, readHash, readQuantity } from './rpc-values.ts';
 import { coinTransaction } from './wallet-actions.ts';
 
 /**
- * Every endpoint is asked, because a wallet uses its own provider and the transaction reaches our endpoints at
- * different times. The receipt is read once one of them shows the transaction.
+ * Asks every endpoint, because wallets use providers of their own, and the transaction reaches our endpoints at different times.
+ * The receipt is read once an endpoint shows the transaction.
  */
 export async function isPaymentShown(context: EvmContext, item: Item, hash: string): Promise<boolean> {
   const answers = await context.rpc.callEach(isPaymentCall(item, hash.toLowerCase()));

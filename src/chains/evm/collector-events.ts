@@ -18,7 +18,7 @@ import { type Hex, readData, readHash } from './rpc-values.ts';
 /** Reads one log of our contracts. Throws for any other log. */
 export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
-/** More than the number of logs that the watcher reads repeatedly until their blocks are final. */
+/** More than the number of logs that the watcher reads again and again until their blocks are final. */
 const MAX_KEPT = 5_000;
 
 /** Reads the events of our contracts, from the endpoints behind `call`. */
@@ -34,7 +34,7 @@ export function createEventReader(
   return (fromBlock, toBlock, onUnreadable) => readLogs(filter, fromBlock, toBlock, onUnreadable);
 }
 
-/** True if a log has the form of an event of our contracts. */
+/** True if a log has the address and topic of an event of our contracts. */
 export function isOurLog(
   { collectors, depositContracts }: EvmContext,
   { address: of, topics }: Record<string, unknown>,
@@ -105,7 +105,7 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
   }
 }
 
-/** Throws for a number that no release uses: the log is not of the Collector. */
+/** Throws for a number that no release uses, because then the Collector did not emit the log. */
 function spaceOf(value: bigint): NonceSpace {
   const found = Object.entries(NONCE_SPACES).find(([, number]) => BigInt(number) === value);
   if (found === undefined) throw new RangeError('a nonce space that no release has');
@@ -113,8 +113,8 @@ function spaceOf(value: bigint): NonceSpace {
 }
 
 /**
- * A cache. The last blocks are read several times, in case a node was incomplete, and decoding a log is a large part of
- * the cost of a payment. An identical log is decoded once.
+ * Caches decoded logs. The newest blocks are read several times, in case a node's answer was incomplete, and decoding logs is a
+ * large part of the cost of a payment.
  */
 function createMemo<T>(read: (log: Record<string, unknown>) => T): (log: Record<string, unknown>) => T {
   const kept = new Map<string, T>();

@@ -16,18 +16,18 @@ import type { RefusalReason } from '../chain.ts';
 import { fixed } from './words.ts';
 
 /**
- * The calls and answers of the Collector (`contracts/Collector.sol`). Its first release shows the 16 bytes of an id as the
- * subject of an item. All later ones show 32 sealed bytes, and commit to the place where the nonce is used up as well. So
- * the length of a subject tells which release an item is for.
+ * The calls and answers of the Collector (`contracts/Collector.sol`). In its first release, the subject of an item is the 16 bytes
+ * of an id. In all later releases it is 32 sealed bytes, and the commitment also covers the nonce space. The length of a subject
+ * therefore identifies the release.
  */
 
-/** The CREATE2 deployer: the address of a contract follows from its code. It has this address on every network. */
+/** The CREATE2 deployer, at the same address on every network. Addresses of contracts that it deploys follow from their code. */
 export const CREATE2_DEPLOYER: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 export const PERMIT2_ADDRESS: Address = '0x000000000022D473030F116dDEE9F6B43aC78BA3';
 
 export const COLLECTOR_INIT_CODE = artifact.bytecode as Hex;
 export const COLLECTOR_SALT: Hex = `0x${'00'.repeat(32)}`;
-/** The address of the release built from this source. Each item names the release that it is signed for. */
+/** The address of the release built from this source. An item names its own release, which may be an older one. */
 export const COLLECTOR_ADDRESS: Address = getContractAddress({
   opcode: 'CREATE2',
   from: CREATE2_DEPLOYER,
@@ -35,7 +35,7 @@ export const COLLECTOR_ADDRESS: Address = getContractAddress({
   bytecode: COLLECTOR_INIT_CODE,
 });
 
-/** The token of a payment in native coin. */
+/** Stands for the native coin where the contract expects a token address. */
 export const NATIVE_TOKEN: Address = '0x0000000000000000000000000000000000000000';
 
 /** The contract's entry point for each payment method. */
@@ -46,7 +46,7 @@ const ENTRIES = {
 } as const;
 export type ItemKind = keyof typeof ENTRIES;
 
-/** The order for the money of one payment, without its token, chain and fee account. */
+/** The instruction of a payment, without its token, chain and fee account. */
 export interface CollectorItem {
   /** 32 sealed bytes, or the 16 bytes of an id for the first release. */
   readonly subject: Hex;
@@ -59,11 +59,11 @@ export interface CollectorItem {
 }
 
 export interface SignedItem extends CollectorItem {
-  /** 65 bytes, 64 (EIP-2098), or, but for `eip3009-vrs`, any form that the payer's wallet contract accepts. */
+  /** 65 bytes, or 64 bytes (EIP-2098). Except for `eip3009-vrs`, also any form that the payer's wallet contract accepts. */
   readonly signature: Hex;
 }
 
-/** The place where the nonce of an item is used up: the Collector itself for coin, the token, or Permit2. */
+/** The contract that records the used nonce of an item: the Collector itself for coin, the token, or Permit2. */
 export const NONCE_SPACES = { coin: 0, token: 1, permit2: 2 } as const;
 export type NonceSpace = keyof typeof NONCE_SPACES;
 
@@ -109,7 +109,7 @@ export const COLLECTOR_ABI = parseAbi([
   'event Refused(bytes32 indexed commitment, bytes reason)',
 ]);
 
-/** The parts of the first release that differ. */
+/** The first release's function and event that differ from the later releases. */
 const FIRST_COLLECTOR_ABI = parseAbi([
   'function pay(address feeAccount, bytes16 subject, uint256 amount, uint256 fee, address recipient, uint256 deadline) payable',
   'event Collected(bytes32 indexed commitment, bytes16 subject, address payer, address token, uint256 amount, uint256 fee, address recipient)',
@@ -120,10 +120,10 @@ const FIRST_COLLECTED_TOPIC = toEventSelector(FIRST_COLLECTOR_ABI[1]);
 const REFUSED_TOPIC = toEventSelector(COLLECTOR_ABI[6]);
 export const COLLECTOR_TOPICS: readonly Hex[] = [COLLECTED_TOPIC, FIRST_COLLECTED_TOPIC, REFUSED_TOPIC];
 
-/** True if the item is for a release that seals its subjects. */
+/** True if the subject belongs to a release with sealed subjects. */
 const hasSeal = (subject: Hex) => subject.length === 66;
 
-/** The nonce that the payer signs: `keccak256(abi.encode(…))` of its words, packed by hand for speed. */
+/** The nonce that the payer signs: `keccak256(abi.encode(…))` of the item. Words are packed by hand for speed. */
 export function commitmentOf(input: Commitment): Hex {
   const { subject } = input;
   const words =
@@ -141,14 +141,14 @@ export function commitmentOf(input: Commitment): Hex {
   return `0x${Buffer.from(keccak_256(Buffer.from(words, 'hex'))).toString('hex')}`;
 }
 
-/** The terms that the seal of an item authenticates: all that the commitment covers, but for the subject itself. */
+/** The terms that the seal of an item authenticates: everything that the commitment covers except the subject itself. */
 export function sealedTermsOf(input: Omit<Commitment, 'subject'>): string {
   const { chainId, collector, nonceSpace, token, feeAccount, payer, amount, fee, recipient, deadline } = input;
   const accounts = [collector, token, feeAccount, payer, recipient].map((each) => each.toLowerCase());
   return JSON.stringify(['collector', chainId, nonceSpace, ...accounts, `${amount}`, `${fee}`, deadline]);
 }
 
-/** The calldata of a transaction that carries out the items, each independently. */
+/** The calldata of a transaction that executes the items. The failure of an item does not affect the others. */
 export function encodeBatch({ kind, token, feeAccount, items, allowance = ITEM_GAS[kind] }: Batch): Hex {
   const head = encodeFunctionData({
     abi: COLLECTOR_ABI,
@@ -190,10 +190,10 @@ export function decodeCollectorLog(log: {
   return { type: 'collected', ...paid, terms: { nonceSpace, feeAccount, deadline } };
 }
 
-/** The outcome of one item of a batch; with `eth_call`, the outcome if it were sent now. */
+/** The outcome of an item of a batch. From `eth_call`, the outcome if the batch were sent now. */
 export type ItemOutcome = { readonly isCollected: true } | { readonly isCollected: false; readonly reason: Hex };
 
-/** Decodes the return data of a batch: the refused items with their reasons. All others were collected. */
+/** Decodes the return data of a batch, which lists the refused items with their reasons. All other items were collected. */
 export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutcome[] {
   const [refusals] = decodeAbiParameters([{ type: 'bytes' }], returnData);
   const outcomes: ItemOutcome[] = Array.from({ length: itemCount }, () => ({ isCollected: true }));
@@ -208,7 +208,7 @@ export function decodeBatchOutcome(returnData: Hex, itemCount: number): ItemOutc
   return outcomes;
 }
 
-/** Messages of Circle's tokens, and of Tether's newer ones. */
+/** Messages of Circle's tokens and of Tether's newer tokens. */
 const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['FiatTokenV2: authorization is used or canceled', 'used'],
   ['FiatTokenV2: authorization is expired', 'late'],
@@ -224,7 +224,7 @@ const REASON_OF_MESSAGE: ReadonlyMap<string, RefusalReason> = new Map([
   ['Blocked: transfers are blocked for user', 'payer_blacklisted'],
 ]);
 
-/** Errors of the Collector, of deposit addresses, of Permit2, of tokens made with OpenZeppelin's contracts, of Paxos's tokens and of Agora's. */
+/** Errors of the Collector, deposit addresses, Permit2, and tokens of OpenZeppelin's contracts, of Paxos and of Agora. */
 const REASON_OF_ERROR: ReadonlyMap<string, RefusalReason> = new Map(
   (
     [
@@ -265,7 +265,7 @@ const PAYOUT_FAILED = toFunctionSelector('PayoutFailed(bytes)');
 const PANIC = toFunctionSelector('Panic(uint256)');
 const ERROR_WITH_MESSAGE = toFunctionSelector('Error(string)');
 
-/** Names the reason of a refusal. It is a hint for people and for the next attempt, never a proof. */
+/** The reason of a refusal, from its revert data. It is a hint for people and for the next attempt, never a proof. */
 export function reasonOf(reason: Hex): RefusalReason {
   const selector = reason.slice(0, 10);
   if (selector === ERROR_WITH_MESSAGE) return REASON_OF_MESSAGE.get(hexToString(dynamicArgument(reason))) ?? 'unknown';
@@ -273,25 +273,25 @@ export function reasonOf(reason: Hex): RefusalReason {
   return REASON_OF_ERROR.get(selector) ?? 'unknown';
 }
 
-/** The same message has another meaning after the payer's money arrived: then the recipient cannot be paid. */
+/** After the payer's money has arrived, the same error means that the recipient cannot be paid. */
 function reasonOfPayout(reason: Hex): RefusalReason {
   const said = reasonOf(reason);
   if (said === 'payer_blacklisted') return 'recipient_blacklisted';
-  // The Collector pays out what has arrived. If its own balance is too low, the token has kept a part. Some tokens say so by
-  // an underflow alone.
+  // The Collector pays out the amount that arrived. If its balance is too low for that, the token has kept a part. Some tokens
+  // report this only by an underflow.
   if (said === 'short_balance' || reason.startsWith(PANIC)) return 'short_arrival';
   return said === 'paused' || said === 'out_of_gas' ? said : 'unknown';
 }
 
-/** The only argument of an error, a string or bytes, as far as the Collector kept it. */
+/** The only argument of an error, a string or bytes. The Collector may have cut it off. */
 function dynamicArgument(reason: Hex): Hex {
   const length = Number.parseInt(reason.slice(74, 138), 16) || 0;
   return `0x${reason.slice(138, 138 + 2 * length)}`;
 }
 
 /**
- * The default gas allowance of an item. A key's payment to an account new to the token needs 95,000, and some 10,000
- * more behind a proxy such as USDC's. The need of a wallet contract's signature check is unknown.
+ * The default gas allowance of an item. A payment by a plain account needs 95,000 gas if the recipient is new to the token, and
+ * about 10,000 more behind a proxy such as USDC's. The need of a wallet contract's signature check is unknown.
  */
 const ITEM_GAS: Readonly<Record<ItemKind, number>> = {
   'eip3009-vrs': 150_000,
@@ -299,11 +299,11 @@ const ITEM_GAS: Readonly<Record<ItemKind, number>> = {
   permit2: 400_000,
 };
 
-/** No transaction may ask for more (EIP-7825). */
+/** The highest gas limit of a transaction (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
-/** The transaction itself, the first touch of the token, and the fees to an account that is new to it. */
+/** Gas for the transaction itself, the first access to the token, and the payout of fees to an account that is new to the token. */
 const BATCH_GAS = 120_000;
-/** The cost of an item for the batch besides its allowance: decoding, calldata, and at worst the refusal event. */
+/** Gas that an item costs the batch besides its allowance: decoding, calldata, and at worst the refusal event. */
 const ITEM_OVERHEAD_GAS = 12_000;
 
 /** Enough for every item to use its whole allowance, so that no batch runs out of gas. Unused gas is not paid. */
@@ -320,12 +320,15 @@ export function maxItemsPerBatch(kind: ItemKind, options: { readonly allowance?:
   return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / gasOfItem(options.allowance ?? ITEM_GAS[kind]));
 }
 
-/** A call gets at most 63/64 of the remaining gas. */
+/** A call gets at most 63/64 of the remaining gas (EIP-150), so an item needs a 63rd of its allowance on top. */
 function gasOfItem(allowance: number): number {
   return allowance + Math.ceil(allowance / 63) + ITEM_OVERHEAD_GAS;
 }
 
-/** subject 32 or 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, signature length 2 bytes; signature. */
+/**
+ * The packed form of an item. Bytes: subject 32 or 16, payer 20, recipient 20, amount 16, fee 16, deadline 5, signature length 2,
+ * signature.
+ */
 function packItem(kind: ItemKind, item: SignedItem): string {
   const signature = kind === 'eip3009-vrs' ? compactSignature(item.signature) : bare(item.signature);
   return (
@@ -340,7 +343,7 @@ function packItem(kind: ItemKind, item: SignedItem): string {
   );
 }
 
-/** EIP-2098: the parity of a signature fits into the highest bit of `s`, which is never set. */
+/** The 64-byte form of EIP-2098: the parity is in the highest bit of `s`, which is otherwise never set. */
 export function compactSignature(signature: Hex): string {
   const text = bare(signature);
   if (text.length === 128) return text;

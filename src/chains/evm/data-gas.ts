@@ -4,17 +4,17 @@ import { ethRead } from './eth-call.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** A precompile of Arbitrum's nodes. */
+/** NodeInterface, which only Arbitrum's nodes answer for. */
 const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8';
-/** More than the largest batch needs. An endpoint that asks for more would make every relayer too poor to send. */
+/** More than the largest batch needs. A wrong higher answer would make every relayer's balance too low to send. */
 const MAX_DATA_GAS = 50_000_000n;
 const NODE_INTERFACE_ABI = parseAbi([
   'function gasEstimateL1Component(address to, bool contractCreation, bytes data) returns (uint64 gas, uint256 baseFee, uint256 dataFee)',
 ]);
 
 /**
- * The gas for a transaction's data, in addition to its execution. The price of data moves while the transaction waits,
- * so a margin of one half is added. Unused gas is not paid.
+ * The gas for a transaction's data, in addition to its execution. The price of data moves while the transaction waits, so a margin
+ * of one half is added. Unused gas is not paid.
  */
 export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex): Promise<bigint> {
   if (!network.gasPaysForData) return 0n;
@@ -26,7 +26,7 @@ export async function dataGas({ rpc, network }: EvmContext, to: Hex, data: Hex):
     return withMargin < MAX_DATA_GAS ? withMargin : MAX_DATA_GAS;
   });
   return rpc.call(read).catch((error: unknown) => {
-    // It is no contract: a node without an answer is not a node of this network.
+    // NodeInterface is part of the node and no contract: a node without an answer is no node of this network.
     if (error instanceof ContractFaultError) throw new ChainUnavailableError(network.chainId, error.message);
     throw error;
   });

@@ -21,18 +21,18 @@ export interface DeployInput {
   readonly log: Log;
   readonly network: Network;
   readonly endpoints: readonly string[];
-  /** Pays for the gas. */
+  /** The account that pays for the gas. */
   readonly signer: Signer;
 }
 
-/** The outcome for a contract. Anybody may deploy it; the deployer makes no difference. */
+/** The outcome for a contract. Anybody may deploy our contracts: the deploying account has no rights over them. */
 export type Deployment =
   | { readonly is: 'there_already'; readonly address: string }
   | {
       readonly is: 'deployed';
       readonly address: string;
       readonly hash: string;
-      /** The transaction that deployed the CREATE2 deployer, if that was missing too. */
+      /** The transaction that deployed the CREATE2 deployer, if the deployer was missing, too. */
       readonly deployerHash?: string;
     };
 
@@ -45,9 +45,9 @@ const COLLECTOR: Contract = { address: COLLECTOR_ADDRESS, initCode: COLLECTOR_IN
 const DEPOSITS: Contract = { address: DEPOSITS_ADDRESS, initCode: DEPOSITS_INIT_CODE };
 
 /**
- * Deploys the Collector and the contract of deposit addresses where they are missing. Their addresses follow from their
- * code, so no state has to be stored. After a crash at any line, the next run finds the contracts, or sends a transaction
- * that is harmless twice.
+ * Deploys the Collector and the contract of deposit addresses where they are missing. Their addresses follow from their code, so no
+ * state has to be stored. After a crash at any point, the next run finds the contracts, or repeats a transaction that is harmless
+ * to repeat.
  */
 export async function deployContracts({
   world,
@@ -90,7 +90,7 @@ async function send(context: EvmContext, signer: Signer, { initCode }: Contract)
       method: 'eth_estimateGas',
       params: [{ from, to: CREATE2_DEPLOYER, data }],
       read: readQuantity,
-      // Nodes that check the sender's balance refuse here. With the others the deployer reverts.
+      // Nodes that check the sender's balance refuse here. On other nodes, the call to the deployer reverts.
       readError: (error) => (isShort(error) || readRevert(error) !== undefined ? { value: 0n } : undefined),
     }),
     rpc.call({ method: 'eth_getTransactionCount', params: [from, 'latest'], read: readNumber }),

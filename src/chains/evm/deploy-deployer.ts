@@ -14,21 +14,22 @@ import { hasCodeCall } from './token-calls.ts';
 import { waitUntilMined } from './wait-until-mined.ts';
 
 /**
- * The deployer's own transaction. It has no chain id, and nobody has the key of its sender: r and s are made up, and
- * the sender is the account that they recover to. So the deployer has the same address everywhere.
+ * The transaction that creates the CREATE2 deployer. It has no chain id, so it is valid on every chain. Its r and s are made up,
+ * and its sender is the account that they recover to, so nobody has the sender's key. The deployer therefore has the same address
+ * everywhere.
  */
 const TRANSACTION: Hex =
   '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222';
 const HASH = keccak256(TRANSACTION);
 const SENDER = '0x3fAB184622Dc19b6109349B94811493BF2a45362';
-/** 100,000 gas at 100 gwei: both are signed values. */
+/** 100,000 gas at 100 gwei. Both values are signed and cannot change. */
 const COST = 10n ** 16n;
 const TRANSFER_GAS = 21_000n;
 
 /**
- * Puts the CREATE2 deployer on a chain that does not have it, and returns its transaction. The relayer funds the sender
- * with the gas cost. The transaction is offered before that, so that no coin is spent on a network that refuses it.
- * After a crash at any line, the next run continues from the state of the chain.
+ * Deploys the CREATE2 deployer on a chain that lacks it, and returns the hash of its transaction. The relayer funds the sender with
+ * the gas cost. The transaction is offered before that, so that no coin is spent on a network that refuses it. After a crash at any
+ * point, the next run continues from the state of the chain.
  */
 export async function deployDeployer(context: EvmContext, relayer: Signer): Promise<Hex> {
   const { rpc, network } = context;
@@ -43,7 +44,7 @@ export async function deployDeployer(context: EvmContext, relayer: Signer): Prom
   throw spent(network.name);
 }
 
-/** An unknown error is the network's refusal here: nearly every network accepts the same bytes. */
+/** An unknown error counts as the network's refusal, because nearly every other network accepts these bytes. */
 function offerCall(): RpcCall<BroadcastOutcome | 'refused'> {
   return { ...broadcastCall(TRANSACTION), readError: (error) => ({ value: readOutcome(error) ?? 'refused' }) };
 }
@@ -69,7 +70,7 @@ function spent(network: string): DeploymentError {
   );
 }
 
-/** Funds the sender up to the cost of its transaction. */
+/** Raises the sender's balance to the cost of its transaction. */
 async function fund(context: EvmContext, relayer: Signer): Promise<void> {
   const { rpc, network } = context;
   const [balance, nonce, fees] = await Promise.all([

@@ -1,4 +1,4 @@
-/** A contract could not be deployed, in a sentence for the operator. */
+/** A contract could not be deployed. The message is a sentence for the operator. */
 export class DeploymentError extends Error {
   constructor(message: string) {
     super(message);

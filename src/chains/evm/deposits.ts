@@ -14,8 +14,8 @@ import { COLLECTOR_SALT, CREATE2_DEPLOYER, compactSignature } from './collector.
 import { address, bytes32, fixed, keccak, uint } from './words.ts';
 
 /**
- * The calls and answers of the deposit addresses (`contracts/Deposits.sol`). As with the Collector, a subject of 16 bytes
- * belongs to the first releases, and one of 32 bytes to all later ones.
+ * The calls and answers of the deposit addresses (`contracts/Deposits.sol`). As with the Collector, a subject of 16 bytes belongs
+ * to the first releases, and a subject of 32 bytes to all later releases.
  */
 
 export const DEPOSITS_INIT_CODE = artifact.bytecode as Hex;
@@ -27,7 +27,7 @@ export const DEPOSITS_ADDRESS: Address = getContractAddress({
   bytecode: DEPOSITS_INIT_CODE,
 });
 
-/** The future of a deposit address. Other terms have another address. */
+/** The terms that a deposit address is derived from. Other terms give another address. */
 export interface DepositTerms {
   /** 32 sealed bytes, or the 16 bytes of an id for the first releases. */
   readonly subject: Hex;
@@ -35,21 +35,21 @@ export interface DepositTerms {
   readonly token: Address;
   readonly feeAccount: Address;
   readonly recipient: Address;
-  /** The asked amount, and the fee of it. Other amounts are divided in the same proportion: `sweptFee`. */
+  /** The asked amount, and the fee for it. Other amounts are divided in the same proportion (`sweptFee`). */
   readonly amount: bigint;
   readonly fee: bigint;
 }
 
-/** Deposit addresses that one transaction sweeps. They share the asked token and the fee account. */
+/** Deposit addresses that one transaction sweeps. All have the same asked token and fee account. */
 export interface Sweep {
-  /** The token to sweep: the asked one, or another one that arrived by mistake. */
+  /** The token to sweep: the asked token, or another token that arrived by mistake. */
   readonly token: Address;
   readonly items: readonly DepositTerms[];
   /** The gas allowance for the payouts of each item. */
   readonly allowance?: number;
 }
 
-/** A payer's authorization (EIP-3009), whose payee is a deposit address. Its amount is the asked one. */
+/** A payer's authorization (EIP-3009) of a transfer to a deposit address. The amount is the asked amount. */
 export interface DepositAuthorization {
   readonly payer: Address;
   /** Unix seconds. */
@@ -59,7 +59,7 @@ export interface DepositAuthorization {
   readonly nonce: Hex;
 }
 
-/** Deposit addresses that one transaction fills by authorizations, and sweeps. They share token and fee account. */
+/** Deposit addresses that one transaction fills by authorizations and sweeps. All have the same token and fee account. */
 export interface AuthorizedSweep {
   readonly kind: AuthorizedMethod;
   readonly items: readonly (DepositTerms & DepositAuthorization & { readonly signature: Hex })[];
@@ -91,7 +91,6 @@ const DEPOSITS_ABI = parseAbi([
   'event Swept(bytes32 indexed commitment, address askedToken, address feeAccount, bytes32 subject, address recipient, uint256 asked, uint256 askedFee, address token, uint256 amount, uint256 fee)',
 ]);
 
-/** The event of the first releases. */
 const FIRST_SWEPT_ABI = parseAbi([
   'event Swept(bytes32 indexed commitment, bytes16 subject, address token, uint256 amount, uint256 fee, address recipient)',
 ]);
@@ -100,10 +99,10 @@ const SWEPT_TOPIC = toEventSelector(DEPOSITS_ABI[3]);
 const FIRST_SWEPT_TOPIC = toEventSelector(FIRST_SWEPT_ABI[0]);
 export const DEPOSIT_TOPICS: readonly Hex[] = [SWEPT_TOPIC, FIRST_SWEPT_TOPIC];
 
-/** True if the terms are for a release that seals its subjects. */
+/** True if the subject belongs to a release with sealed subjects. */
 const hasSeal = ({ subject }: Pick<DepositTerms, 'subject'>) => subject.length === 66;
 
-/** The hash of the terms, which is the salt of the address. The first releases hash them without padding. */
+/** The hash of the terms, which is the CREATE2 salt of the address. The first releases hash the terms without padding. */
 export function depositCommitment(terms: DepositTerms): Hex {
   const { token, feeAccount, subject, recipient, amount, fee } = terms;
   const text = hasSeal(terms)
@@ -113,8 +112,8 @@ export function depositCommitment(terms: DepositTerms): Hex {
 }
 
 /**
- * The terms that the seal of a deposit address authenticates: all but the subject itself. The chain is no part of them, as
- * it is no part of the address.
+ * The terms that the seal of a deposit address authenticates: all terms except the subject itself. They do not include the chain,
+ * because the address does not depend on it.
  */
 export function sealedDepositTermsOf({
   token,
@@ -127,7 +126,7 @@ export function sealedDepositTermsOf({
   return JSON.stringify(['deposits', ...accounts, `${amount}`, `${fee}`]);
 }
 
-/** The creation code of a minimal proxy before and behind the contract's address: ERC-7511, and EIP-1167 of the first releases. */
+/** The creation code of a minimal proxy, before and after the contract's address: ERC-7511, or EIP-1167 in the first releases. */
 const PROXY = ['602c8060095f395ff3365f5f375f5f365f73', '5af43d5f5f3e5f3d91602a57fd5bf3'] as const;
 const FIRST_PROXY = ['3d602d80600a3d3981f3363d3d373d3d3d363d73', '5af43d82803e903d91602b57fd5bf3'] as const;
 
@@ -139,7 +138,7 @@ export function depositAddress(terms: DepositTerms, deposits: Address = DEPOSITS
   return checksumAddress(`0x${hash.toString('hex', 12)}`) as Address;
 }
 
-/** The calldata of a transaction that sweeps the deposit addresses, each independently. */
+/** The calldata of a transaction that sweeps the deposit addresses. The failure of an address does not affect the others. */
 export function encodeSweep({ token, items, allowance }: Sweep): Hex {
   const { token: askedToken, feeAccount, ...first } = sharedTerms(items);
   const args = [token, askedToken, feeAccount, BigInt(allowance ?? SWEEP_GAS[releaseOf(first)].allowance)] as const;
@@ -164,7 +163,7 @@ export function authorizationCommitment(
   return `0x${keccak(words.join('')).toString('hex')}`;
 }
 
-/** The calldata of a transaction that presents the authorizations and sweeps, each item independently. */
+/** The calldata of a transaction that presents the authorizations and sweeps. The failure of an item does not affect the others. */
 export function encodeAuthorizedSweep({ kind, items, allowance = AUTHORIZED_GAS[kind] }: AuthorizedSweep): Hex {
   const { token, feeAccount } = sharedTerms(items);
   const functionName = kind === 'deposit-vrs' ? 'sweepByKey' : 'sweepByWallet';
@@ -197,8 +196,8 @@ export function decodeSweptLog({ topics, data }: { topics: readonly Hex[]; data:
 }
 
 /**
- * The gas of a sweep: a balance, the creation of the proxy, and two payouts to accounts that are new to the token, behind
- * a proxy such as USDC's. The first releases count the payouts alone against the allowance.
+ * The gas of a sweep: a balance check, the creation of the proxy, and two payouts to accounts that are new to the token, behind a
+ * proxy such as USDC's. In the first releases, only the payouts count against the allowance.
  */
 const SWEEP_GAS = {
   first: { allowance: 150_000, overhead: 130_000 },
@@ -206,7 +205,7 @@ const SWEEP_GAS = {
 } as const;
 const releaseOf = (terms: Pick<DepositTerms, 'subject'>) => (hasSeal(terms) ? 'sealed' : 'first');
 const BATCH_GAS = 60_000;
-/** No transaction may ask for more (EIP-7825). */
+/** The highest gas limit of a transaction (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
 
 /** Enough for every item to use its whole allowance. Unused gas is not paid. */
@@ -219,19 +218,19 @@ function gasOfSweep(release: keyof typeof SWEEP_GAS, allowance: number = SWEEP_G
   return allowance + Math.ceil(allowance / 63) + SWEEP_GAS[release].overhead;
 }
 
-/** The most items that fit into one transaction, of any release. */
+/** The most items of any release that fit into one transaction. */
 export function maxItemsPerSweep(): number {
   return Math.floor((TRANSACTION_GAS_CAP - BATCH_GAS) / Math.max(gasOfSweep('first'), gasOfSweep('sealed')));
 }
 
 /**
- * The default gas allowance of an item with an authorization: the token's own work, the creation of the proxy and two payouts
- * to accounts that are new to the token. The need of a wallet contract's signature check is unknown.
+ * The default gas allowance of an item with an authorization: the token's own work, the creation of the proxy and two payouts to
+ * accounts that are new to the token. The need of a wallet contract's signature check is unknown.
  */
 const AUTHORIZED_GAS: Readonly<Record<AuthorizedMethod, number>> = { 'deposit-vrs': 350_000, 'deposit-bytes': 600_000 };
 /** The allowance of an item whose payer is a plain account. */
 export const AUTHORIZED_KEY_GAS = AUTHORIZED_GAS['deposit-vrs'];
-/** The gas that the contract wants for such an item besides its allowance, with its calldata in memory. */
+/** The gas that the contract requires for such an item besides its allowance, for its calldata in memory. */
 const AUTHORIZED_OVERHEAD_GAS = 25_000;
 
 /** Enough for every item to use its whole allowance. */
@@ -248,7 +247,7 @@ export function maxAuthorizedItems(): number {
   return Math.floor((TRANSACTION_GAS_CAP - none) / (one - none));
 }
 
-/** subject 32 or 16, recipient 20, amount 16, fee 16 bytes. */
+/** The packed form of the terms. Bytes: subject 32 or 16, recipient 20, amount 16, fee 16. */
 function packItem({ subject, recipient, amount, fee }: DepositTerms): string {
   return bare(subject) + bare(recipient) + fixed(amount, 16) + fixed(fee, 16);
 }

@@ -7,36 +7,28 @@ import { type Answer, EndpointFailure, isThrottling, type RpcCall, readResponse,
 import { readNumber } from './rpc-values.ts';
 import type { Transport } from './transport.ts';
 
-/**
- * One RPC endpoint. Its answers count only while it reports the right chain id and keeps up with the other endpoints.
- */
+/** One RPC endpoint. Its answers count only while it reports the right chain id and keeps up with the other endpoints. */
 export interface Endpoint {
-  /** Its name in logs and errors: its place in the configuration, never its address. */
+  /** The name in logs and errors: the endpoint's place in the configuration, never its URL. */
   readonly name: string;
-  /** True if its last known state is good. */
   isUp(): boolean;
-  /** The reason why it is not up, as the end of a sentence. Undefined while it is up, or was never asked. */
+  /** The reason why the endpoint is down, as the end of a sentence. Undefined while it is up, or was never asked. */
   trouble(): string | undefined;
-  /** Milliseconds until it can be asked; infinite while its breaker is open. */
+  /** Milliseconds until the endpoint can be asked. Infinite while its breaker is open. */
   readyInMs(): number;
-  /**
-   * The failed requests since the last good one; infinite while it lags behind. The endpoint with the lowest number is
-   * asked first.
-   */
+  /** Failed requests since the last good one. Infinite while the endpoint lags. The lowest number is asked first. */
   doubts(): number;
-  /** True if it answered within this time. */
+  /** True if the endpoint answered within this time. */
   answeredWithin(ms: number): boolean;
-  /** True if it asked for a pause that is not over. */
+  /** True if the endpoint asked for a pause that is not over. */
   isThrottling(): boolean;
-  /** The provider has refused calls of somebody else for too many requests. */
+  /** Called when the provider refused calls of another pool because of too many requests. */
   slowDown(): void;
-  /** Records that other endpoints contradicted it. It is asked last for a while. */
+  /** Records that other endpoints contradicted this endpoint. It is asked last for a while. */
   distrust(): void;
-  /** The height it last reported, if that was recent. */
+  /** The last reported height, if the report is recent. */
   head(): number | undefined;
-  /**
-   * Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls made at the same moment share a request.
-   */
+  /** Rejects with an `EndpointFailure`, or with a `ContractFaultError`. Calls made at the same moment share a request. */
   ask<T>(call: RpcCall<T>, timeoutMs: number): Promise<T>;
   close(): void;
 }
@@ -47,35 +39,34 @@ export interface EndpointInput {
   readonly transport: Transport;
   readonly chainId: number;
   readonly callsPerS: number;
-  /** The least acceptable height, derived from the reports of the other endpoints. */
+  /** The lowest acceptable height, derived from the reports of the other endpoints. */
   readonly minHead: () => number;
   /**
-   * True for questions of the public. They send fewer calls as soon as the provider objects to anything. A failure opens no
-   * breaker: the question may have been too large, and the breaker of all other calls shows whether the endpoint is there.
+   * True for requests of the public. Their rate falls as soon as the provider refuses any call. A failure opens no breaker: the
+   * request may have been too large, and the breaker of all other calls shows whether the endpoint is available.
    */
   readonly isYielding?: boolean | undefined;
-  /** Called when the provider asks for fewer calls. */
   readonly onThrottled?: (() => void) | undefined;
-  /** Called with the reason when its breaker opens, and without one when it closes. */
+  /** Called with the reason when the breaker opens, and with undefined when it closes. */
   readonly onChange: (trouble: string | undefined) => void;
 }
 
-/** Providers commonly accept a hundred. A lower limit is learned from a refusal. */
+/** Providers commonly accept a hundred calls in a batch. A lower limit is learned from a refusal. */
 const MAX_BATCH_CALLS = 100;
 const MAX_BATCH_BYTES = 1_000_000;
 const BATCH_LIMIT_HOLDS_MS = 600_000;
 const MAX_CONCURRENT_REQUESTS = 8;
-/** Timeouts are rounded up to this, so that there are never many lanes. */
+/** Timeouts are rounded up to a multiple of this, which bounds the number of lanes. */
 const LANE_STEP_MS = 100;
-/** The concurrent single calls to a server without batches. */
+/** The number of concurrent single calls to a server that accepts no batches. */
 const MAX_CONCURRENT_SINGLES = 16;
 /** The chain id is checked again after this time: a URL can point to another server at any time. */
 const PROVEN_FOR_MS = 60_000;
 const WRONG_CHAIN_PAUSE_MS = 30_000;
-/** A probe without an answer by then has failed. The next one follows soon. */
+/** A probe without an answer after this time has failed. The next probe follows soon. */
 const PROBE_TIMEOUT_MS = 2_000;
 const DISTRUSTED_FOR_MS = 600_000;
-/** The height of a silent endpoint is not compared with others after this time. */
+/** The last height of a silent endpoint is not compared with others after this time. */
 const HEAD_HOLDS_MS = 60_000;
 
 const LATE = 'did not answer in time';
@@ -125,10 +116,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     failure: new EndpointFailure('down', failed.text),
   });
 
-  /**
-   * Only calls with the same timeout share requests, so that a call with a long timeout never delays one with a short
-   * timeout.
-   */
+  /** Only calls with the same timeout share requests, so that a call with a long timeout never delays a call with a short one. */
   function laneOf(wantedMs: number): Batcher<RpcCall<unknown>, Outcome<unknown>> {
     const timeoutMs = Math.ceil(wantedMs / LANE_STEP_MS) * LANE_STEP_MS;
     let lane = lanes.get(timeoutMs);
@@ -153,9 +141,9 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     return outcomes;
   }
 
-  /** As many calls as fit into one request. */
+  /** The calls that fit into one request. */
   function nextChunk(calls: readonly RpcCall<unknown>[]): readonly RpcCall<unknown>[] {
-    // The refusal may have been temporary, so the limit is tried again.
+    // The refusal may have been temporary, so after a while larger batches are tried again.
     if (world.clock.nowMs() - limitedAtMs > BATCH_LIMIT_HOLDS_MS) maxBatchCalls = MAX_BATCH_CALLS;
     const maxCalls = maxBatchCalls === 1 ? MAX_CONCURRENT_SINGLES : Math.max(1, maxBatchCalls - preamble().length);
     let bytes = 0;
@@ -167,7 +155,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   }
 
   const isProven = () => world.clock.nowMs() < provenUntilMs;
-  /** The first calls of every request: the chain id, when that is due, and the height of the answering node. */
+  /** The first calls of every request: the chain id if its check is due, and the height of the answering node. */
   const preamble = (): readonly RpcCall<unknown>[] => (isProven() ? [headCall] : [chainIdCall, headCall]);
 
   async function exchange(chunk: readonly RpcCall<unknown>[], timeoutMs: number): Promise<Outcome<unknown>[]> {
@@ -203,7 +191,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     timeoutMs: number,
   ): Promise<readonly (Answer | undefined)[]> {
     if (maxBatchCalls > 1) return post([...first, ...chunk], timeoutMs);
-    // The height must be older than the answers it vouches for, so it is asked first.
+    // The height must be older than the answers that rely on it, so it is asked first.
     const alone = async (call: RpcCall<unknown>) => (await post([call], timeoutMs))[0];
     const heads = await Promise.all(first.map(alone));
     return [...heads, ...(await Promise.all(chunk.map(alone)))];
@@ -235,7 +223,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
 
   function outcomeOf(call: RpcCall<unknown>, answer: Answer | undefined): Outcome<unknown> {
     try {
-      // Errors are checked too: a call that reverts here may succeed in a block that this node has not seen.
+      // The height is checked for errors, too: a call that reverts here may succeed in a block that this node has not seen.
       const known = head?.number ?? 0;
       if (known < (call.minBlock ?? 0)) throw new EndpointFailure('behind', `has not seen block ${call.minBlock} yet`);
       if (!call.toleratesLag && known < minHead()) {
@@ -249,7 +237,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     }
   }
 
-  /** The breaker counts requests, not their calls. */
+  /** The breaker counts requests, not the calls in them. */
   function note(outcomes: readonly Outcome<unknown>[], begun: number): void {
     const failures = outcomes.flatMap((outcome) => ('failure' in outcome ? [outcome.failure] : []));
     const worst = failures.find(({ kind }) => kind === 'throttled') ?? failures.find(({ kind }) => kind === 'down');
@@ -268,7 +256,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
       breaker.throttled(failure.pauseMs);
       input.onThrottled?.();
     } else if (failure.pauseMs > 0) breaker.rejected(failure.pauseMs);
-    // Doubts are enough for questions of the public: another endpoint is asked first.
+    // For requests of the public it is enough that another endpoint is asked first.
     else if (!isYielding) breaker.failed(begun);
   }
 
@@ -312,7 +300,7 @@ export function createEndpoint(input: EndpointInput): Endpoint {
   };
 }
 
-/** The decoded answer, or an `EndpointFailure`. */
+/** The decoded answer. Throws an `EndpointFailure` if there is none. */
 function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown {
   if (answer === undefined) throw new EndpointFailure('down', `left ${call.method} without an answer`);
   if ('error' in answer) {
@@ -329,7 +317,7 @@ function readValue(call: RpcCall<unknown>, answer: Answer | undefined): unknown 
   }
 }
 
-/** The approximate length of the parameters as text. Only calldata is ever long. */
+/** The approximate length of the parameters as text. Only calldata can be long. */
 function sizeOf(params: readonly unknown[]): number {
   const [first] = params;
   if (typeof first === 'string') return first.length;

@@ -16,8 +16,8 @@ export interface EthCall {
 }
 
 /**
- * Runs code on a node without a transaction, after the latest block or the given one. `read` decodes the return data or
- * the revert. If it throws, the contract is at fault and not the endpoint.
+ * Runs code on a node without a transaction, after the latest block or the given block. `read` decodes the return data or the
+ * revert. If `read` throws, the contract is at fault and not the endpoint.
  */
 export function ethCall<T>(call: EthCall, read: (returned: Returned) => T, atBlock?: number): RpcCall<T> {
   const interpret = (returned: Returned): T => {
@@ -40,7 +40,7 @@ export function ethCall<T>(call: EthCall, read: (returned: Returned) => T, atBlo
   };
 }
 
-/** A call whose revert leaves the question open: `read` is given returned data only. */
+/** A call whose revert does not answer the question, so `read` receives return data only. */
 export function ethRead<T>(call: EthCall, read: (data: Hex) => T, atBlock?: number): RpcCall<T> {
   const readReturned = (returned: Returned): T => {
     if ('reverted' in returned) throw new ContractFaultError(call.to, 'reverted');
@@ -57,7 +57,7 @@ export function unlessFaulty<T>(asked: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** The Lens cannot choose the sender or the gas of a call, nor its block. */
+/** The Lens cannot choose the sender, the gas or the block of a call. */
 function wordOf<T>(
   { to, data, from, gas }: EthCall,
   read: (data: Hex) => T,
@@ -74,19 +74,19 @@ function requestOf(call: EthCall, atBlock?: number): Pick<RpcCall<unknown>, 'met
   return atBlock === undefined ? request : { ...request, minBlock: atBlock };
 }
 
-/** The code of a revert in Ethereum's own API, and that of Nethermind and its relatives. */
+/** The error codes of a revert: Ethereum's own, and the one of Nethermind and related clients. */
 const REVERT_CODES: readonly number[] = [3, -32015];
 
 /**
- * Messages of clients for code that halted: by a revert, or by an invalid instruction. Old compilers, such as that of
- * Tether's contract, turn an `assert` into the latter.
+ * Messages of clients for code that halted by a revert or by an invalid instruction. Old compilers, such as the one of Tether's
+ * contract, compile a failed `assert` to an invalid instruction.
  */
 const HALTED =
   /revert|invalid ?(fe)?opcode|opcode ?not ?found|bad instruction|invalid ?jump|bad jump|stack ?(und|ov)erflow/;
 
 /**
- * The revert data of a contract, if the error reports a halt. Running out of gas is no answer: each node caps the gas
- * of calls differently, so it proves nothing about the chain.
+ * The revert data of a contract, if the error reports a halt. Running out of gas is no answer: each node caps the gas of calls
+ * differently, so it proves nothing about the chain.
  */
 export function readRevert({ code, message, data }: RpcError): Hex | undefined {
   if (/out ?of ?gas/.test(message)) return undefined;

@@ -28,16 +28,15 @@ import { createWitness } from './witness.ts';
 export interface EvmChainInput {
   readonly world: World;
   readonly network: Network;
-  /** URLs of RPC endpoints in the order of preference; a test may pass its own transport. */
+  /** URLs of RPC endpoints, the preferred endpoint first. A test may pass its own transport. */
   readonly endpoints: readonly (string | Transport)[];
   /** The most calls per second to one provider. */
   readonly callsPerS?: number;
   readonly log?: Log;
-  /** The releases of the Collector; a test may pass others. */
+  /** The releases of the Collector. A test may pass others. */
   readonly collectors?: readonly ContractRelease[];
 }
 
-/** The adapter of an EVM network. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { world, network, endpoints, callsPerS, log, collectors = COLLECTORS } = input;
   const { finality } = network;
@@ -47,19 +46,19 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const { blockTimeMs } = finality;
   const limit = callsPerS === undefined ? {} : { callsPerS };
   const terms = { world, network: network.chainId, chainId, blockTimeMs, endpoints, ...limit };
-  // Anybody can ask for surveys. They have connections, breakers and a budget of their own, so that a flood of them delays
-  // no confirmation, transaction or watcher; when a provider objects to any call, surveys give way first.
+  // Anybody can cause surveys. They have connections, breakers and a call budget of their own, so that a flood of surveys delays no
+  // confirmation, transaction or watcher. When a provider refuses any call, surveys slow down first.
   const surveyRpc = createRpc({ ...terms, isYielding: true });
   const rpc = createRpc({ ...terms, log, onThrottled: surveyRpc.slowDown });
   const context = createEvmContext({ world, network, chainId, rpc, surveyRpc, collectors });
-  /** The releases that the last check found. Deposit addresses are offered only after a check. */
+  /** The releases found by the last check. Deposit addresses are offered only after a check. */
   let deployed = collectors;
   let depositContracts: readonly ContractRelease[] = [];
   const collector = () => releaseFor(world.clock.nowMs(), deployed)?.address;
 
   const commitmentOf = (item: Item) => itemCommitment(item, { chainId, token: context.termsOf(item.asset).token });
 
-  /** A node that only answers requests may have asked an endpoint by surveys alone. */
+  /** On a node that only serves requests, an endpoint may have been asked by surveys alone, so their state counts, too. */
   const isUp = (endpoint: Endpoint, index: number) =>
     endpoint.isUp() || (endpoint.trouble() === undefined && surveyRpc.endpoints[index]?.isUp() === true);
 

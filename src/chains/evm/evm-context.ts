@@ -8,34 +8,32 @@ import type { Rpc } from './rpc.ts';
 import type { Hex } from './rpc-values.ts';
 import { PERMIT2_DOMAIN, separatorOf } from './typed-data.ts';
 
-/** The shared dependencies of the adapter's parts. */
 export interface EvmContext {
   readonly world: World;
   readonly network: Network;
   readonly chainId: number;
   readonly rpc: Rpc;
-  /** The same endpoints, for questions that can be batched into one call. */
+  /** Batches small questions into one call to the same endpoints. */
   readonly lens: Lens;
-  /** The same endpoints for surveys, which anybody can ask for. */
+  /** The same endpoints for surveys, which anybody can cause. */
   readonly surveyRpc: Rpc;
   readonly surveyLens: Lens;
   readonly assets: readonly AssetTerms[];
   /** All releases of the Collector, and of the contract of deposit addresses, the oldest first. */
   readonly collectors: readonly ContractRelease[];
   readonly depositContracts: readonly ContractRelease[];
-  /** The last base fee that no endpoint disputed. It may be lost. */
+  /** The last base fee that no endpoint contradicted. A loss is harmless. */
   readonly feeMemory: { baseFee: bigint | undefined };
-  /** Throws for an asset that is not payable here: such items are never made. */
+  /** Throws for an asset that is not payable on this network: no items are made for such an asset. */
   termsOf(asset: string): AssetTerms;
 }
 
-/** An asset with its on-chain terms. */
 export interface AssetTerms {
   readonly known: KnownAsset;
   readonly pay: PayTerms;
-  /** In lower case; the zero address stands for the native coin. */
+  /** In lower case. The zero address stands for the native coin. */
   readonly token: Hex;
-  /** The separator of the EIP-712 domain that the payer signs for; undefined for the native coin. */
+  /** The separator of the EIP-712 domain that the payer signs for. Undefined for the native coin. */
   readonly domainSeparator: Buffer | undefined;
 }
 

@@ -23,13 +23,13 @@ export class SignerError extends Error {
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_CHARS = 4_096;
 const MAX_REASON_CHARS = 200;
-/** Fields are only added within a version, so a signer that reads `address` and `digest` alone goes on working. */
+/** A version is only extended by new fields, so a signer that reads only `address` and `digest` keeps working. */
 const PROTOCOL_VERSION = 1;
 
 /**
- * Signs with a key in another program, such as a key store or a hardware module. The request has the address, the
- * digest, and the content of the digest: `docs/external-signer.md` describes it. The answer is `{ r, s, v }`, all in
- * hexadecimal with 0x, `v` counting from 0 or from 27; or status 403 with `{ reason }`.
+ * Signs with a key in another program, such as a key store or a hardware module. The request has the address, the digest and the
+ * content of the digest, as described in `docs/external-signer.md`. The answer is `{ r, s, v }` in hexadecimal with 0x, where `v`
+ * is 0 or 1, or 27 or 28. A refusal has status 403 and `{ reason }`.
  */
 export function createExternalSigner({ timers, url, address }: ExternalSignerInput): Signer {
   return {
@@ -39,7 +39,7 @@ export function createExternalSigner({ timers, url, address }: ExternalSignerInp
       const body = JSON.stringify(asked, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
       const signature = readKeySignature(readAnswer(await post(timers, url, body)));
       if (signature === undefined) throw new SignerError('sent no signature with a low s');
-      // A transaction signed with another key would spend that account's coin, or fail, and use another nonce.
+      // A transaction signed with another key would use that account's nonce, and spend its coin or fail.
       if (recoverAddress(digest, signature) !== address.toLowerCase()) throw new SignerError('signed with another key');
       const hex = Buffer.from(signature.compact).toString('hex');
       return { r: BigInt(`0x${hex.slice(0, 64)}`), s: BigInt(`0x${hex.slice(64)}`), yParity: signature.recovery };
@@ -47,16 +47,16 @@ export function createExternalSigner({ timers, url, address }: ExternalSignerInp
   };
 }
 
-/** The network is named twice: CAIP-2 here, and as a number in the signed content itself. */
+/** `chainId` is the network as CAIP-2. The signed content itself has the chain id as a number. */
 function contentFields({ network, items, ...signed }: Signable): Record<string, unknown> {
   return { chainId: network, ...signed, items: items.map(itemFields) };
 }
 
-/** Amounts are decimal texts. `subjectBytes` are the bytes that the chain shows and the commitment covers. */
+/** Amounts are decimal strings. `subjectBytes` are the bytes that the chain shows and the commitment covers. */
 function itemFields(item: Item): Record<string, unknown> {
   const { subject, seal: _seal, network: _network, paymentId: named, deadlineS: deadline, ...terms } = item;
   const purpose = purposeOf(subject);
-  // The id of a payout follows from its money, and does not show its payment.
+  // The id of a payout is derived from its money and does not name a payment.
   const paymentId = named ?? (purpose === 'payment' || purpose === 'refund' ? paymentIdOf(subject) : null);
   return { purpose, subject, subjectBytes: `0x${shownSubject(item)}`, paymentId, ...terms, deadline };
 }
@@ -90,7 +90,7 @@ async function post(timers: Timers, url: string, body: string): Promise<string> 
 
 const REFUSED = 403;
 
-/** One line of printable text: an alert shows it to the operator. */
+/** The signer's reason as one line of printable text, because an alert shows it to the operator. */
 function readReason(text: string): string {
   try {
     const { reason } = JSON.parse(text) as Record<string, unknown>;
@@ -104,7 +104,7 @@ function readReason(text: string): string {
   }
 }
 
-/** The three parts as one text; anything else becomes a text that is no signature. */
+/** The three parts as one signature text. An unreadable answer becomes a text that is no valid signature. */
 function readAnswer(text: string): string {
   try {
     const { r, s, v } = JSON.parse(text) as Record<string, unknown>;

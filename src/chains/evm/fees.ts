@@ -5,24 +5,23 @@ import type { RpcCall } from './json-rpc.ts';
 import { readFields, readQuantity, toQuantity } from './rpc-values.ts';
 
 const RECENT_BLOCKS = 5;
-/** The median tip of mined transactions. */
 const PERCENTILE = 50;
 const DEFAULT_MIN_TIP = 1_000_000n;
-/** The most that is tipped on a network without a cap of its own. The tip is paid whole, so an endpoint must not choose it. */
+/** The highest tip on a network without its own cap. The tip is paid in full, so a lying endpoint must not choose it. */
 const DEFAULT_MAX_TIP = 20_000_000_000n;
 const MAX_BASE_FEE = 20_000_000_000_000n;
-/** Honest endpoints differ by a block at most, and a base fee changes by an eighth from block to block. */
+/** Honest endpoints differ by one block at most, and a base fee changes by at most an eighth from block to block. */
 const MAX_DIFFERENCE = 2n;
 
 export interface FeeHistory {
-  /** The base fee of the block after the requested ones. */
+  /** The base fee of the block after the requested blocks. */
   readonly baseFee: bigint;
   readonly tips: readonly bigint[];
 }
 
 /**
- * Enough for one of the next blocks: the base fee may more than double meanwhile, which takes seven full blocks. Two endpoints
- * are asked, and the lower tip counts.
+ * Fees for one of the next blocks. A full block raises the base fee by an eighth, so seven full blocks are needed to exceed the
+ * maximum. Two endpoints are asked, and the lower tip counts.
  */
 export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Promise<Fees> {
   const asked = feeHistoryCall(rpc.sharedHead());
@@ -33,7 +32,7 @@ export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Prom
     return answers.filter((answer) => answer !== undefined);
   };
   let told = second === undefined ? [] : await askEach([first, second]);
-  // With one endpoint, or none that answers at once, the call goes through all of them, again and again.
+  // With one endpoint, or without an immediate answer, `rpc.call` tries all endpoints in several rounds.
   if (told.length === 0) told = [await rpc.call(asked)];
   else if (others.length > 0 && !isSimilar(told)) told = [...told, ...(await askEach(others))];
   const baseFee = believable(told, feeMemory.baseFee);
@@ -44,8 +43,9 @@ export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Prom
 }
 
 /**
- * The base fee that two endpoints report. If only two answer and they contradict each other, it is the one nearer to the last
- * base fee that was not disputed: too high a fee would exceed the operator's cap, and too low a fee would not be mined.
+ * The base fee that two endpoints report. If only two endpoints answer and they contradict each other, it is the answer nearer to
+ * the last undisputed base fee: a fee that is too high would exceed the operator's cap, and a fee that is too low would not be
+ * mined.
  */
 export function believable(told: readonly Pick<FeeHistory, 'baseFee'>[], known: bigint | undefined): bigint {
   const fees = told.map(({ baseFee }) => baseFee).sort((left, right) => (left < right ? -1 : 1));
@@ -74,8 +74,8 @@ function orNone<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Ends at the last block but one, so that the next base fee is known. To compute the fee of a block that does not exist
- * yet, some nodes execute the whole mempool.
+ * The history ends at the second-last block, so that the base fee of the next block is known. For a block that does not exist yet,
+ * some nodes execute the whole mempool to compute the fee.
  */
 function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
   return {
@@ -87,7 +87,7 @@ function feeHistoryCall(head = 0): RpcCall<FeeHistory> {
       if (!Array.isArray(baseFeePerGas) || baseFeePerGas.length === 0) throw new TypeError('no base fees');
       return {
         baseFee: readQuantity(baseFeePerGas.at(-1)),
-        // For empty blocks nodes omit the field, or send empty rows.
+        // For empty blocks, nodes omit the field or send empty rows.
         tips: Array.isArray(reward) ? reward.flatMap((row: unknown[]) => row.map(readQuantity)) : [],
       };
     },

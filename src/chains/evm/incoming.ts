@@ -11,10 +11,10 @@ import { address, keccakText } from './words.ts';
 
 const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toString('hex')}`;
 
-/** Endpoints limit the accounts that a filter may name. Beyond that all transfers are read, and chosen here. */
+/** Endpoints limit the number of accounts in a filter. With more accounts, all transfers are read and filtered here. */
 const MAX_NAMED = 500;
 
-/** Reads the Transfer logs of tokens, whoever sent them. */
+/** Reads the Transfer logs of known tokens to these accounts, from any sender. */
 export function createIncomingReader(context: EvmContext): Chain['incoming'] {
   const byToken = tokensOf(context);
   const readLogs = createLogReader({ ...context, call: context.rpc.call }, transferDecoder(byToken));
@@ -60,7 +60,7 @@ function readAccount(topic: unknown): string {
   return checksumAddress(`0x${readHash(topic).slice(-40)}`);
 }
 
-/** A transfer of coin by a plain transaction. Transfers by contracts inside a transaction leave no log. */
+/** The coin transfer of a plain transaction. Coin transfers by contracts inside a transaction leave no log and are not found. */
 export async function findCoinTransfer(context: EvmContext, hash: string): Promise<Incoming | undefined> {
   const coin = context.assets.find(({ token }) => token === NATIVE_TOKEN);
   const [state, sent] = await Promise.all([findTransaction(context, hash), context.rpc.call(coinCall(hash))]);
@@ -68,10 +68,7 @@ export async function findCoinTransfer(context: EvmContext, hash: string): Promi
   return { block: state.block, logIndex: -1, asset: coin.known.id, ...sent };
 }
 
-/**
- * The same for all transactions of a block. It reads the whole block, so use it only if the block is known to hold a
- * transfer.
- */
+/** The coin transfers of a block. It reads the whole block, so use it only if the block must contain a transfer. */
 export async function listCoinTransfers(
   context: EvmContext,
   accounts: readonly string[],
@@ -91,7 +88,7 @@ export async function listCoinTransfers(
 
 type SentCoin = Pick<Incoming, 'transactionHash' | 'from' | 'to' | 'amount'>;
 
-/** The coin transfer of a transaction, mined or not. Null when it transfers no coin, or is unknown. */
+/** The coin transfer of a transaction, mined or pending. Null when the transaction is unknown or transfers no coin. */
 export function coinCall(hash: string): RpcCall<SentCoin | null> {
   return {
     method: 'eth_getTransactionByHash',
@@ -105,7 +102,6 @@ export function coinCall(hash: string): RpcCall<SentCoin | null> {
   };
 }
 
-/** Undefined when the transaction transfers no coin. */
 function readSentCoin({ hash, from, to, value }: Record<string, unknown>): SentCoin | undefined {
   const amount = readQuantity(value);
   // A transaction without a recipient creates a contract.

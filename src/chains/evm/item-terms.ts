@@ -11,12 +11,11 @@ import {
 } from './deposits.ts';
 import type { Hex } from './rpc-values.ts';
 
-/** The item in the form of the Collector's parameters. */
 export function collectorItem(item: Item): CollectorItem {
   return { subject: `0x${shownSubject(item)}`, ...orderOf(item) };
 }
 
-/** The subject of an item as its events show it: its seal, or the bytes of its id for the first releases. In hex, without 0x. */
+/** The subject as events show it: the item's seal, or the bytes of its id in the first releases. In hex, without 0x. */
 export function shownSubject({ subject, seal, collector }: Pick<Item, 'subject' | 'seal' | 'collector'>): string {
   if (seal !== undefined) return seal;
   if (isSealed(collector)) throw new TypeError('an item of this contract needs a seal');
@@ -33,7 +32,6 @@ function orderOf(item: Unsealed): Omit<CollectorItem, 'subject'> {
   };
 }
 
-/** The item by deposit in the form of the deposit contract's parameters. */
 export function depositTerms(item: Item): DepositTerms {
   return { subject: `0x${shownSubject(item)}`, ...unsealedTerms(item) };
 }
@@ -46,7 +44,7 @@ function unsealedTerms(item: Unsealed): Omit<DepositTerms, 'subject'> {
 /** An item before its subject is known or sealed. */
 export type Unsealed = Omit<Item, 'subject' | 'seal'>;
 
-/** The terms that the seal of the item authenticates. An authorization has the seal of its deposit address. */
+/** The terms that the seal of the item authenticates. An authorization uses the seal of its deposit address. */
 export function sealedTerms(item: Unsealed, chainId: number): string {
   if (isByDeposit(item.method)) return sealedDepositTermsOf(unsealedTerms(item));
   const place = { chainId, collector: item.collector as Hex, token: tokenOf(item.asset) };
@@ -57,18 +55,17 @@ function committedBy({ method, feeAccount }: Unsealed) {
   return { nonceSpace: nonceSpaceOf(method), feeAccount: feeAccount as Hex };
 }
 
-/** The place where the nonce of an item is used up. */
+/** The contract that records the used nonce of an item. */
 export function nonceSpaceOf(method: ItemMethod): NonceSpace {
   if (method === 'native') return 'coin';
   return method === 'permit2' ? 'permit2' : 'token';
 }
 
-/** The deposit address of an item by deposit. */
 export function depositAddressOf(item: Item): Hex {
   return depositAddress(depositTerms(item), item.collector as Hex);
 }
 
-/** The address of a token, in lower case; the zero address for a coin. */
+/** The address of the token, in lower case. The zero address stands for the native coin. */
 export function tokenOf(asset: string): Hex {
   const [, kind, reference] = /\/(erc20|slip44):(.+)$/.exec(asset) ?? [];
   return (kind === 'erc20' ? reference?.toLowerCase() : NATIVE_TOKEN) as Hex;

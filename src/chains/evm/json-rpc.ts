@@ -1,20 +1,19 @@
 import { type Hex, isObject } from './rpc-values.ts';
 
-/** A call to an Ethereum node, with the readers of its answer. */
 export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** Checks and decodes the answer. Throws when its form does not fit the call. */
+  /** Checks and decodes the answer. Throws when the answer has the wrong form. */
   readonly read: (result: unknown) => T;
-  /** Reads an error that is an answer, such as a revert; undefined when the error is no answer of the chain. */
+  /** Reads an error that is an answer of the chain, such as a revert. Undefined for every other error. */
   readonly readError?: (error: RpcError) => { readonly value: T } | undefined;
-  /** Only an answer of a node that has this block counts. */
+  /** Only answers of nodes that have this block count. */
   readonly minBlock?: number;
-  /** The answer of a lagging node counts too. */
+  /** True if the answer of a lagging node counts, too. */
   readonly toleratesLag?: boolean;
   /** True if a part of the answer is unreadable. A fully readable answer of another endpoint is preferred. */
   isFlawed?(answer: T): boolean;
-  /** The same call in the form that the Lens can batch; always for the latest block. */
+  /** The same call in the form that the Lens can batch, always for the latest block. */
   readonly word?: WordQuestion<T>;
 }
 
@@ -47,23 +46,21 @@ export class EndpointFailure extends Error {
 }
 
 /**
- * down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it will know later. unclear: this
- * one answer is unusable; others may be fine. unreadable: the same, and a retry will not help. batch_refused: it
- * accepts only smaller batches.
+ * down: the endpoint as a whole is at fault. throttled: it asks for a pause. behind: it has not seen the block yet. unclear: this
+ * answer is unusable, others may be fine. unreadable: as unclear, and a retry will not help. batch_refused: it accepts only smaller
+ * batches.
  */
 export type FailureKind = 'down' | 'throttled' | 'behind' | 'unclear' | 'unreadable' | 'batch_refused';
 
 export type Answer = { readonly result: unknown } | { readonly error: RpcError };
 
-/**
- * The request text of the calls, numbered from `firstId`. A single call is no batch: not every server supports batches.
- */
+/** The request text, with ids from `firstId` on. A single call is no batch, because not every server supports batches. */
 export function writeRequest(calls: readonly RpcCall<unknown>[], firstId: number): string {
   const requests = calls.map(({ method, params }, index) => ({ jsonrpc: '2.0', id: firstId + index, method, params }));
   return JSON.stringify(requests.length === 1 ? requests[0] : requests);
 }
 
-/** One answer for each call, matched by id; undefined where the server sent none. */
+/** One answer for each call, matched by id. Undefined where the server sent no answer. */
 export function readResponse(text: string, firstId: number, count: number): readonly (Answer | undefined)[] {
   const parsed = parse(text);
   if (count > 1 && !Array.isArray(parsed)) {
@@ -94,7 +91,7 @@ function readAnswer(entry: unknown): Answer | undefined {
   return entry.result === undefined ? undefined : { result: entry.result };
 }
 
-/** Providers also report "too many requests" as the error of a single call, with HTTP status 200. */
+/** Providers also report "too many requests" as the error of a call, with HTTP status 200. */
 export function isThrottling({ code, message }: RpcError): boolean {
   return code === 429 || code === -32029 || /rate.?limit|too many requests|capacity|quota|request limit/.test(message);
 }

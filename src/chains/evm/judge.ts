@@ -12,15 +12,15 @@ import { digestOf } from './typed-data.ts';
 import { functionCall, uint } from './words.ts';
 
 /**
- * The outcome of the item if it were carried out now. The payer's state is read in one round trip. Meanwhile the
- * signature is checked here: the signature of a key needs no chain. The code of an account decides about its
- * signatures, also for a key with delegated code (EIP-7702), so such an item is simulated.
+ * The outcome if the item were executed now. The payer's state is read in one round trip. Meanwhile the signature is checked
+ * locally, as a key's signature needs no chain. If the account has code, the code decides about its signatures, even for a key with
+ * delegated code (EIP-7702), so such an item is simulated.
  */
 export async function judge(context: EvmContext, ask: Judgement): Promise<Verdict> {
   const { method, network } = ask.item;
   if (method === 'native') return { is: 'malformed_signature' };
   const verdict = await unlessFaulty(judgeByChain(context, ask));
-  // The token was fine when its option was made: an endpoint that answers nonsense is as likely as a token that broke.
+  // The token was fine when its option was made, so a nonsense answer of the endpoint is as likely as a broken token.
   if (verdict === undefined) throw new ChainUnavailableError(network, 'the token does not answer as a token');
   return verdict;
 }
@@ -29,7 +29,6 @@ interface Judgement {
   readonly item: Item;
   readonly commitment: string;
   readonly signature: string;
-  /** The account that would send it. */
   readonly sender: string | undefined;
 }
 
@@ -42,11 +41,11 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   const tryOut = () => simulated(context, { item, commitment, signature, hasCode }, { sender, balance });
 
   if (hasCode) {
-    // This form of EIP-3009 takes the signature of a key only.
+    // This form of EIP-3009 accepts only the signature of a key.
     if (item.method.endsWith('-vrs')) return byKey === 'good' ? tryOut() : { is: byKey };
     if (!isContractSignature(signature)) return { is: 'malformed_signature' };
     const verdict = await tryOut();
-    // Tokens and Permit2 look at the nonce first. So anybody could present a used nonce in the name of the account.
+    // Tokens and Permit2 check the nonce before the signature, so anybody could present a used nonce in the account's name.
     const isSigned = verdict.is !== 'used' || (await isSignedByCode(context, item, { terms, commitment, signature }));
     return isSigned ? verdict : { is: 'wrong_signature' };
   }
@@ -54,12 +53,12 @@ async function judgeByChain(context: EvmContext, ask: Judgement): Promise<Verdic
   if (isUsed) return { is: 'used' };
   if (balance < item.amount) return { is: 'short_balance' };
   if (allowance < item.amount) return { is: 'short_allowance' };
-  // Simulating every item would cost more than all other calls. It is simulated only when the token refuses, to find
-  // the reason. An authorization of the payer's own making is always simulated.
+  // Simulating every item would cost more than all other calls. An item is simulated only if the token refuses its payer or
+  // recipient, to find the reason. An authorization that the payer composed is always simulated.
   return isObjected || isAuthorized(item.method) ? tryOut() : { is: 'good', hasCode, balance };
 }
 
-/** The verdict of a simulation as the item would be sent: code can answer differently where it sees another sender or fee. */
+/** The verdict of a simulation with the real sender and fees: contract code can behave differently for another sender or fee. */
 async function simulated(
   context: EvmContext,
   signed: SignedItem,
@@ -67,7 +66,7 @@ async function simulated(
 ): Promise<Verdict> {
   const as = sender === undefined ? undefined : { from: sender, fees: await suggestFees(context) };
   const [outcome] = await simulate(context, [signed], as && { as }).catch((error: unknown) => {
-    // A sender without coin is a matter of the operator. The item is simulated again before it is sent.
+    // A sender without coin is the operator's problem, not the payer's. The item is simulated again before it is sent.
     if (error instanceof SenderShortError) return simulate(context, [signed]);
     throw error;
   });
@@ -106,10 +105,10 @@ function judgeKey(
 
 const isValidSignature = functionCall('isValidSignature(bytes32,bytes)');
 const VALID = isValidSignature().padEnd(66, '0');
-/** Far more than the code of a wallet needs. */
+/** Far more than the signature check of a wallet contract needs. */
 const SIGNATURE_GAS = 1_000_000;
 
-/** True if the code of the account calls the signature its own (ERC-1271). */
+/** True if the account's code confirms the signature (ERC-1271). */
 function isSignedByCode(
   { rpc }: EvmContext,
   item: Item,
@@ -124,7 +123,7 @@ function isSignedByCode(
   const asked = ethCall({ to: item.payer, data, gas: SIGNATURE_GAS }, (returned) =>
     'data' in returned ? returned.data.slice(0, 66) === VALID : false,
   );
-  // Code that uses up its gas has not said yes.
+  // Code that runs out of gas has not confirmed the signature.
   const readError = (error: RpcError) =>
     asked.readError?.(error) ?? (/out ?of ?gas/.test(error.message) ? { value: false } : undefined);
   return rpc.call({ ...asked, readError });

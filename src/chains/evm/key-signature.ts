@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from './rpc-values.ts';
 import { secp256k1 } from './secp256k1.ts';
 
-/** The signature of a key, checked for form: the one spelling that tokens, Permit2 and we accept. */
+/** The signature of a key in the one form that tokens, Permit2 and this gateway accept. */
 export interface KeySignature {
   /** r and s. */
   readonly compact: Uint8Array;
@@ -12,15 +12,15 @@ export interface KeySignature {
 }
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-/** The ERC-6492 suffix of signatures by wallets that are not deployed yet. */
+/** The suffix of signatures by wallets that are not deployed yet (ERC-6492). */
 const ERC_6492_END = '6492'.repeat(16);
-/** Signatures of wallet contracts may be longer than a key's 65 bytes. None in use is longer than this. */
+/** Signatures of wallet contracts may be longer than the 65 bytes of a key. No wallet in use needs more than this. */
 const MAX_SIGNATURE_BYTES = 8_192;
 
 /**
- * Undefined when it is not the signature of a key. Only 65 bytes: the short form of EIP-2098 would be a second spelling
- * of the same signature. Only low `s`, for the same reason, and because tokens refuse high `s`. `v` may count from 0 or
- * from 27.
+ * Undefined when the text is not the signature of a key. Only 65 bytes are accepted, because the short form of EIP-2098 would be a
+ * second spelling of the same signature. Only a low `s` is accepted, for the same reason and because tokens refuse a high `s`. `v`
+ * may be 0 or 1, or 27 or 28.
  */
 export function readKeySignature(signature: string): KeySignature | undefined {
   if (!/^0x[0-9a-f]{130}$/i.test(signature)) return undefined;
@@ -37,10 +37,7 @@ export function readKeySignature(signature: string): KeySignature | undefined {
   };
 }
 
-/**
- * True if a wallet contract might accept it. ERC-6492 signatures are refused: their wallet would have to be deployed
- * first.
- */
+/** True if a wallet contract could accept the signature. ERC-6492 is refused, because it needs a deployment first. */
 export function isContractSignature(signature: string): boolean {
   return (
     /^0x([0-9a-f]{2})+$/i.test(signature) &&
@@ -49,7 +46,7 @@ export function isContractSignature(signature: string): boolean {
   );
 }
 
-/** The address whose key signed the digest, in lower case; undefined for an impossible signature. */
+/** The address whose key signed the digest, in lower case. Undefined for an impossible signature. */
 export function recoverAddress(digest: Uint8Array, { compact, recovery }: KeySignature): string | undefined {
   const publicKey = secp256k1.recoverPublicKeyUncompressed(compact, recovery, digest);
   return typeof publicKey === 'string' ? undefined : addressOf(publicKey);

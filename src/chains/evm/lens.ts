@@ -10,31 +10,32 @@ import { address, uint } from './words.ts';
  * Batches many small questions into one `eth_call`, which runs the creation code of a contract that is never deployed
  * (`contracts/Lens.sol`). Hundreds of questions cost the node one request, and the provider counts one call.
  *
- * The Lens is only an optimisation. A question without an answer from the Lens is asked by a call of its own, and that
- * answer counts: a revert is an answer, a failure is not. A provider that refuses the Lens gets single calls.
+ * The Lens is only an optimisation. A question without an answer from the Lens is asked again by a single call, and that answer
+ * counts: a revert is an answer, a failure is not. A provider that refuses the Lens receives single calls.
  */
 export interface Lens {
   ask<T>(call: RpcCall<T>, timeoutMs?: number): Promise<T>;
 }
 
 /**
- * All questions together stay below the limits of nodes: the gas of a call (10 million at the lowest; a question takes
- * some 20,000), the creation code (49,152 bytes) and the code (24,576 bytes; an answer takes 33).
+ * All questions of a call stay below the limits of nodes: the gas of a call (10 million at the lowest, about 20,000 for a
+ * question), the creation code (49,152 bytes) and the code (24,576 bytes, 33 for an answer).
  */
 const MAX_QUESTIONS = 250;
 const MAX_QUESTION_BYTES = 40_000;
-/** If this few questions are refused, their number is not the reason. */
+/** If so few questions are refused, their number is not the reason. */
 const MIN_QUESTIONS = 8;
 /**
- * The refusals in a row, from the most questions down to the least, after which the Lens is not used with a provider.
+ * The number of refusals in a row after which the Lens is not used with a provider. It covers the way from the largest to the
+ * smallest number of questions.
  */
 const MAX_REFUSALS = 6;
 /** The refusals may have been temporary, so the Lens is tried again after this time. */
 const REFUSAL_HOLDS_MS = 600_000;
-/** The most questions of one batch. They are split into calls of one request. */
+/** The most questions of one batch. They are split into several calls of one request. */
 const MAX_GATHERED = 10_000;
 const MAX_CONCURRENT = 16;
-/** The size of an answer: a byte and a word. */
+/** An answer is a flag of one byte and a word of 32 bytes, as hex digits. */
 const ANSWER_DIGITS = 66;
 
 const NOT_ANSWERED = Symbol('not answered');
@@ -47,10 +48,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   let refusals = 0;
   let refusedAtMs = 0;
 
-  /**
-   * Only questions with the same timeout share a call, so that one with a long timeout never delays one with a short
-   * timeout.
-   */
+  /** Only questions with the same timeout share a call, so that a long timeout never delays a short one. */
   function laneOf(timeoutMs: number | undefined): Batcher<Question, unknown> {
     let lane = lanes.get(timeoutMs);
     if (lane === undefined) {
@@ -68,7 +66,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   async function askAll(questions: readonly Question[], timeoutMs: number | undefined): Promise<readonly unknown[]> {
     const texts = questions.map(textOf);
     const answers = new Map<string, string>();
-    // Concurrent requests ask many identical questions about a token. Each is asked once.
+    // Concurrent requests ask many identical questions about a token. Identical questions are asked once.
     const chunks = isGivenUp() ? [] : chunksOf([...new Set(texts)], maxQuestions);
     await Promise.all(
       chunks.map(async (chunk) => {
@@ -79,7 +77,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
     return questions.map((question, index) => readAnswer(question, answers.get(texts[index] ?? '')));
   }
 
-  /** One answer for each question. Empty when the Lens was refused or would save nothing. */
+  /** One answer for each question. Empty when the Lens was refused, or would save nothing. */
   async function look(texts: readonly string[], timeoutMs: number | undefined): Promise<readonly string[]> {
     if (texts.length === 1) return [];
     const answers = await rpc.call(lensCall(texts), timeoutMs);
@@ -124,7 +122,7 @@ function chunksOf(texts: readonly string[], maxQuestions: number): readonly (rea
   return chunks;
 }
 
-/** A refusal of the Lens loses nothing: each question can still be asked by a call of its own. */
+/** A refusal of the Lens is a valid answer: each question is then asked by a single call. */
 function lensCall(texts: readonly string[]): RpcCall<readonly string[] | 'refused'> {
   const text = texts.join('');
   // The ABI encoding of one `bytes` argument: offset, length, and the data padded to words.
@@ -147,7 +145,7 @@ function readAnswer({ read }: Question, answer = '00'): unknown {
   try {
     return read(answer.startsWith('01') ? `0x${answer.slice(2)}` : '0x');
   } catch {
-    // A single call shows later whether the contract or the node is at fault.
+    // The later single call shows whether the contract or the node is at fault.
     return NOT_ANSWERED;
   }
 }

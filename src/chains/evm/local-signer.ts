@@ -3,14 +3,14 @@ import type { Signer } from '../chain.ts';
 import { addressOf } from './key-signature.ts';
 import { secp256k1 } from './secp256k1.ts';
 
-/** It has no policy, so it needs no content. */
+/** A local signer has no policy, so it does not need the content of the digest. */
 interface LocalSigner extends Signer {
   sign(digest: Uint8Array): ReturnType<Signer['sign']>;
 }
 
 /**
- * Signs with a key in this process. The key is only in the scope of this function. The signer has no field for it, so
- * printing, comparing or serialising the signer cannot show it.
+ * Signs with a key in this process. The key exists only in the scope of this function. The signer has no field for it, so printing,
+ * comparing or serialising the signer cannot reveal it.
  */
 export function createLocalSigner(privateKey: string): LocalSigner {
   const key = readKey(privateKey);
@@ -23,14 +23,14 @@ export function createLocalSigner(privateKey: string): LocalSigner {
       return {
         r: BigInt(`0x${hex.slice(0, 64)}`),
         s: BigInt(`0x${hex.slice(64)}`),
-        // The values 2 and 3 occur once in 2^127 signatures.
+        // A recovery id of 2 or 3 occurs once in 2^127 signatures.
         yParity: signed.recoveryId === 1 ? 1 : 0,
       };
     },
   };
 }
 
-/** The messages do not repeat the input: it may be a key with one character too many. */
+/** Error messages do not contain the input, which may be a key with one character too many. */
 function readKey(text: string): Uint8Array {
   if (!/^(0x)?[0-9a-f]{64}$/i.test(text)) throw new TypeError('A private key is 64 hexadecimal digits.');
   const key = Buffer.from(text.replace(/^0x/i, ''), 'hex');

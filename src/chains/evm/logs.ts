@@ -5,11 +5,11 @@ import { EndpointFailure, isThrottling, type RpcCall, type RpcError } from './js
 import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';
 
-/** Providers accept ranges between ten and fifty thousand blocks. A refused range is halved. */
+/** Providers accept ranges of ten to fifty thousand blocks. A refused range is halved. */
 const FIRST_SPAN = 5_000;
 /**
- * The time for which fewer blocks are asked for. The provider may have changed its limit, the endpoint may be another
- * one, and an unknown error text may have been taken for a limit.
+ * The time for which a smaller range is used after a refusal. After that the larger range is tried again: the provider may have
+ * changed its limit, another endpoint may answer, or an unknown error text was mistaken for a limit.
  */
 const REFUSAL_HOLDS_MS = 600_000;
 const TOO_MUCH = 'too much';
@@ -32,15 +32,14 @@ export type LogReader<T> = (
   onUnreadable?: OnUnreadable,
 ) => Promise<readonly T[]>;
 
-/** The readable logs of an endpoint's answer, and the unreadable ones. */
 interface LogsRead<T> {
   readonly logs: readonly T[];
   readonly unreadable: readonly UnreadableLog[];
 }
 
 /**
- * Reads the logs of a range of blocks, in order, split to the limits of the providers. An unreadable log is reported
- * and left out, unless another endpoint has a fully readable answer.
+ * Reads the logs of a range of blocks, in order, split according to the limits of the providers. An unreadable log is reported and
+ * left out, unless another endpoint has a fully readable answer.
  */
 export function createLogReader<T extends Placed>(
   { call, network, world }: { readonly call: Rpc['call']; readonly network: Network; readonly world: World },
@@ -73,7 +72,7 @@ export function createLogReader<T extends Placed>(
     return {
       method: 'eth_getLogs',
       params: [{ fromBlock: toQuantity(from), toBlock: toQuantity(to), ...filter }],
-      // A node that lags behind would answer with the logs it has, and the rest would be missed.
+      // A lagging node would answer with the logs that it has, and the missing logs would be lost.
       minBlock: to,
       read: (result) => {
         if (!Array.isArray(result)) throw new TypeError('not a list of logs');
@@ -92,7 +91,7 @@ export function createLogReader<T extends Placed>(
   }
 }
 
-/** Every log once, in order. Some endpoints repeat logs, and any may send invalid ones. */
+/** Every log once, in order. Some endpoints repeat logs, and any endpoint may send invalid logs. */
 export function readAll<T extends Placed>(
   entries: readonly unknown[],
   readOne: (log: Record<string, unknown>) => T,
@@ -120,14 +119,13 @@ function placeOf(entry: unknown): UnreadableLog['place'] {
   }
 }
 
-/** Messages of libraries are long. */
+/** Libraries write long messages. */
 function firstLine({ message }: Error): string {
   return message.split('\n')[0]?.slice(0, MAX_REASON) ?? '';
 }
 
 const MAX_REASON = 200;
 
-/** The position of a log. */
 export function readPlace(log: Record<string, unknown>): Placed {
   return {
     block: readBlockId(log),
@@ -140,19 +138,19 @@ function byPlace(left: Placed, right: Placed): number {
   return left.block.number - right.block.number || left.logIndex - right.logIndex;
 }
 
-/** An endpoint of a provider can be many nodes. The node that told its height need not be the one that has the logs. */
+/** An endpoint can be many nodes. The node that reported the height need not be the node that is asked for the logs. */
 function readRefusal(error: RpcError, to: number): { readonly value: typeof TOO_MUCH } | undefined {
   if (isThrottling(error)) return undefined;
   if (isBeyondHead(error.message)) throw new EndpointFailure('behind', `has not seen block ${to} yet`);
   return isRangeRefusal(error.message) ? { value: TOO_MUCH } : undefined;
 }
 
-/** Texts of clients for a range that ends after their last block. Some of them also name the range. */
+/** Texts of clients for a range that ends after their last block. Some texts also contain "range", so this check comes first. */
 function isBeyondHead(message: string): boolean {
   return /beyond .*(head|latest)|^invalid block range( params)?$|block ?out ?of ?range/.test(message);
 }
 
-/** The text and the error code for a range limit differ from provider to provider. */
+/** Providers use different texts and error codes for a range limit. */
 function isRangeRefusal(message: string): boolean {
   return /range|too many (results|logs|blocks)|more than \d+|response size|result set|too large|limited to|max(imum)? .*blocks/.test(
     message,

@@ -9,27 +9,25 @@ import { readNumber } from './rpc-values.ts';
 import { httpTransport, type Transport } from './transport.ts';
 
 /**
- * The endpoints of one network, with failover. A call goes to the first available endpoint, then to the next, until one
- * gives a usable answer. Without a usable answer it rejects with `ChainUnavailableError`, or with `ContractFaultError`
- * if the endpoints report a faulty contract.
+ * The endpoints of one network, with failover. A call goes to one endpoint after the other until an answer is usable. Without a
+ * usable answer it rejects with `ChainUnavailableError`, or with `ContractFaultError` if the endpoints report a faulty contract.
  */
 export interface Rpc {
   readonly endpoints: readonly Endpoint[];
   call<T>(call: RpcCall<T>, timeoutMs?: number): Promise<T>;
-  /** Asks only this endpoint. */
   callOne<T>(endpoint: Endpoint, call: RpcCall<T>): Promise<T>;
   /** The endpoints, the most reliable first. */
   inOrder(): readonly Endpoint[];
-  /** Asks every endpoint; undefined stands for an endpoint without an answer. */
+  /** Asks every endpoint. Undefined stands for an endpoint without an answer. */
   callEach<T>(call: RpcCall<T>): Promise<readonly (T | undefined)[]>;
   endpointsUp(): number;
   /** The current problems of endpoints, one sentence for each. */
   troubles(): readonly string[];
-  /** Sends fewer calls to the endpoint at this place: it has refused calls of somebody else. */
+  /** Sends fewer calls to the endpoint at this index, because its provider refused calls of another pool. */
   slowDown(index: number): void;
   /** The highest block reported by any endpoint. */
   head(): number | undefined;
-  /** The highest block that two endpoints have reached, if there are two: a single endpoint may claim any height. */
+  /** The highest block that two endpoints have reached, if there are two, because a single endpoint may claim any height. */
   sharedHead(): number | undefined;
   close(): void;
 }
@@ -40,38 +38,36 @@ export interface RpcInput {
   readonly network: string;
   readonly chainId: number;
   readonly blockTimeMs: number;
-  /** URLs, in the order of preference; a test may pass its own transport. */
+  /** URLs, the preferred endpoint first. A test may pass its own transport. */
   readonly endpoints: readonly (string | Transport)[];
   readonly callsPerS?: number;
   readonly log?: Log | undefined;
-  /** For questions of the public, which give way to all others: `EndpointInput`. */
+  /** True for requests of the public, which yield to all other calls. See `EndpointInput`. */
   readonly isYielding?: boolean;
-  /** Called with the place of an endpoint whose provider asks for fewer calls. */
+  /** Called with the index of an endpoint whose provider asks for fewer calls. */
   readonly onThrottled?: (index: number) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** The timeout of a call to a single endpoint. It is short, because answers of other endpoints wait for it. */
+/** The timeout of a call to a single endpoint. It is short, because the answers of the other endpoints wait for it. */
 const ONE_TIMEOUT_MS = 4_000;
-/** Above the limit of any provider. A lower limit is learned from refusals. */
+/** Above the limit of any provider. The real limit is learned from refusals. */
 const DEFAULT_CALLS_PER_S = 20_000;
-/** The rounds through all endpoints before a call fails: replicas lag and connections break for a moment. */
+/** The rounds through all endpoints before a call fails. Several are needed because replicas lag and connections break briefly. */
 const MAX_ROUNDS = 6;
 const ROUND_PAUSE = { firstMs: 100, maxMs: 400 };
-/** The share of its timeout that a call waits for one endpoint before it also asks another; doubled in each round. */
+/** After this fraction (an eighth) of its timeout a call also asks another endpoint. The fraction doubles in each round. */
 const FIRST_HEDGE = 8;
-/** With every breaker open, a call waits this long for an endpoint to come back: most outages are shorter. */
+/** If every breaker is open, a call waits this long for an endpoint to come back, because most outages are shorter. */
 const PATIENCE_MS = 3_000;
-/**
- * It waits only within this time after the last answer: calls to a network that has been down for longer fail at once.
- */
+/** A call waits only for an endpoint that answered within this time. If the network is down for longer, it fails at once. */
 const RECENT_MS = 10_000;
-/** An endpoint this far behind another one no longer follows the chain. */
+/** An endpoint that lags this far behind another endpoint no longer follows the chain. */
 const MAX_LAG_MS = 15_000;
 const MAX_LAG_MIN_BLOCKS = 3;
 /**
- * While the first endpoint answers, the others get no calls. But only their heights show that it no longer follows the
- * chain.
+ * The interval at which all endpoints are asked for their height. While the first endpoint answers, the others receive no calls,
+ * but only their heights can show that the first endpoint no longer follows the chain.
  */
 const GLANCE_EVERY_MS = 5_000;
 
@@ -108,13 +104,13 @@ export function createRpc(input: RpcInput): Rpc {
 
   function call<T>(asked: RpcCall<T>, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<T> {
     glanceAtAll();
-    // An endpoint that has been silent for long is not awaited: a probe detects its return.
+    // A call does not wait for an endpoint that has been silent for long. A probe detects its return.
     const isWorthWaiting = (endpoint: Endpoint) => endpoint.isThrottling() || endpoint.answeredWithin(RECENT_MS);
     return within({ asked, timeoutMs, among: endpoints, isWorthWaiting });
   }
 
   function callOne<T>(endpoint: Endpoint, asked: RpcCall<T>): Promise<T> {
-    // An endpoint that is down counts as a witness without an answer. One whose calls are rationed is waited for.
+    // An endpoint that is down counts as a witness without an answer. A throttled endpoint is waited for.
     const isWorthWaiting = () => endpoint.isThrottling() || Number.isFinite(endpoint.readyInMs());
     return within({ asked, timeoutMs: ONE_TIMEOUT_MS, among: [endpoint], isWorthWaiting });
   }
@@ -133,12 +129,12 @@ export function createRpc(input: RpcInput): Rpc {
   }
 
   /**
-   * Asks one endpoint after the other, in several rounds. When an endpoint is slow, the next one is asked in parallel,
-   * and the first good answer wins.
+   * Asks the endpoints one after the other, in several rounds. If one is slow, the next is asked in parallel, and the first good
+   * answer wins.
    */
   async function goThroughAll<T>(order: Order<T>, isOver: () => boolean): Promise<T> {
     const { asked, timeoutMs, among } = order;
-    // If there is another endpoint, half of the time is left for it.
+    // If there is another endpoint, half of the time is reserved for it.
     const attemptMs = among.length > 1 ? Math.ceil(timeoutMs / 2) : timeoutMs;
     const attempts = createAttempts<T>(world.timers);
     const begin = (endpoint: Endpoint) =>
@@ -146,8 +142,8 @@ export function createRpc(input: RpcInput): Rpc {
     for (let round = 0; round < MAX_ROUNDS && !attempts.isDecided() && !isOver(); round += 1) {
       if (attempts.isPointless()) break;
       if (round > 0) await attempts.settleWithin(withJitter(world, backoffMs(ROUND_PAUSE, round)));
-      // An endpoint that keeps this very call waiting is asked a second time only when there is no other. One whose calls
-      // are rationed will take it soon.
+      // An endpoint that has not answered this call yet is asked a second time only if there is no other endpoint. A throttled
+      // endpoint will accept the call soon, so it is waited for.
       const isOther = ({ name }: Endpoint) => !attempts.isPending(name);
       const waitMs = () => rationMs(among.filter(isOther));
       while (attempts.isPending() && !attempts.isDecided() && !isOver() && waitMs() > 0) {
@@ -170,14 +166,13 @@ export function createRpc(input: RpcInput): Rpc {
     // A partly unreadable answer is better than none: the unreadable part is set aside, and the rest is used.
     const found = good ?? flawed;
     if (found !== undefined) return found.answer;
-    // An endpoint may be wrong about a contract. The contract counts as faulty only if no other endpoint has a better
-    // answer.
+    // An endpoint may be wrong about a contract, so the contract counts as faulty only if no endpoint has a better answer.
     if (contractFault !== undefined) throw contractFault;
     const UnavailableError = attempts.isPointless() ? UnreadableAnswerError : ChainUnavailableError;
     throw new UnavailableError(network, explain(asked.method, among, failures));
   }
 
-  /** Asks every endpoint for its height now and then, in the background. */
+  /** Asks every endpoint for its height, in the background and at most once per interval. */
   function glanceAtAll(): void {
     const nowMs = world.clock.nowMs();
     if (endpoints.length === 1 || Math.abs(nowMs - glancedMs) < GLANCE_EVERY_MS) return;
@@ -188,7 +183,7 @@ export function createRpc(input: RpcInput): Rpc {
   async function callEach<T>(asked: RpcCall<T>): Promise<readonly (T | undefined)[]> {
     return Promise.all(
       endpoints.map((endpoint) =>
-        // An endpoint with an open breaker is skipped: its probe checks it.
+        // An endpoint with an open breaker is skipped, because its probe checks it.
         endpoint.readyInMs() === Number.POSITIVE_INFINITY
           ? undefined
           : endpoint.ask(asked, DEFAULT_TIMEOUT_MS / 2).catch(() => undefined),
@@ -196,7 +191,7 @@ export function createRpc(input: RpcInput): Rpc {
     );
   }
 
-  /** The available endpoints, the trusted ones first. Without any, it waits for one that answered recently. */
+  /** The available endpoints, trusted endpoints first. If none is available, waits for one that answered recently. */
   async function askable({ among, timeoutMs, isWorthWaiting }: Order<unknown>): Promise<readonly Endpoint[]> {
     const ready = () => inOrder(among.filter((endpoint) => endpoint.readyInMs() === 0));
     if (ready().length > 0) return ready();
@@ -254,7 +249,6 @@ export function createRpc(input: RpcInput): Rpc {
   };
 }
 
-/** A call with its endpoints and timeout. */
 interface Order<T> {
   readonly asked: RpcCall<T>;
   readonly timeoutMs: number;
@@ -265,7 +259,7 @@ interface Order<T> {
 
 const FLAWED = 'RPC endpoint gave an answer with a part that cannot be read';
 
-/** The order of preference, with endpoints last whose latest requests failed or that lag behind. */
+/** The endpoints in the order of preference. Endpoints whose latest requests failed or that lag behind come last. */
 function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const doubts = new Map(endpoints.map((endpoint) => [endpoint, Math.min(endpoint.doubts(), MOST_DOUBTS)]));
   return endpoints.toSorted((a, b) => (doubts.get(a) ?? 0) - (doubts.get(b) ?? 0));
@@ -274,7 +268,7 @@ function inOrder(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 /** A finite stand-in for infinite doubts in the sort, because Infinity minus Infinity is NaN. */
 const MOST_DOUBTS = 1_000_000;
 
-/** Milliseconds until one of them takes calls again, if these are rationed; 0 if one takes calls now, or all are left alone. */
+/** Milliseconds until a throttled endpoint accepts calls again. 0 if one accepts calls now, or if all breakers are open. */
 function rationMs(endpoints: readonly Endpoint[]): number {
   const ms = Math.min(...endpoints.map((endpoint) => endpoint.readyInMs()));
   return Number.isFinite(ms) ? ms : 0;
@@ -284,7 +278,7 @@ function headsOf(endpoints: readonly Endpoint[]): number[] {
   return endpoints.flatMap((endpoint) => endpoint.head() ?? []);
 }
 
-/** The height that two endpoints have reached, if there are two: a single endpoint may claim any height. */
+/** The height that two endpoints have reached, if there are two, because a single endpoint may claim any height. */
 function believableHead(endpoints: readonly Endpoint[]): number {
   const [highest = Number.NEGATIVE_INFINITY, second] = headsOf(endpoints).sort((a, b) => b - a);
   return second ?? highest;

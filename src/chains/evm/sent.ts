@@ -5,7 +5,7 @@ import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readData, readFields, readHash, readNumber } from './rpc-values.ts';
 
-/** The sender, nonce and gas cost of a transaction. Undefined while it is not mined. */
+/** Undefined while the transaction is not mined. */
 export async function findSent(context: EvmContext, hash: string): Promise<SentTransaction | undefined> {
   const [state, origin] = await Promise.all([findTransaction(context, hash), context.rpc.call(originCall(hash))]);
   return state.is === 'mined' && origin !== null
@@ -13,7 +13,7 @@ export async function findSent(context: EvmContext, hash: string): Promise<SentT
     : undefined;
 }
 
-/** The same for the transactions of a block that these accounts sent. The whole block is read. */
+/** The transactions of a block that these accounts sent. This reads the whole block. */
 export async function listSent(
   context: EvmContext,
   accounts: readonly string[],

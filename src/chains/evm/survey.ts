@@ -9,7 +9,7 @@ import type { AssetTerms, EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { allowanceCall, balanceCall, canReceive, refusedCall } from './token-calls.ts';
 
-/** Everything the options of a request need. All calls start at the same moment, so they share a request. */
+/** All calls start at the same moment, so they share a request. */
 export async function survey(context: EvmContext, collector: string, ask: SurveyAsk): Promise<Survey> {
   const { surveyLens: lens, network, rpc } = context;
   const call = <T>(asked: RpcCall<T>) => lens.ask(asked, ask.timeoutMs);
@@ -24,7 +24,7 @@ export async function survey(context: EvmContext, collector: string, ask: Survey
     return { payer, asset: terms.known.id, balance, allowance, isRefused };
   }
 
-  /** One asset, for all payers. A faulty token affects no other. */
+  /** Surveys one asset for all payers. A faulty token does not affect the other assets. */
   async function look({ asset, recipient }: SurveyAsk['assets'][number]) {
     const terms = context.termsOf(asset);
     try {

@@ -36,7 +36,6 @@ export function coinBalanceCall(account: string, atBlock?: number): RpcCall<bigi
     : { ...call, minBlock: atBlock };
 }
 
-/** The number of mined transactions of an account. */
 export function nonceCall(account: string, atBlock?: number): RpcCall<number> {
   const block = atBlock === undefined ? 'latest' : toQuantity(atBlock);
   const call = { method: 'eth_getTransactionCount', params: [account.toLowerCase(), block], read: readNumber };
@@ -52,7 +51,7 @@ export function hasCodeCall(account: string): RpcCall<boolean> {
   };
 }
 
-/** The keccak-256 hash of the code of an account; undefined if it has none. */
+/** The keccak-256 hash of the account's code. Undefined if it has no code. */
 export function codeHashCall(account: string): RpcCall<string | undefined> {
   return {
     method: 'eth_getCode',
@@ -73,14 +72,14 @@ export function allowanceCall({ token }: AssetTerms, account: string, atBlock?: 
 export function refusedCall({ known, token }: AssetTerms, account: string): RpcCall<boolean> | undefined {
   if (known.blacklist === undefined) return undefined;
   const data = BLACKLISTS[known.blacklist](address(account));
-  // A token that lost its blacklist in an upgrade reverts or returns nothing, and then refuses no account.
+  // A token that lost its blacklist function in an upgrade reverts or returns nothing. It then blacklists no account.
   return ethCall(
     { to: token, data },
     (returned) => 'data' in returned && returned.data !== '0x' && readFlag(returned.data),
   );
 }
 
-/** True if the Collector could pay the asset to the recipient. Simulated with an amount of zero. */
+/** True if the Collector could transfer the asset to the recipient. Simulated with an amount of zero. */
 export async function canReceive(
   lens: Lens,
   terms: AssetTerms,
@@ -98,21 +97,21 @@ export async function canReceive(
 function receivableCall({ pay, token, known }: AssetTerms, collector: string, recipient: string): RpcCall<boolean> {
   if (pay.method === 'native') return ethCall({ from: collector, to: recipient }, (returned) => 'data' in returned);
   const data = transfer(address(recipient), uint(0));
-  // Empty return data means success with some tokens; a refusal is a word of zero.
+  // Some tokens return no data on success. A refusal is a word of zero.
   const isYes = (returned: Hex) => returned === '0x' || readWord(returned) !== 0n;
   const call = ethCall({ from: collector, to: token, data }, (returned) => 'data' in returned && isYes(returned.data));
-  // The Lens cannot call as the Collector. The sender matters only to a blacklist, which is asked separately.
+  // The Lens cannot call as the Collector. The sender matters only for a blacklist, which is read separately.
   return known.blacklist === undefined ? call : { ...call, word: { of: token, ask: data, read: isYes } };
 }
 
-/** True if the authorization is used: in the token, in Permit2, or in the Collector. */
+/** True if the authorization is used in the token, in Permit2 or in the Collector. */
 export function usedCall(item: Item, { token }: AssetTerms, commitment: string, atBlock?: number): RpcCall<boolean> {
   if (item.method === 'native') {
     return ethRead({ to: item.collector, data: isPaid(bytes32(commitment)) }, readFlag, atBlock);
   }
   if (item.method !== 'permit2') {
     const data = authorizationState(address(item.payer), bytes32(item.authorization?.nonce ?? commitment));
-    // Most tokens distinguish used and unused; some have another state for cancelled.
+    // Most tokens have the states used and unused. Some have a further state for cancelled.
     return ethRead({ to: token, data }, (state) => readWord(state) !== 0n, atBlock);
   }
   // Permit2 stores nonces as bits: the last byte is the bit, the rest is the word.

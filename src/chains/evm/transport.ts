@@ -13,7 +13,7 @@ export interface TransportAnswer {
   readonly retryAfterS?: number;
 }
 
-/** The answer to a full batch of large calls is far below this. A longer body is no answer to our request. */
+/** Far more than the answer to a full batch of large calls. A longer body is no answer to our request. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const MAX_SOCKETS = 32;
 
@@ -32,7 +32,7 @@ export function httpTransport(url: string): Transport {
         collect(incoming).then(resolve, reject);
       });
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // The server may close a kept connection at the moment we use it. Then it has not read the request.
+        // The server may close a kept connection at the moment we reuse it. Then it has not read the request, so a retry is safe.
         if (mayRetry && outgoing.reusedSocket && error.code === 'ECONNRESET' && !signal.aborted) {
           resolve(send(body, signal, false));
         } else reject(error);

@@ -4,7 +4,7 @@ import { depositAddressOf } from './item-terms.ts';
 import { type Hex, toQuantity } from './rpc-values.ts';
 import { address, bytes32, keccak, keccakText, uint } from './words.ts';
 
-/** The data that payers sign: as typed data for wallets, and as a digest. Tests check that both agree. */
+/** The data that payers sign: as typed data for wallets, and as a digest for checks. Tests compare both forms. */
 
 interface Domain {
   readonly name: string;
@@ -16,7 +16,7 @@ interface Domain {
 export const PERMIT2_DOMAIN: Domain = { name: 'Permit2', contract: PERMIT2_ADDRESS };
 
 const AUTHORIZATION = 'ReceiveWithAuthorization';
-/** The authorization of a payer's own making: anybody may present it to the token. */
+/** The primary type of an authorization that the payer composed. Anybody may present it to the token. */
 const TRANSFER = 'TransferWithAuthorization';
 const AUTHORIZATION_FIELDS = [
   { name: 'from', type: 'address' },
@@ -56,7 +56,7 @@ export function authorizationText(item: Item, token: Hex, domain: Domain, chainI
   });
 }
 
-/** The typed data of a Permit2 item, likewise. */
+/** The typed data of a Permit2 item, as the JSON text that wallets expect. */
 export function permitText(item: Item, token: Hex, chainId: number, commitment: string): string {
   return JSON.stringify({
     domain: domainFields(PERMIT2_DOMAIN, chainId, PERMIT2_DOMAIN.contract),

@@ -11,8 +11,8 @@ const MAX_ALLOWANCE = 2n ** 256n - 1n;
 const approve = functionCall('approve(address,uint256)');
 
 /**
- * The requests to the payer's wallet. Their form is accepted by the wallets in use: addresses in lower case, integers
- * in hex, typed data as a string, and transactions without nonce, gas or chain id, which the wallet chooses.
+ * The requests to the payer's wallet, in a form that all wallets in use accept: addresses in lower case, integers in hex, typed
+ * data as a string, and transactions without nonce, gas or chain id, which the wallet chooses.
  */
 export function walletActions(
   item: Item,
@@ -42,7 +42,7 @@ function signature(item: Item, text: string): WalletAction {
   return { method: 'eth_signTypedData_v4', params: [item.payer.toLowerCase(), text] };
 }
 
-/** An unlimited allowance: Permit2 moves nothing without a signature. */
+/** The approval of Permit2. An unlimited amount is safe, because Permit2 moves nothing without a signature. */
 function approval(item: Item, token: Hex, amount: bigint): WalletAction {
   const data = approve(address(PERMIT2_ADDRESS), uint(amount));
   return { method: 'eth_sendTransaction', params: [{ from: item.payer.toLowerCase(), to: token, data }] };

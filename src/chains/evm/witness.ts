@@ -10,11 +10,10 @@ import { readAll } from './logs.ts';
 import { isObject, readData, readFields, readHash } from './rpc-values.ts';
 import { balanceCall, nonceCall, usedCall } from './token-calls.ts';
 
-/** An endpoint with a head this old does not follow the chain; slow chains get a few blocks. */
+/** An endpoint whose head is older than this does not follow the chain. On slow chains the limit is a number of blocks. */
 const MAX_HEAD_AGE_MS = 60_000;
 const MAX_HEAD_AGE_BLOCKS = 20;
 
-/** One endpoint, asked alone, without comparison to the others. */
 export function createWitness(context: EvmContext, endpoint: Endpoint, decode: EventDecoder): Witness {
   const { world, network, rpc } = context;
   const maxAgeMs = Math.max(MAX_HEAD_AGE_MS, MAX_HEAD_AGE_BLOCKS * (network.finality?.blockTimeMs ?? 0));
@@ -22,7 +21,7 @@ export function createWitness(context: EvmContext, endpoint: Endpoint, decode: E
   let failingSinceMs: number | undefined;
   let laggingSinceMs: number | undefined;
 
-  /** The height of the endpoint is part of its testimony, so a lagging endpoint is asked too. */
+  /** The endpoint's height is part of its report, so a lagging endpoint is asked, too. */
   async function call<T>(asked: RpcCall<T>): Promise<T> {
     try {
       const answer = await rpc.callOne(endpoint, { ...asked, toleratesLag: true });

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from './rpc-values.ts';
 
-/** ABI encoding by hand: our calls take and return plain words, and packing them is many times faster than a library. */
+/** ABI encoding by hand. Our calls use plain words only, and packing them is many times faster than with a library. */
 
 export type Word = string;
 
@@ -9,7 +9,7 @@ export const uint = (value: bigint | number): Word => value.toString(16).padStar
 export const address = (value: string): Word => value.slice(2).toLowerCase().padStart(64, '0');
 export const bytes32 = (value: string): Word => value.slice(2).toLowerCase();
 
-/** A number of that many bytes. */
+/** A number as hex of `size` bytes. */
 export function fixed(value: bigint | number, size: number): string {
   const text = value.toString(16);
   if (value < 0 || text.length > 2 * size) throw new RangeError(`${value} does not fit into ${size} bytes`);

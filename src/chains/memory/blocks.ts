@@ -19,20 +19,20 @@ export interface MinedBlock extends Block {
 }
 
 /**
- * The contents of a block, in order: transactions, and decrees of a test script (a balance, a blacklisting). Decrees
- * are stored with the block, so that a reorg can remove transactions and keep the decrees.
+ * The contents of a block, in order: transactions, and decrees. A decree is a change of state by a test script, such as a balance
+ * or a blacklisting. Decrees are stored with the block, so that a reorg can remove transactions and keep the decrees.
  */
 type Entry = { readonly transaction: Transaction } | { readonly decree: (state: State) => void };
 
 export interface Blocks {
   head(): MinedBlock;
   at(number: number): MinedBlock | undefined;
-  /** The canonical block that holds the transaction. */
+  /** The canonical block that contains the transaction. */
   holding(hash: string): MinedBlock | undefined;
-  /** Returns the transactions that did not fit. */
+  /** Returns the transactions that cannot be part of the block now. */
   mine(transactions: readonly Transaction[], timestampS?: number): readonly Transaction[];
   decree(apply: (state: State) => void): void;
-  /** Replaces the last blocks by others. Returns the kept transactions that did not fit. */
+  /** Replaces the last blocks. Returns the kept transactions that cannot be part of the new blocks. */
   replace(depth: number, length: number, isKept: (transaction: Transaction) => boolean): readonly Transaction[];
 }
 
@@ -40,7 +40,7 @@ interface Rules {
   readonly history: History;
   readonly genesisS: number;
   nextTimestampS(parentS: number): number;
-  /** Undefined when its nonce is not next or its sender cannot pay for it. */
+  /** Undefined when the nonce is not the next one, or the sender cannot pay for the transaction. */
   execute(transaction: Transaction, timestampS: number): Receipt | undefined;
   eventOf(log: CollectorLog): EventBody;
 }

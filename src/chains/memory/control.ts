@@ -9,44 +9,43 @@ import { HONEST_TESTIMONY, type TestimonyLies } from './testimony.ts';
 import { hashOfText, type Payload, type Transaction, type WalletCall } from './transactions.ts';
 import { readWalletCall } from './wallet-call.ts';
 
-/** Scripts the chain. Everything takes effect at once, and the same calls in the same order give the same chain. */
+/** Scripts the chain. Every call takes effect at once, and the same calls in the same order give the same chain. */
 export interface MemoryChainControl extends FaultControl {
   // Blocks.
   mine(count?: number, options?: { readonly timestampS?: number }): void;
   setAutoMining(isOn: boolean): void;
-  /** Replaces the last blocks by others, the same number by default. */
+  /** Replaces the last `depth` blocks, by the same number of blocks unless `length` is given. */
   reorg(depth: number, options?: ReorgOptions): void;
 
   // Accounts. Coin is the network's native asset.
   setBalance(account: string, asset: string, units: bigint): void;
   balanceOf(account: string, asset: string): bigint;
-  /** The allowance of Permit2. */
+  /** The allowance that the account gave to Permit2. */
   setAllowance(account: string, asset: string, units: bigint): void;
   setBlacklisted(account: string, asset: string, isOn?: boolean): void;
   setPaused(asset: string, isOn?: boolean): void;
-  /** The token keeps this much of every transfer. */
+  /** Makes the token keep this much of every transfer. */
   setCut(asset: string, units: bigint): void;
   setCode(account: string, code: Code | undefined): void;
-  /** Sets the lies of an endpoint, by index. Without lies it is honest again. */
+  /** Sets the lies of an endpoint, by index. Without lies the endpoint is honest again. */
   testify(place: number, lies?: Partial<TestimonyLies>): void;
 
-  /** The problem that the chain's check reports for the asset; undefined clears it. */
+  /** Sets the problem that the chain's check reports for the asset. Undefined clears it. */
   setProblem(asset: string, sentence: string | undefined): void;
 
-  // Actions of others. Each is a transaction, whose hash is returned.
-  /** The payer's wallet carries out an `eth_sendTransaction` action. */
+  // Actions of others. Each is a transaction and returns its hash.
+  /** The payer's wallet executes an `eth_sendTransaction` action. */
   send(action: WalletAction): string;
-  /** The payer cancels the authorization. */
   cancelAuthorization(item: Item): string;
   /** The nonce is used by a call outside the Collector. */
   useAuthorizationElsewhere(item: Item): string;
   /** A stranger relays items through the Collector, as anybody may. */
   relayAsStranger(batch: readonly SignedItem[]): string;
-  /** A stranger presents an authorization to the token, and does not sweep its deposit address. */
+  /** A stranger presents an authorization to the token, and does not sweep the deposit address. */
   authorizeAsStranger(signed: SignedItem): string;
-  /** Anybody may move nothing from anybody: the token reports the transfer. */
+  /** A stranger transfers zero tokens from another account, which tokens allow and report as a transfer. */
   transferNothing(asset: string, from: string, to: string): string;
-  /** The Collector reports a payment that nobody ordered. In an unknown token, the script names the commitment. */
+  /** The Collector reports a payment that nobody ordered. In an unknown token, the script gives the commitment. */
   emitLookAlike(item: Item, commitment?: string): string;
 
   // The mempool.
@@ -54,7 +53,7 @@ export interface MemoryChainControl extends FaultControl {
   evict(hash: string): void;
   releaseBroadcasts(): void;
   setStrictNonces(isStrict: boolean): void;
-  /** The next batches revert as a whole. */
+  /** Makes the next batches revert as a whole. */
   revertNextBatches(times?: number): void;
 
   // The price of gas.
@@ -64,7 +63,7 @@ export interface MemoryChainControl extends FaultControl {
 
 export interface ReorgOptions {
   readonly length?: number;
-  /** The fate of the undone transactions: in the first new block, back in the mempool, or dropped. */
+  /** Where the transactions of the replaced blocks go: into the first new block, back to the mempool, or nowhere. */
   readonly transactions?: 'kept' | 'pending' | 'dropped';
   /** Hashes of transactions that are dropped in any case. */
   readonly drop?: readonly string[];

@@ -17,13 +17,13 @@ import { coinIn, type Draft, type Transaction } from './transactions.ts';
 
 export interface MemoryChainOptions {
   readonly network: Network;
-  /** The clock of the block times. Without one, each block adds the network's block time. */
+  /** The clock for block times. Without a clock, each block adds the network's block time. */
   readonly world?: Pick<World, 'clock'>;
-  /** True if every accepted transaction is mined at once; the default. */
+  /** True if every accepted transaction is mined at once. The default is true. */
   readonly isAutoMining?: boolean;
-  /** Seconds since the epoch; the clock's now, or the beginning of 2026. */
+  /** Unix seconds. The default is the clock's time, or the beginning of 2026 without a clock. */
   readonly genesisS?: number;
-  /** The number of endpoints; one by default. */
+  /** The number of endpoints. The default is 1. */
   readonly witnesses?: number;
 }
 
@@ -39,14 +39,14 @@ export interface Core {
   readonly codes: Map<string, Code>;
   readonly market: { base: bigint; tip: bigint };
   readonly settings: { isAutoMining: boolean; revertingBatches: number };
-  /** Accepted transactions that are not visible yet. */
+  /** Transactions that were accepted and are not visible yet. */
   readonly held: Transaction[];
-  /** The lies of each endpoint when it is asked alone. */
+  /** The lies of each endpoint when it is asked as a witness. */
   readonly testimonies: readonly Testimony[];
-  /** The problems of assets for the operator, by asset. */
+  /** The problems that `check` reports, by asset. */
   readonly problems: Map<string, string>;
   ledger(state: State, timestampS: number): Ledger;
-  /** The time of the next block, if it came now. */
+  /** The timestamp of a block mined now. */
   nextTimestampS(): number;
   mine(timestampS?: number): void;
   /** Offers a transaction to the mempool, and mines it at once if automatic mining is on. */
@@ -56,11 +56,11 @@ export interface Core {
 const DEFAULT_GENESIS_S = Date.UTC(2026, 0, 1) / 1000;
 
 const NOTHING_GAS = 21_000n;
-/** Measured on the real Collector. */
+/** Measured with the real Collector. */
 const ITEM_GAS = 56_000n;
 const BATCH_GAS = 40_000n;
 
-/** No transaction may ask for more (EIP-7825), and a full batch asks for all of it. */
+/** The highest gas limit of a transaction (EIP-7825). A full batch uses all of it. */
 const TRANSACTION_GAS_CAP = 2n ** 24n;
 
 export function gasLimitOf(payload: Draft['payload']): bigint {
@@ -70,13 +70,13 @@ export function gasLimitOf(payload: Draft['payload']): bigint {
   return (TRANSACTION_GAS_CAP / BigInt(maxBatchItems(item))) * BigInt(payload.batch.length);
 }
 
-/** The one item in coin, which its payer sends by a transaction of its own. */
+/** The only item of a batch in native coin. Its payer sends it as a transaction of its own. */
 export function ownPayment(batch: readonly SignedItem[]): Item | undefined {
   const [only, ...more] = batch;
   return only?.item.method === 'native' && more.length === 0 ? only.item : undefined;
 }
 
-/** Returns the first item. Items that cannot share a transaction are a bug of the caller, not an answer of the chain. */
+/** Returns the first item. Throws for items that cannot share a transaction, which is a bug of the caller. */
 export function checkBatch(batch: readonly SignedItem[]): SignedItem {
   const [first] = batch;
   if (first === undefined || first.item.method === 'native') throw new TypeError('A batch has items, and none in coin');
@@ -152,7 +152,7 @@ export function createCore(options: MemoryChainOptions): Core {
   };
 }
 
-/** Undefined when the transaction cannot be part of a block now. A reverted one can, and pays for its gas. */
+/** Undefined when the transaction cannot be part of a block now. A reverting transaction can, and pays for its gas. */
 function execute(
   ledger: Ledger,
   transaction: Transaction,
@@ -174,7 +174,6 @@ function execute(
   return { ...receipt, coinSpent };
 }
 
-/** A receipt without its price. */
 type Outcome = Omit<Receipt, 'coinSpent'>;
 
 function run(ledger: Ledger, { from, payload, gasLimit }: Transaction, settings: Core['settings']): Outcome {

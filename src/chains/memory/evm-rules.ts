@@ -12,7 +12,7 @@ import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
 import type { Network } from '../networks.ts';
 
-/** The typed data and digests of a real EVM chain, so that tests need no other wallet code. */
+/** The typed data and digests of a real EVM chain, so that tests use the same wallet code for both chains. */
 export interface EvmRules {
   /** The payable assets by CAIP-19 id. */
   readonly assets: ReadonlyMap<string, AssetTerms>;
@@ -21,7 +21,7 @@ export interface EvmRules {
   depositAddressOf(item: Item): string;
   walletActions(item: Item, allowance: bigint): readonly WalletAction[];
   signItem(signer: Signer, item: Item): Promise<string>;
-  /** The address whose key signed the item, in lower case; undefined when it is not the signature of a key. */
+  /** The address whose key signed the item, in lower case. Undefined when the text is not the signature of a key. */
   signerOf(item: Item, signature: string): string | undefined;
 }
 

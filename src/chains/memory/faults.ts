@@ -28,31 +28,30 @@ export type Method = (typeof METHODS)[number];
 
 /** Faults of a broadcast. */
 export type BroadcastFate =
-  /** The transaction is accepted and the answer is lost: a 5xx or a timeout after the fact. */
+  /** The transaction is accepted and the answer is lost, such as by a timeout. */
   | 'answer_lost'
   /** Neither the transaction nor the answer arrives. */
   | 'lost'
-  /** Accepted by a node that then forgets it. */
+  /** A node accepts the transaction and then drops it. */
   | 'forgotten'
-  /** Accepted, and invisible until broadcasts are released. */
+  /** The transaction is accepted, and stays invisible until broadcasts are released. */
   | 'held';
 
 export interface Faults {
-  /** Runs the method unless it is out of reach. */
+  /** Runs the method unless a fault makes it unavailable. */
   ask<T>(method: Method, run: () => T | Promise<T>): Promise<T>;
   nextFate(): BroadcastFate | undefined;
-  /** The lies of an endpoint. */
   readonly lies: Lies;
   isDown(): boolean;
   readonly control: FaultControl;
 }
 
 export interface Lies {
-  /** The number of blocks by which the endpoint secretly lags behind. */
+  /** The number of blocks by which the endpoint lags behind without showing it. */
   headLag: number;
-  /** At this height `block` reports a wrong hash. */
+  /** The height at which `block` reports a wrong hash. */
   wrongHashAt: number | undefined;
-  /** True if the other endpoints have another block. */
+  /** True if the other endpoints report another block. */
   isDisagreeing: boolean;
   /** The number of calls in which `events` finds nothing, like a replica that has the block but not yet its logs. */
   emptyEvents: number;
@@ -61,14 +60,13 @@ export interface Lies {
 }
 
 export interface FaultControl {
-  /** Out of reach until `comeBack`: these methods, or all. */
+  /** Makes these methods, or all methods, unavailable until `comeBack`. */
   goDown(...methods: readonly Method[]): void;
   comeBack(...methods: readonly Method[]): void;
-  /** The next calls fail, and those after them work. */
+  /** Makes the next calls of the method fail. */
   failNext(method: Method, times?: number): void;
-  /** Called before every answer: a simulation waits, counts or throws here. Undefined takes it away. */
+  /** Called before every answer. A simulation can wait, count or throw here. Undefined removes the hook. */
   intercept(before: ((method: Method) => void | Promise<void>) | undefined): void;
-  /** Sets the faults of the next broadcasts. */
   broadcasts(fate: BroadcastFate, times?: number): void;
   /** Makes the endpoint lie, until `beHonest`. */
   lie(lies: Partial<Lies>): void;

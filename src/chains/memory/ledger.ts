@@ -2,16 +2,13 @@ import type { Item, SignedItem } from '../../domain/item.ts';
 import type { ItemOutcome, RefusalReason } from '../chain.ts';
 import type { State } from './state.ts';
 
-/**
- * The behaviour of tokens, Permit2 and the Collector, with the order of their checks. Coin is a token like the others
- * here, without a blacklist.
- */
+/** The rules of tokens, Permit2 and the Collector, in the order of their checks. Coin is a token without a blacklist. */
 export interface Ledger {
   readonly state: State;
   readonly timestampS: number;
   readonly collector: string;
   codeOf(account: string): Code | undefined;
-  /** Tokens like Tether's check only the sender, and refuse without a reason. */
+  /** True for tokens like Tether's, which check only the sender and refuse without a reason. */
   isTaciturn(asset: string): boolean;
   commitmentOf(item: Item): string;
   depositAddressOf(item: Item): string;
@@ -19,11 +16,11 @@ export interface Ledger {
   signerOf(item: Item, signature: string): string | undefined;
 }
 
-/** How an account's code judges a signature. */
+/** The behaviour of an account's code when it checks a signature. */
 export type Code =
-  /** It accepts signatures of this key. An account with delegated code (EIP-7702) uses its own key. */
+  /** Accepts signatures of this key. An account with delegated code (EIP-7702) uses its own key. */
   | { readonly is: 'wallet'; readonly owner: string }
-  /** It gives no answer and uses up all its gas. */
+  /** Gives no answer and uses up all gas. */
   | { readonly is: 'gas_burner' };
 
 export type Log =
@@ -37,7 +34,7 @@ export type Log =
       readonly amount: bigint;
       readonly fee: bigint;
     }
-  /** A transfer outside the Collector. A transfer of coin leaves no log; the transaction itself shows it. */
+  /** A transfer outside the Collector. A coin transfer leaves no log on a real chain: the transaction itself shows it. */
   | {
       readonly type: 'transferred';
       readonly isCoin: boolean;
@@ -47,7 +44,7 @@ export type Log =
       readonly amount: bigint;
     };
 
-/** One item, or one payer's transaction, is refused. */
+/** The refusal of one item, or of one payer's transaction. */
 export class Refusal extends Error {
   readonly reason: RefusalReason;
   constructor(reason: RefusalReason) {
@@ -60,7 +57,7 @@ export class Refusal extends Error {
 type NonceScope = Pick<Item, 'method' | 'asset' | 'payer' | 'authorization'>;
 
 export const COIN = 'coin';
-/** Tokens do not count down from it. */
+/** Tokens do not reduce an allowance of this amount. */
 const UNLIMITED = 2n ** 256n - 1n;
 
 export const keys = {
@@ -68,22 +65,17 @@ export const keys = {
   allowance: (token: string, account: string) => `allowance ${token} ${account.toLowerCase()}`,
   blacklisted: (token: string, account: string) => `blacklisted ${token} ${account.toLowerCase()}`,
   paused: (token: string) => `paused ${token}`,
-  /** The fee that the token takes of every transfer. */
+  /** The amount that the token keeps of every transfer. */
   cut: (token: string) => `cut ${token}`,
   nonce: (account: string) => `nonce ${account.toLowerCase()}`,
-  /**
-   * The scope of a nonce: one token with EIP-3009, all tokens of a payer with Permit2, all payers with the Collector.
-   */
+  /** A nonce is unique for one token (EIP-3009), for all tokens of a payer (Permit2), or for all payers (Collector). */
   used: ({ method, asset, payer, authorization }: NonceScope, commitment: string) =>
     method === 'native'
       ? `used ${commitment}`
       : `used ${method === 'permit2' ? 'permit2' : asset} ${payer.toLowerCase()} ${authorization?.nonce.toLowerCase() ?? commitment}`,
 };
 
-/**
- * Carries out a batch: each item alone, the fees together at the end. Throws if the fees cannot be paid; then
- * everything is undone.
- */
+/** Executes the items independently, then all fees together. If the fees cannot be paid, throws and undoes everything. */
 export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   return ledger.state.attempt(() => {
     const logs: Log[] = [];
@@ -113,8 +105,8 @@ export function collect(ledger: Ledger, batch: readonly SignedItem[]): { outcome
 }
 
 /**
- * The logs of the token. Permit2 pays the recipient directly if there is no fee, since the Collector has seals. All other
- * money passes through the Collector.
+ * The Transfer logs of the token. In releases with seals, Permit2 pays the recipient directly if there is no fee. All other money
+ * passes through the Collector.
  */
 function transfersOf({ method, seal, asset, payer, collector, recipient, amount, fee }: Item): Log[] {
   if (method === 'native') return [];
@@ -124,7 +116,7 @@ function transfersOf({ method, seal, asset, payer, collector, recipient, amount,
   return [...leg(payer, collector, amount), ...leg(collector, recipient, amount - fee)];
 }
 
-/** The payer's own transaction to the Collector's payable entry. */
+/** The payer's own transaction to the Collector's payable function. */
 export function payCoin(ledger: Ledger, item: Item, value: bigint): Log {
   const { state } = ledger;
   if (ledger.timestampS > item.deadlineS) throw new Refusal('late');
@@ -136,7 +128,7 @@ export function payCoin(ledger: Ledger, item: Item, value: bigint): Log {
   return { type: 'paid', commitment, item };
 }
 
-/** Moves tokens as the token's own `transfer` would. */
+/** Moves tokens with the checks of the token's `transfer` function. */
 export function transfer(ledger: Ledger, asset: string, from: string, to: string, units: bigint): void {
   const { state } = ledger;
   const isTaciturn = ledger.isTaciturn(asset);
@@ -165,7 +157,7 @@ function collectOne(ledger: Ledger, item: Item, commitment: string, signature: s
   transfer(ledger, item.asset, collector, item.recipient, item.amount - item.fee);
 }
 
-/** The token's own check of an authorization, and its transfer to the payee. */
+/** The token's check of an authorization, and its transfer to the payee. */
 export function pullByAuthorization(
   ledger: Ledger,
   item: Item,
@@ -193,7 +185,7 @@ function pullByPermit(ledger: Ledger, item: Item, commitment: string, signature:
   transfer(ledger, item.asset, item.payer, collector, item.amount);
 }
 
-/** Refuses a signature that the account, or its code, would not call its own. */
+/** Refuses a signature that the account's key or code does not confirm. */
 export function checkSignature(ledger: Ledger, item: Item, signature: string): void {
   const code = ledger.codeOf(item.payer);
   if (code?.is === 'gas_burner') throw new Refusal('out_of_gas');
@@ -202,7 +194,6 @@ export function checkSignature(ledger: Ledger, item: Item, signature: string): v
   if (signer !== expected.toLowerCase()) throw new Refusal('wrong_signature');
 }
 
-/** Moves the balance of an account to another one. */
 export function move(state: State, token: string, from: string, to: string, units: bigint): void {
   const balance = state.get(keys.balance(token, from));
   if (balance < units) throw new Refusal('short_balance');

@@ -33,13 +33,13 @@ import { listWitnesses } from './witness.ts';
 
 export interface MemoryChain {
   readonly chain: Chain;
-  /** The controls of the chain, for tests. */
+  /** Changes the chain, for tests. */
   readonly control: MemoryChainControl;
 }
 
 /**
- * A chain in memory that keeps the rules of a real one, for tests and simulations: deterministic, without a clock or a
- * timer of its own, and scriptable down to every fault an endpoint can have.
+ * A chain in memory with the rules of a real chain, for tests and simulations. It is deterministic, has no clock or timer of its
+ * own, and can simulate every fault of an endpoint.
  */
 export function createMemoryChain(options: MemoryChainOptions): MemoryChain {
   const core = createCore(options);
@@ -50,11 +50,11 @@ function createPort(core: Core): Chain {
   const { network, rules, history, blocks, mempool, faults, market } = core;
   const { ask, lies } = faults;
   const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
-  /** The endpoint that answers a question that goes to one. */
+  /** The endpoint that answers a question to a single endpoint. */
   const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
 
-  /** The ledger as it was after that block. A block that does not exist yet is unavailable. */
+  /** The ledger after that block. Throws `ChainUnavailableError` for a block that does not exist yet. */
   function ledgerAt(atBlock: number | undefined): Ledger {
     if (atBlock === undefined) return ledgerNow();
     const block = atBlock > visibleHead().number ? undefined : blocks.at(atBlock);
@@ -230,7 +230,7 @@ function survey(ledger: Ledger, core: Core, { payers, assets }: SurveyAsk): Surv
 function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdict {
   if (item.method === 'native') return { is: 'malformed_signature' };
   const hasCode = core.codes.has(item.payer.toLowerCase());
-  // The older form of EIP-3009 takes the signature of a key only.
+  // The older form of EIP-3009 accepts only the signature of a key.
   const mayBeContract = hasCode && !item.method.endsWith('-vrs');
   if (mayBeContract ? !isContractSignature(signature) : readKeySignature(signature) === undefined) {
     return { is: 'malformed_signature' };
@@ -248,7 +248,7 @@ function judge(ledger: Ledger, core: Core, item: Item, signature: string): Verdi
   const [outcome] = simulate(ledger, [{ item, commitment, signature, hasCode }]);
   if (outcome === undefined || outcome.is === 'paid') return { is: 'good', hasCode, balance };
   const { reason } = outcome;
-  // Tokens and Permit2 look at the nonce of an account with code first.
+  // Tokens and Permit2 check the nonce before the signature if the account has code.
   if (reason === 'used' && tryOut(() => checkSignature(ledger, item, signature)).is === 'refused') {
     return { is: 'wrong_signature' };
   }
@@ -277,7 +277,7 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
 }
 
 const UNKNOWN: ItemOutcome = { is: 'refused', reason: 'unknown' };
-/** Unspecific reasons, which need a look at balance, allowance and nonce. */
+/** Reasons that do not name the cause. Balance, allowance and nonce must be read to find it. */
 const VAGUE: readonly RefusalReason[] = ['out_of_gas', 'short_arrival', 'unknown'];
 
 function shortageOf({ state }: Ledger, { item, commitment }: SignedItem): RefusalReason | undefined {

@@ -1,19 +1,19 @@
 import type { BroadcastOutcome } from '../chain.ts';
 import { coinIn, type Transaction } from './transactions.ts';
 
-/** Transactions that wait for a block, by the rules that nodes have in common. */
+/** Pending transactions, with the rules that nodes have in common. */
 export interface Mempool {
   admit(transaction: Transaction): BroadcastOutcome;
   /** Puts transactions back after a reorg, without another check. */
   restore(transaction: Transaction): void;
-  /** The first nonce of the account that is neither mined nor pending. */
+  /** The account's first nonce that is neither mined nor pending. */
   nextNonce(account: string): number;
   has(hash: string): boolean;
   list(): readonly Transaction[];
-  /** Removes the transactions of the next block, the highest tips first, each sender's by nonce. */
+  /** Removes the transactions of the next block: the highest tips first, and each sender's transactions by nonce. */
   take(baseFee: bigint): readonly Transaction[];
   remove(hash: string): boolean;
-  /** Some nodes refuse a nonce that is not the next one instead of keeping it for later. */
+  /** Some nodes refuse a nonce that is not the next one, instead of keeping the transaction for later. */
   setStrictNonces(isStrict: boolean): void;
 }
 
@@ -23,7 +23,7 @@ interface Accounts {
 }
 
 const BLOCK_GAS_LIMIT = 60_000_000n;
-/** A replacement needs a fee one tenth higher. */
+/** A replacement must have a fee at least a tenth higher. */
 const REPLACEMENT_PERCENT = 110n;
 
 export function createMempool(accounts: Accounts): Mempool {

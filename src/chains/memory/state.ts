@@ -1,19 +1,19 @@
-/** The state of a chain, as numbers by name. A name that was never written is zero. */
+/** The state of a chain, as numbers by key. A key that was never written is zero. */
 export interface State {
   get(key: string): bigint;
   set(key: string, value: bigint): void;
-  /** Runs the work. When it throws, its writes are undone. */
+  /** Runs the work, and undoes its writes if it throws. */
   attempt<T>(work: () => T): T;
 }
 
 /** A state with its history by block, for reads of the past and for rollbacks. */
 export interface History {
   readonly state: State;
-  /** From now on writes belong to this block. */
+  /** From now on, writes belong to this block. */
   openBlock(number: number): void;
   /** Removes the writes of later blocks. */
   goBackTo(number: number): void;
-  /** A copy for simulations, after that block or now. */
+  /** A copy for simulations, after that block or after the newest one. */
   fork(atBlock?: number): State;
 }
 

@@ -4,8 +4,8 @@ import type { ItemOutcome } from '../chain.ts';
 import { keys, type Ledger, type Log, pullByAuthorization, Refusal, transfer } from './ledger.ts';
 
 /**
- * Sweeps deposit addresses, as `contracts/Deposits.sol` does: each item alone, with the share of its fee. An item with an
- * authorization first brings the asked amount to its address.
+ * Sweeps deposit addresses, as `contracts/Deposits.sol` does: each item independently, with its share of the fee. An item with an
+ * authorization first transfers the asked amount to its address.
  */
 export function sweep(ledger: Ledger, batch: readonly SignedItem[]): { outcomes: ItemOutcome[]; logs: Log[] } {
   const logs: Log[] = [];
@@ -21,7 +21,7 @@ export function sweep(ledger: Ledger, batch: readonly SignedItem[]): { outcomes:
   return { outcomes, logs };
 }
 
-/** The transfer that anybody can cause who has seen the authorization. */
+/** The transfer of an authorization, which anybody who has seen the authorization can cause. */
 export function fillByAuthorization(ledger: Ledger, { item, commitment, signature }: SignedItem): Log[] {
   if (item.authorization === undefined) return [];
   const { asset, payer: from, amount } = item;
@@ -31,7 +31,7 @@ export function fillByAuthorization(ledger: Ledger, { item, commitment, signatur
   try {
     ledger.state.attempt(() => pullByAuthorization(ledger, item, { commitment, signature, payee: to }));
   } catch (error) {
-    // Somebody has presented it before, and the money is there already.
+    // Somebody presented the authorization before, and the money has already arrived.
     if (error instanceof Refusal && before >= amount && item.seal !== undefined) return [];
     throw error;
   }

@@ -1,39 +1,39 @@
 import type { ChainEvent } from '../chain.ts';
 
-/** The lies of one endpoint: when it is asked alone, and as the first of all for an answer that one endpoint gives. */
+/** The lies of one endpoint. They apply when it is asked as a witness, and when it is the first endpoint of a call. */
 export interface Testimony extends TestimonyLies {
   readonly name: string;
-  /** True if two others have contradicted it. */
+  /** True if two other endpoints contradicted this endpoint. */
   isDistrusted: boolean;
 }
 
 export interface TestimonyLies {
-  /** It has given no answer for this long. */
+  /** Milliseconds for which the endpoint has given no answer. */
   silentForMs: number | undefined;
-  /** The number of blocks it claims beyond the head; negative if it lags behind. */
+  /** The number of blocks that the endpoint claims beyond the head. Negative if it lags behind. */
   headAhead: number;
-  /** It has other blocks than the other endpoints. */
+  /** True if its blocks differ from those of the other endpoints. */
   hasOtherBlocks: boolean;
-  /** It reports every authorization as unused. */
+  /** True if the endpoint reports every authorization as unused. */
   deniesUse: boolean;
-  /** It adds this much to every nonce. No nonce is below zero. */
+  /** Added to every nonce. The reported nonce is never below zero. */
   addsToNonces: number;
-  /** It adds this much to every balance of a token. */
+  /** Added to every token balance. */
   addsToHoldings: bigint;
-  /** It adds this much to the time of every block. */
+  /** Added to every block time. */
   addsToTimesS: number;
-  /** It adds this much to the cost of every transaction, in the smallest unit of the coin. */
+  /** Added to the cost of every transaction, in the smallest unit of the coin. */
   addsToCosts: bigint;
-  /** It lets no simulation succeed. */
+  /** True if every simulation is reported as refused. */
   refuses: boolean;
-  /** It reports that no payer has a token or an allowance. */
+  /** True if the endpoint reports that no payer has a balance or an allowance. */
   deniesFunds: boolean;
-  /** The tip and the base fee that it reports. */
+  /** The reported tip and base fee. Undefined for the true ones. */
   tip: bigint | undefined;
   baseFee: bigint | undefined;
-  /** It hides events with these commitments. */
+  /** The commitments whose events the endpoint hides. */
   hidden: readonly string[];
-  /** It adds these forged events, also to the receipts of their transactions. */
+  /** Forged events that the endpoint adds, also to the receipts of their transactions. */
   invented: readonly ChainEvent[];
 }
 
@@ -58,12 +58,12 @@ export function honestTestimony(name: string): Testimony {
   return { name, isDistrusted: false, ...HONEST_TESTIMONY };
 }
 
-/** The endpoints in the order in which they are asked: those that two others have contradicted come last. */
+/** The endpoints in the order in which they are asked: endpoints that two others contradicted come last. */
 export function inOrder(testimonies: readonly Testimony[]): readonly Testimony[] {
   return testimonies.toSorted((a, b) => Number(a.isDistrusted) - Number(b.isDistrusted));
 }
 
-/** The price of gas by the endpoints: the lower tip of the first two, and the base fee in the middle. */
+/** The gas price that results from the endpoints' answers: the lower tip of the first two, and the median base fee. */
 export function toldFees(
   testimonies: readonly Testimony[],
   market: { readonly base: bigint; readonly tip: bigint },

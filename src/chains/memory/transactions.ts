@@ -17,12 +17,12 @@ export interface Transaction {
 export type Payload =
   | { readonly kind: 'batch'; readonly batch: readonly SignedItem[] }
   | { readonly kind: 'nothing' }
-  /** Actions of payers and strangers, whose bytes never come through the port. */
+  /** Actions of payers and strangers. Their bytes never pass through the port. */
   | {
       readonly kind: 'act';
       readonly value: bigint;
       readonly act: (ledger: Ledger) => readonly Log[];
-      /** A transaction that a payer's wallet was asked to send. */
+      /** The parameters, if a payer's wallet was asked to send the transaction. */
       readonly call?: WalletCall;
     };
 
@@ -34,14 +34,14 @@ export interface WalletCall {
   readonly data?: string;
 }
 
-/** The coin that a transaction sends. */
+/** The amount of native coin that a transaction sends. */
 export function coinIn(payload: Payload): bigint {
   if (payload.kind === 'act') return payload.value;
   const [only] = payload.kind === 'batch' ? payload.batch : [];
   return only?.item.method === 'native' ? only.item.amount : 0n;
 }
 
-/** The signed part of a relayer's transaction: all but its hash. */
+/** The signed part of a relayer's transaction: everything except its hash. */
 export interface Draft {
   readonly network: string;
   readonly from: string;
@@ -51,7 +51,7 @@ export interface Draft {
   readonly payload: Exclude<Payload, { kind: 'act' }>;
 }
 
-/** Encodes the transaction in this chain's own form, signed as on any EVM chain. */
+/** Encodes the transaction in this chain's own format, signed as on any EVM chain. */
 export async function signDraft(draft: Draft, signer: Signer): Promise<{ hash: string; bytes: string }> {
   const body = write(draft);
   const { network, payload, ...transaction } = draft;
@@ -86,7 +86,7 @@ export const hashOfText = (text: string): string => `0x${bytesToHex(keccak_256(u
 const hashOfBytes = (bytes: string): string => `0x${bytesToHex(keccak_256(hexToBytes(bytes.slice(2))))}`;
 const word = (value: bigint): string => value.toString(16).padStart(64, '0');
 
-/** JSON has no big integers; nothing else in a transaction looks like digits with an `n`. */
+/** JSON has no big integers, so they become digits with an `n`. No other value in a transaction has that form. */
 const write = (value: unknown): string =>
   JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? `${field}n` : field));
 const read = (text: string): unknown =>

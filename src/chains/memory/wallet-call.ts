@@ -70,7 +70,7 @@ function readNativeItem(core: Core, payer: string, words: readonly string[]): It
     asset: coinId(core),
     method: 'native',
     feeAccount: address(words, 0),
-    // The chain sees the seal alone.
+    // The chain knows only the seal.
     subject: '',
     seal: words[1] ?? '',
     payer,

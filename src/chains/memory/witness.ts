@@ -10,7 +10,7 @@ import type { Transaction } from './transactions.ts';
 /** The distance of the safe and finalized blocks from the head. */
 const TAG_BLOCKS: Readonly<Record<FinalityTag, number>> = { safe: 8, finalized: 16 };
 
-/** The endpoints of the chain in memory, contradicted ones last. */
+/** The endpoints of the chain in memory. Contradicted endpoints come last. */
 export function listWitnesses(core: Core): readonly Witness[] {
   return inOrder(core.testimonies).map((testimony) => createWitness(core, testimony));
 }
@@ -34,7 +34,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   };
   const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: told(block).hash });
 
-  /** A block beyond the head is made up, for an endpoint that claims a longer chain. */
+  /** For an endpoint that claims a longer chain, blocks beyond the head are made up. */
   function blockAt(number: number): Block | undefined {
     if (number > headNumber()) return undefined;
     const real = blocks.at(number);
@@ -108,7 +108,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
   };
 }
 
-/** The receipt of a transaction that was made up. */
+/** The receipt of a made-up transaction. */
 const FORGED = { isReverted: false, from: `0x${'f0'.repeat(20)}`, gasSpent: 0n, coinSpent: 0n };
 
 function transactionIn({ entries }: MinedBlock, hash: string): Transaction | undefined {
@@ -117,7 +117,7 @@ function transactionIn({ entries }: MinedBlock, hash: string): Transaction | und
     .find((each) => each.hash === hash);
 }
 
-/** The transfers by which a batch took its items' money. Reports of look-alikes have none. */
+/** The transfers by which a batch took the money of its items. Forged events have no transfers. */
 function pulledBy(block: MinedBlock, hash: string): Incoming[] {
   if (transactionIn(block, hash)?.payload.kind !== 'batch') return [];
   return block.events.flatMap((event) => {

@@ -2,7 +2,7 @@ import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
-/** An item with the records that only people read. */
+/** An item with columns that are only shown to people. */
 export interface AttemptRow extends StoredItem {
   readonly endedAt: Date | null;
   readonly endReason: string | null;
@@ -11,19 +11,19 @@ export interface AttemptRow extends StoredItem {
   readonly attempts: number;
   readonly failures: number;
   readonly gasSpent: string;
-  /** Nothing of its payer is sent before then, because the payer's transfers failed on the chain. */
+  /** Items of the payer are not sent before this time, because the payer's transfers failed on the chain. */
   readonly payerRetryAt: Date | null;
 }
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
-  /** All rows, also those that are left out. */
+  /** The number of all rows, including rows beyond the limit. */
   readonly count: number;
 }
 
 /**
- * The newest items of these subjects: a payment, its payout, its refund. Items that were sent, are due or have paid come
- * first: anybody may have thousands of native actions handed out.
+ * The newest items of these subjects: a payment, its payout, its refund. Items that were sent, are due or have paid come first,
+ * because anybody can cause thousands of offered items in native coin.
  */
 export async function findAttempts(db: Reader, subjects: readonly string[], limit: number): Promise<Page<AttemptRow>> {
   const rows = await db<(AttemptRow & { total: number })[]>`
@@ -37,7 +37,7 @@ export async function findAttempts(db: Reader, subjects: readonly string[], limi
   return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
 }
 
-/** A signed transaction that carries an item. */
+/** A signed transaction that contains an item. */
 export interface CarryingVersion {
   /** Of the item. */
   readonly key: ItemKey;
@@ -46,14 +46,14 @@ export interface CarryingVersion {
   readonly nonce: number;
   /** The number of items in the transaction. */
   readonly company: number;
-  /** Counts the transactions of the nonce from 1. */
+  /** The number of the transaction among those with the same nonce, counted from 1. */
   readonly version: number;
   readonly hash: string;
   readonly signedAt: Date;
   readonly broadcastAt: Date | null;
   /** True if a transaction of the nonce is mined at final depth. */
   readonly isFinal: boolean;
-  /** The transaction that was mined; null when a foreign one used the nonce. */
+  /** The mined transaction. Null when a foreign transaction used the nonce. */
   readonly finalHash: string | null;
 }
 
@@ -79,7 +79,7 @@ export async function findCarryingVersions(
   return rows.map((row) => ({ ...row, nonce: Number(row.nonce) }));
 }
 
-/** An event of an item, in the chain or lost in a reorganisation. */
+/** An event of an item, on the chain or removed by a reorg. */
 export interface SeenEvent {
   readonly network: string;
   readonly commitment: string;
@@ -87,13 +87,13 @@ export interface SeenEvent {
   readonly transactionHash: string;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** Null in rows of older versions. */
+  /** Null in rows written by older versions. */
   readonly readAt: Date | null;
   readonly decidedAt: Date | null;
-  /** The reason of a refusal, and the reason for which the event was set aside. */
+  /** The reason of a refusal, and the reason why the event was set aside. */
   readonly reason: string | null;
   readonly problem: string | null;
-  /** When its block left the chain, and the last block that stayed. */
+  /** The time at which the event's block left the chain, and the last block that stayed. */
   readonly lostAt: Date | null;
   readonly forkNumber: number | null;
 }
@@ -118,7 +118,7 @@ export async function findSeenEvents(db: Reader, commitments: readonly string[],
   }));
 }
 
-/** Deletes at most `limit` lost events from before then, and returns their number. */
+/** Deletes at most `limit` events lost before this time, and returns their number. */
 export async function pruneLostEvents(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from lost_events where ctid = any(array(

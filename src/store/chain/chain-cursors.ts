@@ -5,12 +5,12 @@ export interface ChainCursor {
   readonly network: string;
   readonly blockNumber: number;
   readonly blockHash: string;
-  /** Everything up to here is of final depth. */
+  /** All blocks up to this number are at final depth. */
   readonly finalNumber: number;
   readonly finalAt: Date;
 }
 
-/** A block near the head. A reorg shows as another parent hash. */
+/** A block near the head. A reorg is detected by a different parent hash. */
 export interface SeenBlock {
   readonly number: number;
   readonly hash: string;
@@ -43,7 +43,7 @@ export async function putCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { 
       final_timestamp = excluded.final_timestamp, fencing = excluded.fencing, updated_at = excluded.updated_at`;
 }
 
-/** The blocks that are remembered, highest first. */
+/** The stored blocks, the highest first. */
 export async function listSeenBlocks(db: Reader, network: string): Promise<SeenBlock[]> {
   const rows = await db<(Omit<SeenBlock, 'number'> & { number: string })[]>`
     select number, hash, parent_hash as "parentHash", at from chain_blocks
@@ -51,7 +51,7 @@ export async function listSeenBlocks(db: Reader, network: string): Promise<SeenB
   return rows.map((row) => ({ ...row, number: Number(row.number) }));
 }
 
-/** Stores blocks, and deletes those that are too old to be reorganised. */
+/** Stores blocks, and deletes blocks that are too old for a reorg. */
 export async function putBlocks(tx: Tx, network: string, blocks: readonly SeenBlock[], keepFrom: number) {
   await tx`
     insert into chain_blocks (network, number, hash, parent_hash, at)

@@ -1,6 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** An event of our contracts, as it is stored. */
 export interface StoredEvent {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -8,13 +7,14 @@ export interface StoredEvent {
   readonly blockHash: string;
   readonly commitment: string;
   readonly type: 'paid' | 'refused' | 'swept';
-  /** The other fields of the event. Numbers are decimal text. */
+  /** The other fields of the event. Numbers are decimal strings. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /**
- * Stores events and returns how many were new. A transaction that was moved to another block has one row: that of the
- * block it is in now. A duplicate in one call is stored once: endpoints repeat logs, and two of them report the same.
+ * Stores events and returns the number of new or moved ones. An event whose transaction moved to another block keeps one row, with
+ * the new block. Duplicates in one call are stored once, because an endpoint may repeat logs, and two endpoints report the same
+ * logs.
  */
 export async function putEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
@@ -26,7 +26,7 @@ export async function putEvents(tx: Tx, network: string, events: readonly Stored
   return count;
 }
 
-/** Stores events that no list of logs contained, and returns the number of new ones. Stored events stay unchanged. */
+/** Stores events that no list of logs contained, and returns the number of new events. Stored events stay unchanged. */
 export async function addEvents(tx: Tx, network: string, events: readonly StoredEvent[], at: Date): Promise<number> {
   const { count } = await tx`
     ${insertedEvents(tx, network, events, at)} on conflict (network, transaction_hash, log_index) do nothing`;
@@ -45,8 +45,8 @@ function insertedEvents(tx: Tx, network: string, events: readonly StoredEvent[],
 }
 
 /**
- * Undecided events up to a block. Those of our items come first, because strangers can cause any number of others. Payments come
- * before refusals, because they outweigh them.
+ * Undecided events up to a block. Events of our items come first, because strangers can cause any number of other events. Payments
+ * come before refusals, because a payment overrides a refusal.
  */
 export async function findUndecidedEvents(
   db: Reader,
@@ -68,7 +68,7 @@ export async function findFirstUndecided(db: Reader, network: string): Promise<n
   return row === undefined || row.number === null ? undefined : Number(row.number);
 }
 
-/** Events of coin, at any depth, for payments without a known payer. */
+/** Events at any depth of payments in native coin whose payer is not known yet. */
 export async function findArrivingCoin(
   db: Reader,
   { network, limit }: { network: string; limit: number },
@@ -83,7 +83,7 @@ export async function findArrivingCoin(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** Those of these commitments that have a paid event, at any depth. */
+/** The commitments among these that have a paid event, at any depth. */
 export async function findPaidCommitments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -94,7 +94,7 @@ export async function findPaidCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** Those of these commitments that have an event which was decided. */
+/** The commitments among these that have a decided event. */
 export async function findDecidedCommitments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -105,7 +105,7 @@ export async function findDecidedCommitments(
   return new Set(rows.map(({ commitment }) => commitment));
 }
 
-/** A payment by our contracts, with the account that paid. */
+/** A payment through our contracts, with the account that paid. */
 export interface TransferByItem {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -114,7 +114,7 @@ export interface TransferByItem {
   readonly recipient: string;
 }
 
-/** The payments that these transactions made through our contracts, in their order. */
+/** The payments that these transactions made through our contracts, in the order of the chain. */
 export function findPayersOf(
   db: Reader,
   network: string,
@@ -128,7 +128,7 @@ export function findPayersOf(
     order by transaction_hash, log_index`;
 }
 
-/** An event of ours with the terms of its item. */
+/** A payment or sweep, with the terms of its item. */
 export interface EventOfItem {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -145,7 +145,7 @@ export interface EventOfItem {
   readonly payer: string;
 }
 
-/** The payments and sweeps of these transactions, in their order, with the items that they carried out. */
+/** The payments and sweeps of these transactions, in the order of the chain, with the items that they executed. */
 export async function listEventsOfItems(
   db: Reader,
   network: string,
@@ -163,7 +163,7 @@ export async function listEventsOfItems(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The proved payments and sweeps of a payment's items and addresses, on all networks. */
+/** The decided payments and sweeps of these commitments, on all networks. */
 export async function listFactsOf(
   db: Reader,
   commitments: readonly string[],
@@ -175,10 +175,7 @@ export async function listFactsOf(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/**
- * The event that paid an item, the first one. Undefined while its block is not in the chain. With `before`: another one, earlier
- * than that one.
- */
+/** The first event that paid an item, earlier than `before` if given. Undefined while the chain has none. */
 export async function findPaidEvent(
   db: Reader,
   {
@@ -196,7 +193,7 @@ export async function findPaidEvent(
 }
 
 export interface DecidedEvent extends Pick<StoredEvent, 'transactionHash' | 'logIndex'> {
-  /** The reason for which it was set aside, if any. */
+  /** The reason why the event was set aside, if any. */
   readonly problem: string | null;
 }
 
@@ -207,7 +204,7 @@ export async function markDecided(tx: Tx, network: string, events: readonly Deci
     where e.network = ${network} and e.transaction_hash = d."transactionHash" and e.log_index = d."logIndex"`;
 }
 
-/** Sweeps that were applied, in order: all above a block, or all of one asset from one deposit address. */
+/** Applied sweeps in the order of the chain: all above a block, or all of one asset from one deposit address. */
 export async function listDecidedSweeps(
   db: Reader,
   ask: { network: string } & ({ above: number } | { commitment: string; asset: string }),
@@ -224,7 +221,7 @@ export async function listDecidedSweeps(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The sweeps of some blocks, and whether they are decided. */
+/** All sweeps of a range of blocks, decided or not. */
 export async function listSweepsInBlocks(
   db: Reader,
   { network, from, to }: { network: string; from: number; to: number },
@@ -235,7 +232,7 @@ export async function listSweepsInBlocks(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** The largest sweeps of a deposit address in its asset that were applied, in the order of the chain. */
+/** The largest applied sweeps of an asset from a deposit address, in the order of the chain. */
 export async function listLargestSweeps(
   db: Reader,
   { network, commitment, asset, limit }: { network: string; commitment: string; asset: string; limit: number },
@@ -250,7 +247,7 @@ export async function listLargestSweeps(
   return rows.map((row) => ({ ...row, blockNumber: Number(row.blockNumber) }));
 }
 
-/** Puts events back to undecided whose item was unknown when they were read. */
+/** Makes events undecided again whose item was unknown when they were decided. */
 export async function reconsiderEvents(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update chain_events set decided_at = null
@@ -258,14 +255,14 @@ export async function reconsiderEvents(tx: Tx, network: string, commitments: rea
       and problem is null`;
 }
 
-/** The same for the sweeps of a deposit address that was unknown. */
+/** Makes sweeps undecided again whose deposit address was unknown when they were decided. */
 export async function reconsiderSweeps(tx: Tx, network: string, commitment: string): Promise<void> {
   await tx`
     update chain_events set decided_at = null
     where network = ${network} and commitment = ${commitment} and type = 'swept' and problem is null`;
 }
 
-/** Removes events that are not on the chain. An event that has moved to another block meanwhile stays. */
+/** Deletes events that are not on the chain. An event that has moved to another block meanwhile stays. */
 export async function deleteEvents(
   tx: Tx,
   network: string,
@@ -278,15 +275,15 @@ export async function deleteEvents(
       and e.block_hash = d."blockHash"`;
 }
 
-/** What events had proved that left the chain: paid items, and sweeps of the deposit addresses of payments. */
+/** Facts that events had proved before a reorg removed them: paid items, and sweeps of deposit addresses of payments. */
 export interface LostFacts {
   readonly unpaid: readonly string[];
   readonly unswept: readonly { readonly commitment: string; readonly paymentId: string }[];
 }
 
 /**
- * Deletes events of blocks that left the chain, and returns what had been decided by them. Those of our items are kept in
- * `lost_events`, for people.
+ * Deletes the events of blocks that left the chain, and returns the facts that they had proved. Events of our items are copied to
+ * `lost_events`, for people to read.
  */
 export async function deleteEventsAbove(tx: Tx, network: string, number: number, at: Date): Promise<LostFacts> {
   const rows = await tx<{ commitment: string; type: string; paymentId: string | null }[]>`

@@ -14,7 +14,7 @@ export interface WatchedPlace extends DepositPlace {
   readonly openedAt: Date;
 }
 
-/** The address is watched on that network from now on. */
+/** Begins to watch the address on that network. */
 export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promise<void> {
   const { network, commitment, address, paymentId } = place;
   await tx`
@@ -23,7 +23,7 @@ export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promis
     on conflict (network, commitment) do nothing`;
 }
 
-/** An operator has found money there: the address is watched on that network, and everything there is looked at. */
+/** Watches an address where an operator has found money, and schedules a full check of it. */
 export async function searchPlace(tx: Tx, place: DepositPlace, at: Date): Promise<void> {
   await insertPlace(tx, place, at);
   await tx`
@@ -31,14 +31,13 @@ export async function searchPlace(tx: Tx, place: DepositPlace, at: Date): Promis
     where network = ${place.network} and commitment = ${place.commitment}`;
 }
 
-/** The places of these commitments on a network. */
 export function listPlacesOf(db: Reader, network: string, commitments: readonly string[]): Promise<DepositPlace[]> {
   return db<DepositPlace[]>`
     select network, commitment, address, payment_id as "paymentId" from deposit_places
     where network = ${network} and commitment = any(${commitments as string[]}::text[])`;
 }
 
-/** Places that were opened since that time, after that number, in the order of their numbers. */
+/** Places opened since that time with a higher number than `after`, by number. */
 export async function listPlaces(
   db: Reader,
   { network, after, since, limit }: { network: string; after: number; since: Date; limit: number },
@@ -50,8 +49,9 @@ export async function listPlaces(
 }
 
 /**
- * Places whose money may have moved since the last look, those that were looked at longest ago first: one that cannot be
- * explained now goes to the back. A sweep that would find nothing is a reason to look, too: somebody else has swept.
+ * Places whose balance may have changed since the last check. The least recently checked place comes first, so that a place whose
+ * balance cannot be explained does not block others. A sweep refused for a short balance is a reason to check, too, because
+ * somebody else has swept the address.
  */
 export async function listStalePlaces(
   db: Reader,
@@ -77,12 +77,12 @@ export interface StalePlace extends DepositPlace {
   readonly isSearched: boolean;
 }
 
-/** The place was looked at, and could not be explained. Others come first in the next round. */
+/** Records a check that could not explain the balance of the place. Other places come first in the next round. */
 export async function passPlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
   await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
 }
 
-/** Movements and sweeps explain the balance up to that block. The place stays stale while later movements are known. */
+/** Records that movements and sweeps explain the balance up to that block. Later movements require another check. */
 export async function putChecked(
   tx: Tx,
   { network, commitment }: DepositPlace,
@@ -115,7 +115,7 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
     on conflict (network) do update set read_number = excluded.read_number, final_number = excluded.final_number`;
 }
 
-/** The open sweeps of an asset at an address, and how many were ever ordered. */
+/** The open sweeps of an asset at an address, and the number of all sweeps ever ordered there. */
 export async function findSweeps(
   db: Reader,
   { network, address, asset }: { network: string; address: string; asset: string },
@@ -129,7 +129,7 @@ export async function findSweeps(
   return { ordered: rows.length, open };
 }
 
-/** A sweep of an asset from the deposit address of a payment, and the transaction that carried it out. */
+/** A sweep of an asset from the deposit address of a payment, with the transaction that executed it. */
 export interface CarriedOutSweep {
   readonly transaction: string;
   readonly asset: string;
@@ -137,7 +137,7 @@ export interface CarriedOutSweep {
   readonly paymentId: string;
 }
 
-/** Ends the orders of sweeps, and the authorizations to deposit addresses, that these transactions have carried out. */
+/** Ends the ordered sweeps, and the authorizations to deposit addresses, that these transactions have executed. */
 export async function endSweepsBy(
   tx: Tx,
   network: string,
@@ -155,7 +155,7 @@ export async function endSweepsBy(
         where v.hash = s.transaction)`;
 }
 
-/** The sums of the sweeps of an address up to a block, by asset, and whether one of them is undecided. */
+/** The swept totals of an address up to a block, by asset. `isUndecided` is true if one of the sweeps is undecided. */
 export async function sumSweeps(
   db: Reader,
   { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
@@ -173,7 +173,7 @@ export async function sumSweeps(
   };
 }
 
-/** The payments of deposit addresses, by commitment. */
+/** The payment of each deposit address, by commitment. */
 export async function findPlacePayments(
   db: Reader,
   { network, commitments }: { network: string; commitments: readonly string[] },
@@ -184,7 +184,7 @@ export async function findPlacePayments(
   return new Map(rows.map(({ commitment, paymentId }) => [commitment, paymentId]));
 }
 
-/** Deposit addresses with money by the lots, the newest first, without those that are looked at again soon. */
+/** Deposit addresses where money waits according to the lots, the newest first, except those about to be checked. */
 export function listWaitingAt(db: Reader, { network, limit }: { network: string; limit: number }) {
   return db<{ address: string; asset: string; paymentId: string; waiting: string }[]>`
     select l.address, l.asset, l.payment_id as "paymentId", sum(l.waiting)::text as waiting

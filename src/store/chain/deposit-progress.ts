@@ -1,10 +1,10 @@
 import type { Reader } from '../plumbing/database.ts';
 import { listMovements, type StoredMovement } from './movements.ts';
 
-/** The money at a deposit address as the payer sees it, in blocks of any depth. One endpoint showed it: it proves nothing. */
+/** The money at a deposit address as the payer sees it, at any depth. It was read from one endpoint, so it proves nothing. */
 export interface DepositProgress {
   readonly arrived: bigint;
-  /** Blocks since enough has arrived, that block included. 0 while some is missing. */
+  /** The depth of the block in which enough had arrived, counting that block. 0 while some is missing. */
   readonly confirmed: number;
 }
 
@@ -31,7 +31,7 @@ export async function findDepositProgress(
   return { arrived: BigInt(row?.arrived ?? '0'), confirmed: Math.max(0, Number(row?.confirmed ?? 0)) };
 }
 
-/** The units that count for the payment, in blocks of any depth. */
+/** The units that count for the payment, at any depth. */
 export async function sumCounting(db: Reader, ask: DepositAsk): Promise<bigint> {
   const [row] = await db<{ units: string }[]>`
     select coalesce(sum(amount), 0)::text as units from movements
@@ -40,7 +40,7 @@ export async function sumCounting(db: Reader, ask: DepositAsk): Promise<bigint> 
   return BigInt(row?.units ?? '0');
 }
 
-/** The asset of this payment's deposit address to which money has come, the latest one. */
+/** The asset of the payment's newest deposit address that has received money. */
 export async function findPaidInto(db: Reader, paymentId: string): Promise<string | undefined> {
   const [row] = await db<{ asset: string }[]>`
     select d.asset from deposits d
@@ -63,7 +63,7 @@ export async function listLargestMovements(
     .toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex);
 }
 
-/** The movement with which enough had come in time; the last one before, while it is too little. */
+/** The movement that completed the asked amount in time. While the amount is not complete, the last movement. */
 export async function findCompleting(
   db: Reader,
   { commitment, network, asset, deadline, asked }: DepositAsk & { readonly asked: string },
@@ -91,7 +91,7 @@ export async function hasScreenedMovement(
   return rows.length > 0;
 }
 
-/** The last transfer of that sender and amount to a deposit address, in a block of any depth. */
+/** The last transfer of that sender and amount to a deposit address, at any depth. */
 export async function findTransferOf(
   db: Reader,
   ask: { network: string; commitment: string; asset: string; sender: string; amount: bigint },
@@ -104,7 +104,7 @@ export async function findTransferOf(
   return row;
 }
 
-/** True if the transfers to a deposit address of the payment are enough to pay it, in blocks of any depth. */
+/** True if the transfers to a deposit address of the payment are enough to pay it, at any depth. */
 export async function isPaidInto(db: Reader, paymentId: string): Promise<boolean> {
   const rows = await db`
     select from deposits d join items i on i.commitment = d.item

@@ -4,9 +4,9 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 import { insertPlace } from './deposit-places.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 
-/** A deposit address of a payment. Its terms are those of the item. */
+/** A deposit address of a payment. Its terms are the terms of the item. */
 export interface Deposit {
-  /** What the address follows from. It names no network: an address on two networks has one commitment. */
+  /** The hash of the terms that the address is derived from. It is the same on all networks. */
   readonly commitment: string;
   readonly network: string;
   readonly address: string;
@@ -15,7 +15,6 @@ export interface Deposit {
   readonly mac: string;
 }
 
-/** A deposit address with its terms and its payment. */
 export interface OpenDeposit extends Deposit {
   readonly item: StoredItem;
   readonly merchantId: string;
@@ -23,8 +22,8 @@ export interface OpenDeposit extends Deposit {
 }
 
 /**
- * Returns false if the payment has an address for the asset already. It is watched on its own network. From the first address
- * of a network on, its transfers are read from the blocks that are not final now.
+ * Returns false if the payment already has an address for the asset. The address is watched on its own network. The first address
+ * of a network creates the network's cursor, so transfers are read from its first block that is not final now.
  */
 export async function insertDeposit(
   tx: Tx,
@@ -65,7 +64,7 @@ export async function depositItemKey(
   return itemKeyOf({ network, commitment }, { isTaken: others.length > 0 });
 }
 
-/** Locks a page of all deposit addresses, by the rows of their terms. */
+/** Locks a page of all deposit addresses, ordered by the key of their item. */
 export async function lockAllDeposits(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -81,14 +80,13 @@ export async function setDepositMacs(tx: Tx, rows: readonly { id: string; mac: s
     from jsonb_to_recordset(${tx.json(rows)}) as m(id text, mac text) where d.item = m.id`;
 }
 
-/** Those of these addresses that are deposit addresses. An address is the same on all networks. */
+/** The addresses among these that are deposit addresses. A deposit address is the same on all networks. */
 export async function findDepositAddresses(db: Reader, addresses: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ address: string }[]>`
     select address from deposits where address = any(${addresses as string[]}::text[])`;
   return new Set(rows.map(({ address }) => address));
 }
 
-/** All deposit addresses of a payment. */
 export async function listDepositsOf(db: Reader, paymentId: string): Promise<OpenDeposit[]> {
   const rows = await db<{ item: ItemKey }[]>`
     select item from deposits where payment_id = ${paymentId} order by number`;
@@ -98,7 +96,7 @@ export async function listDepositsOf(db: Reader, paymentId: string): Promise<Ope
   );
 }
 
-/** The deposit addresses of these commitments, on whatever network they were opened. */
+/** The deposit addresses of these commitments, on any network. */
 export async function findDepositsBy(db: Reader, commitments: readonly string[]): Promise<OpenDeposit[]> {
   const rows = await db<{ item: ItemKey }[]>`
     select item from deposits where commitment = any(${commitments as string[]}::text[])`;

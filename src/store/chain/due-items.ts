@@ -5,29 +5,25 @@ import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import { itemColumns, type StoredItem } from './items.ts';
 import { countsSince } from './payer-failures.ts';
 
-/** An item that waits to be sent. */
 export interface DueItem extends StoredItem {
   readonly signature: string;
-  /** The number of failed tries to send it, simulated ones included. */
+  /** The number of failed attempts to send the item, including simulations. */
   readonly attempts: number;
-  /** True if its account has code, or failed on the chain within the hour: it travels alone, in a lane of its own. */
+  /** True if the item is isolated in a separate lane, because its account has code or failed on the chain within the hour. */
   readonly isApart: boolean;
 }
 
-/**
- * One of several signers of a network. Each sees its own part of the due items, so that two never prepare the same
- * batch.
- */
+/** One of several signers of a network. Signers see separate shares of the due items, so none prepares another's batch. */
 export interface Share {
   readonly index: number;
   readonly of: number;
 }
 
-/** A signer and the items it may send: tokens of every payer, and its own coin. */
+/** A signer and the items that it may send: tokens of every payer, and its own coin. */
 export interface Carrier {
   readonly network: string;
   readonly signer: string;
-  /** True if it sends only its own coin, as the intermediate account does. */
+  /** True if the signer sends only its own coin, as the intermediate account does. */
   readonly isCoinOnly?: boolean | undefined;
 }
 
@@ -35,11 +31,11 @@ function isCarriedBy(db: Reader, { network, signer, isCoinOnly = false }: Carrie
   return db`network = ${network} and (method = 'native' and payer = ${signer} or method <> 'native' and not ${isCoinOnly})`;
 }
 
-/** Limits for sending an item again. An item beyond them waits for its deadline, and stays due until then. */
+/** Limits for sending an item again. An item beyond a limit is not sent again, and stays due until its deadline. */
 export interface SendLimits {
-  /** Failures on the chain, for each item. */
+  /** The number of failures of the item on the chain. */
   readonly failures: number;
-  /** Gas of its final transactions. Undefined: no limit. */
+  /** The gas of the item's final transactions. Undefined for no limit. */
   readonly gas: bigint | undefined;
 }
 
@@ -48,12 +44,12 @@ interface DueAsk extends Carrier {
   readonly limits: SendLimits;
 }
 
-/** Items that the carrier may send now, with `failed_at` and `payer_retry_at` of payers that failed within the hour. */
+/** Items that the carrier may send now. `failed_at` and `payer_retry_at` are set if the payer failed within the hour. */
 function sendable(db: Reader, { now, limits, ...carrier }: DueAsk) {
   return ready(db, { now, limits }, isCarriedBy(db, carrier));
 }
 
-/** Items that may be sent now, of those that the condition names. */
+/** Items that satisfy the condition and may be sent now. */
 function ready(
   db: Reader,
   { now, limits }: { readonly now: Date; readonly limits: SendLimits },
@@ -71,8 +67,8 @@ function ready(
 }
 
 /**
- * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another
- * way, such as in coin from a second tab. A sweep pays nothing: anybody can cause one by sending another token.
+ * The condition that the row of `items` may be sent: no freeze stops it, and its payment has not been paid in another way, such as
+ * in coin from a second tab. Sweeps do not count as paying, because anybody can cause a sweep by sending another token.
  */
 function mayBeSent(db: Reader) {
   return db`not ${isItemStopped(db)} and (purpose = 'sweep' or not exists (
@@ -82,10 +78,10 @@ function mayBeSent(db: Reader) {
 }
 
 /**
- * The due items of a network, without those that the chain would refuse as late and those that may not be sent. Items that
- * travel apart come last. Payers take turns: the first item of each, oldest first, then the second ones. Our own transfers
- * do not wait for each other. Items that have waited since `anyonesBefore` are shown to every signer, so that a stuck signer
- * delays nothing. Of a payer that travels apart only `apartEach` items are on their way at once.
+ * The due items of a network, without items that the chain would refuse as late and items that may not be sent. Isolated items come
+ * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. Every
+ * signer sees the items that have waited since `anyonesBefore`, so that a stuck signer delays nothing. An isolated payer has at
+ * most `apartEach` items in flight.
  */
 export function findDueItems(
   db: Reader,
@@ -105,7 +101,7 @@ export function findDueItems(
     order by "isApart", turn, accepted_at limit ${ask.limit}`;
 }
 
-/** Returns whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
+/** Whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */
 export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: boolean; hasDue: boolean }> {
   const rows = await db<{ hasOpen: boolean; hasDue: boolean }[]>`
     select
@@ -115,7 +111,6 @@ export async function findWork(db: Reader, ask: DueAsk): Promise<{ hasOpen: bool
   return one(rows);
 }
 
-/** Work that waits for longer than it should. */
 export interface OverdueWork {
   readonly count: number;
   /** The subject of the oldest item, and the time since which it waits. */
@@ -124,8 +119,8 @@ export interface OverdueWork {
 }
 
 /**
- * Items that could have been sent since that time, and were not. Items that travel apart do not count: they have few places,
- * and a payer with many of them must not alarm the operator.
+ * Items that could have been sent since that time, and were not. Isolated items do not count: few of them are sent at once, and a
+ * payer with many of them must not alarm the operator.
  */
 export async function findUnsent(
   db: Reader,
@@ -168,10 +163,7 @@ export interface Postponement {
   readonly retryAt: Date;
 }
 
-/**
- * Postpones items, with the reason of the simulation. The reason `late` does not replace an earlier one, because the
- * earlier one is the cause.
- */
+/** Postpones items with the simulation's reason. `late` does not replace an earlier reason, which is the real cause. */
 export async function postponeItems(tx: Tx, postponements: readonly Postponement[]): Promise<void> {
   await tx`
     update items i
@@ -181,19 +173,18 @@ export async function postponeItems(tx: Tx, postponements: readonly Postponement
     where i.commitment = p.key and i.state = 'due'`;
 }
 
-/** A payment whose turn it is to be judged. */
 export interface PaymentToJudge {
   readonly id: string;
   readonly merchantId: string;
 }
 
-/** The last payment of each merchant that was judged. */
+/** The last judged payment of each merchant. */
 export type JudgedPayments = ReadonlyMap<string, string>;
 
 /**
- * Payments with an item on this network whose deadline passed before that time, or that a simulation reported as used. Many
- * of them may have to wait, so none is in the way of another: partners take turns, then the merchants of a partner, and a
- * merchant's payments follow the one that was judged last.
+ * Payments to judge: those with an item on this network whose deadline passed before `finalAt`, or that a simulation reported as
+ * used. Judging a payment may have to wait, so no payment may block another: partners take turns, then the merchants of a partner,
+ * and each merchant continues after its last judged payment.
  */
 export async function findPaymentsToJudge(
   db: Reader,
@@ -220,8 +211,8 @@ export async function findPaymentsToJudge(
 }
 
 /**
- * The condition that the coin action `i` is open beside another item of its payment with a later deadline. Such an action can
- * end alone, before its payment does.
+ * The condition that the coin action `i` is open and another open item of its payment has a later deadline. Such an action can end
+ * before its payment does.
  */
 function isOutlived(db: Reader) {
   return db`i.method = 'native' and i.state = 'offered' and exists (
@@ -229,7 +220,7 @@ function isOutlived(db: Reader) {
       and (o.deadline, o.commitment) > (i.deadline, i.commitment))`;
 }
 
-/** An open item of ours, and the reason of its last refusal. */
+/** An open item that one of our accounts or a merchant pays, with the reason of its last refusal. */
 export type OutgoingItem = StoredItem & { readonly refusal: string | null };
 
 /**
@@ -251,7 +242,6 @@ export function findOutgoingToJudge(
     ) items order by key <= ${after}, key limit ${limit}`;
 }
 
-/** An open item, with the status and the expiry of its payment. */
 export type OpenItem = StoredItem & { readonly paymentStatus: PaymentStatus; readonly paymentExpiresAt: Date };
 
 /** All open items of these payments, on every network. */
@@ -262,23 +252,26 @@ export function findOpenItemsOf(db: Reader, subjects: readonly string[]): Promis
     where subject = any(${subjects as string[]}::text[]) and state in ('offered', 'due', 'sent') and purpose <> 'sweep'`;
 }
 
-/** Items that are open for longer wait for an endpoint, and count no more. */
+/** An item that is open for longer waits for an endpoint to answer, and no longer counts as in flight. */
 const COUNTED_MS = 86_400_000;
 
-/** The payments under way of an account. */
+/** The payments of an account that are in flight. */
 export interface UnderWay {
   readonly count: number;
-  /** What they take of each asset, without those that a block shows as paid: the balance is without them already. */
+  /**
+   * The amounts that the payments will take, by asset. Payments that a block already shows as paid are left out, because the
+   * balance no longer contains their money.
+   */
   readonly amounts: ReadonlyMap<string, bigint>;
 }
 
-/** The items of payments, accepted within a day, that each of these accounts (CAIP-10) has open. */
+/** The open items of payments of each of these accounts (CAIP-10), accepted within a day. */
 export async function findUnderWay(
   db: Reader,
   accounts: readonly string[],
   now: Date,
 ): Promise<ReadonlyMap<string, UnderWay>> {
-  // The state is a filter of the sums and no condition: with it, the planner reads all open items of the network.
+  // The state is a filter of the aggregates and not part of `where`: there, the planner would read all open items of the network.
   const rows = await db<{ account: string; asset: string; count: number; amount: string | null }[]>`
     select a.account, o.asset, o.count, o.amount
     from unnest(
@@ -305,7 +298,10 @@ export async function findUnderWay(
   );
 }
 
-/** True if a block shows an event of the item, or one of a transaction that carries it: a swept address has another commitment. */
+/**
+ * True if a block shows an event of the item. For an authorization, any event of its transaction counts, because the sweep has the
+ * commitment of the deposit address.
+ */
 function isInBlock(db: Reader) {
   return db`(
     exists (select from chain_events e where e.commitment = i.commitment and e.type = 'paid')
@@ -315,10 +311,10 @@ function isInBlock(db: Reader) {
       where s.commitment = i.commitment))`;
 }
 
-/** Why an accepted item of a payment could not be sent so far. */
+/** The reason why an accepted item of a payment could not be sent so far. */
 export interface RefusedAttempt {
   readonly refusal: string;
-  /** It is tried until then. */
+  /** The time until which the item is retried. */
   readonly deadline: Date;
 }
 
@@ -329,7 +325,7 @@ export async function findRefusedAttempt(db: Reader, paymentId: string): Promise
   return row;
 }
 
-/** True if the network has open items: handed out to a payer, due, or sent. */
+/** True if the network has open items: offered to a payer, due, or sent. */
 export async function hasOpenItems(db: Reader, network: string): Promise<boolean> {
   const rows = await db<{ found: boolean }[]>`
     select exists (select from items where network = ${network} and state in ('offered', 'due', 'sent')) as found`;

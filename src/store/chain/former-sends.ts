@@ -4,7 +4,7 @@ import type { SenderId } from './sends.ts';
 /** The open sends of one signer. */
 export interface OpenSender extends SenderId {
   readonly sends: number;
-  /** Items that only this signer's open sends carry. */
+  /** Sent items in open transactions of this signer. */
   readonly items: number;
   readonly since: Date;
 }
@@ -21,7 +21,7 @@ export function listOpenSenders(db: Reader): Promise<OpenSender[]> {
     group by s.network, s.signer order by s.network, s.signer`;
 }
 
-/** The best version of the lowest open nonces of these signers, in the order of nonces. */
+/** The version with the highest fee of each open nonce of these signers. Signers take turns, the lowest nonces first. */
 export function listFormerVersions(
   db: Reader,
   { network, signers, limit }: { network: string; signers: readonly string[]; limit: number },
@@ -37,9 +37,9 @@ export function listFormerVersions(
 }
 
 /**
- * Items in transactions of these signers that were stored before that time, and in no open transaction of others, are due
- * again. A commitment can be used once, so a late transaction of a former signer pays nothing twice. Coin leaves only by its own
- * account's transaction.
+ * Makes items due again that are in transactions stored before that time by these former signers, and in no other open transaction.
+ * A commitment can be used only once, so a late transaction of a former signer pays nothing twice. Items in coin stay, because only
+ * a transaction of their own account can pay them.
  */
 export async function releaseStranded(
   tx: Tx,
@@ -54,7 +54,7 @@ export async function releaseStranded(
   return count;
 }
 
-/** The open sends that carry the item \`i\`. */
+/** The open sends that contain the item \`i\`. */
 function carrying(db: Reader) {
   return db`select from send_items c join sends s on s.network = c.network and s.signer = c.signer and s.nonce = c.nonce
     where c.commitment = i.commitment and s.state = 'open'`;

@@ -1,12 +1,11 @@
 import type { Reader } from '../plumbing/database.ts';
 
-/** The gas that a relayer has paid within a period. */
 export interface RelayerGas {
   readonly network: string;
   readonly signer: string;
-  /** In the smallest unit of the coin. Transactions that are not final yet are missing. */
+  /** In the smallest unit of the coin, without transactions that are not final yet. */
   readonly coin: bigint;
-  /** Payments, payouts, refunds and returns that its transactions carried. */
+  /** The number of payments, payouts, refunds and returns in the relayer's transactions. */
   readonly items: number;
 }
 

@@ -1,14 +1,14 @@
 import type { Reader } from '../plumbing/database.ts';
 import type { SendLimits } from './due-items.ts';
 
-/** The cost of gas, in the smallest unit of the coin. */
+/** In the smallest unit of the coin. */
 export interface GasCost {
   readonly all: bigint;
-  /** The part of transactions in the lane `apart`. */
+  /** The cost of transactions in the lane of isolated items. */
   readonly apart: bigint;
 }
 
-/** The cost of a network's transactions since that time. One that is not final counts with the most it can cost. */
+/** The cost of a network's transactions since that time. A transaction that is not final counts with its highest possible cost. */
 export async function gasCostSince(db: Reader, { network, since }: { network: string; since: Date }): Promise<GasCost> {
   const [row] = await db<{ all: string; apart: string }[]>`
     select coalesce(sum(cost), 0) as all, coalesce(sum(cost) filter (where lane = 'apart'), 0) as apart
@@ -43,10 +43,10 @@ export async function findPayersAbove(
   return rows.map((row) => ({ payer: row.payer, gas: BigInt(row.gas) }));
 }
 
-/** Items that are not sent again and wait for their deadline. */
+/** Items that reached a limit. They are not sent again and wait for their deadline. */
 export interface ExhaustedItems {
   readonly count: number;
-  /** The costliest of them. */
+  /** The subject, failures and gas of the most expensive item. */
   readonly subject: string;
   readonly failures: number;
   readonly gas: bigint;

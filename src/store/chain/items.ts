@@ -8,30 +8,32 @@ import {
 } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** offered: handed out to be paid in coin, or to be signed by a merchant. due: waits to be sent. sent: is in a stored transaction. The rest is over. */
+/**
+ * offered: waits for the payer's coin or a merchant's signature. due: waits to be sent. sent: is in a stored transaction. paid and
+ * unpaid: ended.
+ */
 export type ItemState = 'offered' | 'due' | 'sent' | 'paid' | 'unpaid';
 
 /**
- * The purpose of an item. Payouts, refunds and returns have a row in `outgoing`, and are signed by our own accounts or the
- * merchant's. A sweep takes the money of a payment's deposit address where its terms say.
+ * The purpose of an item. Payouts, refunds and returns have a row in `outgoing`, and are signed by our own accounts or by the
+ * merchant. A sweep moves the money of a payment's deposit address to the accounts in the terms of the address.
  */
 export type ItemPurpose = 'payment' | 'payout' | 'refund' | 'return' | 'sweep';
 
-/** An item as it is stored. */
 export interface StoredItem {
   /** Names the row. */
   readonly key: ItemKey;
   /** The hash of the terms, as events of the chain show it. Items of two networks can have the same one. */
   readonly commitment: string;
-  /** The id of a payment, payout, refund or return; of a sweep, that of the payment. */
+  /** The id of a payment, payout, refund or return. For a sweep, the id of the payment. */
   readonly subject: string;
-  /** The 32 bytes that the chain shows for it; null for the first releases of the contracts. */
+  /** The 32 bytes that the chain shows as subject. Null for the first releases of the contracts. */
   readonly seal: string | null;
   readonly purpose: ItemPurpose;
   readonly network: string;
   readonly collector: string;
   readonly asset: string;
-  /** The asset that the deposit address was made for, if a sweep takes another one. */
+  /** The asset that the deposit address was made for, if the sweep takes another asset. */
   readonly asked: string | null;
   readonly method: ItemMethod;
   readonly payer: string;
@@ -60,7 +62,6 @@ export interface StoredAuthorization extends Authorization {
   readonly identifier?: string | undefined;
 }
 
-/** The parts of an item's fee. */
 export interface ItemFeeTerms {
   /** A decimal percent. */
   readonly percentage: string;
@@ -87,7 +88,7 @@ export interface NewItem {
   readonly hasCode: boolean;
   readonly resultsHash: string | null;
   readonly hintedHash: string | null;
-  /** A due item is not sent before; at once if undefined. */
+  /** A due item is not sent before this time. Undefined to send at once. */
   readonly sendAfter?: Date;
   /** The `payment-identifier` of the request that brought an authorization. */
   readonly identifier?: string | undefined;
@@ -144,8 +145,8 @@ export async function insertItems(tx: Tx, items: readonly NewItem[], at: Date): 
 }
 
 /**
- * Records that a native action with this deadline is handed out. Returns false if the payment cannot be paid any more.
- * From then on the clock alone does not expire the payment.
+ * Records that a native action with this deadline is handed out. Returns false if the payment can no longer be paid. From then on,
+ * `expires_at` alone does not expire the payment.
  */
 export async function raiseNativeDeadline(
   tx: Tx,
@@ -160,14 +161,14 @@ export async function raiseNativeDeadline(
 /** A coin action that was handed out and has not ended. */
 export type OpenCoinAction = Pick<StoredItem, 'key' | 'network' | 'payer' | 'deadline'>;
 
-/** The open coin actions of a payment, the first deadline first. */
+/** The open coin actions of a payment, the earliest deadline first. */
 export function listCoinActions(tx: Tx, paymentId: string): Promise<OpenCoinAction[]> {
   return tx<OpenCoinAction[]>`
     select commitment as key, network, payer, deadline from items
     where subject = ${paymentId} and method = 'native' and state = 'offered' and purpose = 'payment' order by deadline`;
 }
 
-/** Stores the transaction hash that a wallet named for a handed-out action. An ended item needs none. */
+/** Stores the transaction hash that a wallet reported for a handed-out action. Ended items stay unchanged. */
 export async function hintTransaction(
   tx: Tx,
   { key, hash, resultsHash }: { key: ItemKey; hash: string; resultsHash: string },
@@ -177,7 +178,7 @@ export async function hintTransaction(
     where commitment = ${key} and state = 'offered'`;
 }
 
-/** Makes a handed-out item due with its payer's signature. False when it is not open any more. */
+/** Makes a handed-out item due with its payer's signature. Returns false if the item is no longer open. */
 export async function signOffered(
   tx: Tx,
   signed: Pick<StoredItem, 'key' | 'hasCode'> & { readonly signature: string; readonly resultsHash: string },
@@ -189,12 +190,12 @@ export async function signOffered(
   return count === 1;
 }
 
-/** How an item ended, decided at final depth. */
+/** The end of an item, decided at final depth. */
 export interface ItemEnd {
   readonly key: ItemKey;
   readonly state: 'paid' | 'unpaid';
   readonly reason: string | null;
-  /** The transaction that carried a paid one out. */
+  /** The transaction that executed a paid item. */
   readonly proof?: { readonly transaction: string; readonly block: number };
 }
 
@@ -208,21 +209,21 @@ export async function endItems(tx: Tx, ends: readonly ItemEnd[], at: Date): Prom
     where i.commitment = e.key and i.state <> 'paid'`;
 }
 
-/** All ways of a payment that were tried or offered, oldest first. */
+/** All items of a payment, offered or tried, the oldest first. */
 export function findItemsOf(db: Reader, subject: string): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items where subject = ${subject} and purpose <> 'sweep'
     order by accepted_at, key`;
 }
 
-/** Those of the subjects that ever had an item, so that a signature of theirs may exist. */
+/** The subjects among these that ever had an item, so that a signature for them may exist. */
 export async function findSignedSubjects(db: Reader, subjects: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ subject: string }[]>`
     select distinct subject from items where subject = any(${subjects as string[]}::text[])`;
   return new Set(rows.map(({ subject }) => subject));
 }
 
-/** The item that paid a payment. A second paid item is a stray. An authorization pays by way of the deposit address. */
+/** The item that paid a payment. A second paid item is unexpected money. An authorization pays by way of the deposit address. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -247,7 +248,6 @@ export function findItemsOfEvents(db: Reader, network: string, commitments: read
     order by split_part(items.commitment, '@', 1), network = ${network} desc`;
 }
 
-/** The item in the form of the chain adapter. */
 export function itemOf(stored: StoredItem): Item {
   const { network, collector, asset, asked, method, subject, seal, payer, recipient, feeAccount, authorization } =
     stored;
@@ -269,7 +269,6 @@ export function itemOf(stored: StoredItem): Item {
   };
 }
 
-/** The item with its payer's signature. */
 export function signedItemOf(stored: StoredItem & { readonly signature: string }): SignedItem {
   const { commitment, signature, hasCode } = stored;
   return { item: itemOf(stored), commitment, signature, hasCode };

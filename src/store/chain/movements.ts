@@ -12,27 +12,27 @@ export interface StoredMovement {
   readonly commitment: string;
   readonly paymentId: string;
   readonly asset: string;
-  /** Of a transfer by the Collector, the payer. */
+  /** The sender. For a transfer by the Collector, the payer. */
   readonly sender: string;
   readonly amount: string;
   readonly isScreened: boolean;
   /**
-   * `balance`: an amount that two endpoints show at the address, and whose log none has shown. `loss`: an amount that is not
-   * there by their word, although logs show it.
+   * `log`: the amount comes from a Transfer log. `balance`: two endpoints show the amount at the address, and no endpoint shows its
+   * log. `loss`: two endpoints show that the amount is missing, although logs show its arrival.
    */
   readonly source: 'log' | 'balance' | 'loss';
-  /** True once enough endpoints have shown it at final depth. */
+  /** True once enough endpoints have confirmed the movement at final depth. */
   readonly isProved: boolean;
 }
 
-/** A movement that was just read. One endpoint has shown it, which proves nothing. */
+/** A movement that was just read. Only one endpoint has shown it, which proves nothing. */
 export type ReadMovement = Omit<StoredMovement, 'source' | 'isProved' | 'network'>;
 
 type MovementKey = Pick<StoredMovement, 'transactionHash' | 'logIndex'>;
 
 /**
- * Stores movements, and returns those that are new. The row of a transaction that moved to another block follows it, and has
- * to be proved again. Their addresses are stale from then on.
+ * Stores movements, and returns the new ones. If a transaction moved to another block, its row gets the new block and must be
+ * proved again. The addresses of all these movements are marked for a check.
  */
 export async function putMovements(
   tx: Tx,
@@ -57,14 +57,14 @@ export async function putMovements(
   return added;
 }
 
-/** The amount by which balances differ from the logs of an address. */
+/** The difference between the balance of an address and its logs. */
 export type Residual = Omit<StoredMovement, 'isProved' | 'transactionHash' | 'logIndex' | 'sender' | 'isScreened'> & {
   readonly source: 'balance' | 'loss';
 };
 
 /**
- * Stores that two endpoints show so much more, or less, at the address than its logs. An earlier residual of the same amount
- * stays as it is, and a larger one is added to it, so that lots keep their ids.
+ * Stores the amount by which the balance of an address, as two endpoints show it, differs from its logs. If the amount grew, the
+ * earlier residual stays and a row for the difference is added, so that lots keep their ids.
  */
 export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
   const { network, blockNumber, blockHash, at, commitment, paymentId, asset, amount, source } = residual;
@@ -85,7 +85,7 @@ export async function putResidual(tx: Tx, residual: Residual): Promise<void> {
     on conflict (network, transaction_hash, log_index) do update set amount = movements.amount + excluded.amount`;
 }
 
-/** The logs explain the balance again. */
+/** Deletes the residual when the logs explain the balance again. */
 export async function deleteResidual(
   tx: Tx,
   { network, commitment, asset }: Pick<StoredMovement, 'network' | 'commitment' | 'asset'>,
@@ -95,7 +95,7 @@ export async function deleteResidual(
     where network = ${network} and commitment = ${commitment} and asset = ${asset} and source <> 'log'`;
 }
 
-/** Deletes movements of blocks that left the chain. Their addresses are looked at again. Returns the payments that lose proved ones. */
+/** Deletes movements above a block, and marks their addresses for a check. Returns the payments that lose proved ones. */
 export async function deleteMovementsAbove(tx: Tx, network: string, number: number): Promise<string[]> {
   const gone = await tx<{ commitment: string; paymentId: string; isProved: boolean }[]>`
     delete from movements where network = ${network} and block_number > ${number}
@@ -108,7 +108,7 @@ export async function deleteMovementsAbove(tx: Tx, network: string, number: numb
   return [...new Set(gone.filter(({ isProved }) => isProved).map(({ paymentId }) => paymentId))];
 }
 
-/** Removes movements that enough endpoints deny. */
+/** Deletes movements that enough endpoints deny. */
 export async function deleteMovements(tx: Tx, network: string, keys: readonly MovementKey[]): Promise<void> {
   await tx`
     delete from movements m
@@ -125,7 +125,7 @@ export async function proveMovements(tx: Tx, network: string, keys: readonly Mov
     where m.network = ${network} and m.transaction_hash = p."transactionHash" and m.log_index = p."logIndex"`;
 }
 
-/** The movements to one address up to a block that are not proved yet: the largest of them. */
+/** The largest movements to an address up to a block that are not proved yet. */
 export async function listUnproved(
   db: Reader,
   { network, commitment, upTo, limit }: { network: string; commitment: string; upTo: number; limit: number },
@@ -137,7 +137,7 @@ export async function listUnproved(
   return rows.map(readMovement);
 }
 
-/** The sums of what logs show for one address up to a block, by asset. */
+/** The totals that logs show for an address up to a block, by asset. */
 export async function sumMovements(
   db: Reader,
   { network, commitment, upTo }: { network: string; commitment: string; upTo: number },
@@ -149,8 +149,9 @@ export async function sumMovements(
 }
 
 /**
- * The proved movements of a payment, on all networks, in the order of money. Movements below `dustBelow` of their asset that
- * follow each other at one address are one, with the name of the first: anybody may send a hundred thousand of them.
+ * The proved movements of a payment on all networks, ordered by block time, network, block and log index. Consecutive movements
+ * below `dustBelow` at one address become one movement with the key of the first, because anybody may send a hundred thousand of
+ * them.
  */
 export async function listProvedMovements(
   db: Reader,
@@ -180,14 +181,13 @@ export async function listProvedMovements(
   return rows.map(({ total, ...row }) => readMovement({ ...row, amount: total }));
 }
 
-/** The assets of a payment's proved movements. */
 export async function listMovedAssets(db: Reader, paymentId: string): Promise<string[]> {
   const rows = await db<{ asset: string }[]>`
     select distinct asset from movements where payment_id = ${paymentId} and is_proved order by asset`;
   return rows.map(({ asset }) => asset);
 }
 
-/** The largest movements of an asset to a deposit address, in any depth. Anybody may send thousands of small ones. */
+/** The largest movements of an asset to a deposit address, at any depth. Anybody may send thousands of small movements. */
 export async function listMovements(
   db: Reader,
   { network, commitment, asset, limit }: { network: string; commitment: string; asset: string; limit: number },
@@ -209,7 +209,7 @@ function movementColumns(db: Reader) {
 
 const readMovement = (row: MovementRow): StoredMovement => ({ ...row, blockNumber: Number(row.blockNumber) });
 
-/** The addresses are looked at in the next round of the network. */
+/** Marks addresses to be checked in the next round of the network. */
 export async function markPlacesStale(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update deposit_places set is_stale = true

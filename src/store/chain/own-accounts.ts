@@ -1,16 +1,16 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** An account that was an account of ours since a time. Rows are never deleted. */
+/** An account of ours, now or in the past, with its first use. Rows are never deleted. */
 export interface OwnAccount {
   readonly network: string;
   readonly address: string;
   readonly kind: 'intermediate' | 'relayer';
   readonly since: Date;
-  /** The proof that the gateway wrote the row. */
+  /** Proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
-/** The accounts of a network, or of all networks, oldest first. There are as many as were ever configured. */
+/** The accounts of a network, or of all networks, the oldest first. Their number is bounded by the accounts ever configured. */
 export function listOwnAccounts(db: Reader, network?: string): Promise<OwnAccount[]> {
   return db<OwnAccount[]>`
     select ${columns(db)} from own_accounts
@@ -27,7 +27,6 @@ export async function insertOwnAccounts(tx: Tx, rows: readonly OwnAccount[]): Pr
     on conflict (network, kind, address, since) do update set mac = excluded.mac`;
 }
 
-/** Locks a page of all rows. */
 export function lockAllOwnAccounts(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },

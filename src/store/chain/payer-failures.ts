@@ -2,18 +2,18 @@ import type { Tx } from '../plumbing/database.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Failures of a payer count for an hour. */
+/** A payer's failure counts for an hour. */
 export function countsSince(now: Date): Date {
   return new Date(now.getTime() - HOUR_MS);
 }
 
-/** The pause of a payer after its first failure. It doubles with each one within the hour. */
+/** The pause of a payer after its first failure. It doubles with each further failure within the hour. */
 export interface PayerPause {
   readonly firstMs: number;
   readonly maxMs: number;
 }
 
-/** Counts one failure on the chain for each mention of a payer, and deletes the failures that count no more. */
+/** Counts one failure on the chain for each occurrence of a payer in the list, and deletes failures that no longer count. */
 export async function countPayerFailures(
   tx: Tx,
   { network, payers, at, pause }: { network: string; payers: readonly string[]; at: Date; pause: PayerPause },
@@ -35,7 +35,7 @@ export async function countPayerFailures(
     set failures = excluded.failures, failed_at = excluded.failed_at, retry_at = excluded.retry_at`;
 }
 
-/** Removes failures of a payer that count no more. Returns their number. */
+/** Deletes failures of a payer that no longer count. Returns their number. */
 export async function deletePastFailures(
   tx: Tx,
   { network, address, at }: { readonly network: string; readonly address: string; readonly at: Date },

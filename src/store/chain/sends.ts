@@ -2,13 +2,12 @@ import type { ItemKey } from '../../domain/item.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { type ItemPurpose, itemColumns, type StoredItem } from './items.ts';
 
-/** A network and a signer on it. */
 export interface SenderId {
   readonly network: string;
   readonly signer: string;
 }
 
-/** A nonce that is not mined at final depth yet, with the best version that was signed for it. */
+/** A nonce that is not mined at final depth yet, with its signed version of the highest fee. */
 export interface OpenSend {
   readonly nonce: number;
   readonly kind: SendKind;
@@ -17,13 +16,13 @@ export interface OpenSend {
   readonly hash: string;
   readonly maxFee: bigint;
   readonly tip: bigint;
-  /** When that version was signed. */
+  /** The time at which that version was signed. */
   readonly signedAt: Date;
 }
 
 export type SendKind = 'batch' | 'nothing';
 
-/** apart: items of accounts with code, or that failed before. They have a bounded share of everything. */
+/** apart: items of accounts that have code or failed before. They are isolated and get a bounded share of all resources. */
 export type Lane = 'main' | 'apart';
 
 export interface NewVersion {
@@ -35,13 +34,13 @@ export interface NewVersion {
   readonly gasLimit: bigint;
 }
 
-/** Nonces from one up to another, which is not included. */
+/** The upper bound is exclusive. */
 export interface NonceRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** In the order of their nonces. The bytes stay in the database: they are large, and seldom needed. */
+/** In the order of nonces. The bytes are not read, because they are large and seldom needed. */
 export async function listOpenSends(
   db: Reader,
   { network, signer }: SenderId,
@@ -65,7 +64,7 @@ export async function listOpenSends(
   }));
 }
 
-/** The highest nonce that was ever taken; below that one, if it is named. */
+/** The highest nonce ever used, below `below` if it is given. */
 export async function lastNonce(
   db: Reader,
   { network, signer }: SenderId,
@@ -77,14 +76,13 @@ export async function lastNonce(
   return row === undefined || row.nonce === null ? undefined : Number(row.nonce);
 }
 
-/** The lowest nonce that was ever taken. */
+/** The lowest nonce ever used. */
 export async function firstNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
   const [row] = await db<{ nonce: string }[]>`
     select nonce from sends where network = ${network} and signer = ${signer} order by nonce limit 1`;
   return row && Number(row.nonce);
 }
 
-/** The highest nonce that is mined at final depth. */
 export async function lastFinalNonce(db: Reader, { network, signer }: SenderId): Promise<number | undefined> {
   const [row] = await db<{ nonce: string }[]>`
     select nonce from sends where network = ${network} and signer = ${signer} and state = 'final'
@@ -92,7 +90,7 @@ export async function lastFinalNonce(db: Reader, { network, signer }: SenderId):
   return row && Number(row.nonce);
 }
 
-/** Takes a nonce, together with the first signed transaction that uses it and the items it carries. */
+/** Reserves a nonce, and stores its first signed transaction and the items in it. */
 export async function insertSend(
   tx: Tx,
   { network, signer }: SenderId,
@@ -109,7 +107,7 @@ export async function insertSend(
     from unnest(${send.keys as ItemKey[]}::text[]) with ordinality as c(key, position)`;
 }
 
-/** Stores one more signed transaction for a nonce that is taken. */
+/** Stores a further signed transaction for a reserved nonce. */
 export async function insertVersion(
   tx: Tx,
   { network, signer }: SenderId,
@@ -124,14 +122,14 @@ export async function insertVersion(
     on conflict (hash) do nothing`;
 }
 
-/** Notes that the version is about to leave, and returns its bytes: the only ones that are ever broadcast. */
+/** Records that the version is about to be broadcast, and returns its bytes. No other bytes are ever broadcast. */
 export async function takeBytes(tx: Tx, hash: string, at: Date): Promise<string | undefined> {
   const [row] = await tx<{ bytes: string }[]>`
     update send_versions set broadcast_at = coalesce(broadcast_at, ${at}) where hash = ${hash} returning bytes`;
   return row?.bytes;
 }
 
-/** The items of a send that can still be paid by it. */
+/** The items of a send that it can still pay. */
 export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: number): Promise<StoredItem[]> {
   return db<StoredItem[]>`
     select ${itemColumns(db)} from items
@@ -140,7 +138,7 @@ export function findLiveItems(db: Reader, { network, signer }: SenderId, nonce: 
     order by accepted_at, key`;
 }
 
-/** Reopens sends that a reorg deeper than final depth removed from the chain. They are sent again. */
+/** Reopens sends that a reorg deeper than final depth removed from the chain. Their transactions are broadcast again. */
 export async function reopenSends(tx: Tx, { network, signer }: SenderId, { from, to }: NonceRange): Promise<number> {
   const { count } = await tx`
     update sends set state = 'open', final_hash = null, gas_spent = null, coin_spent = null
@@ -148,7 +146,6 @@ export async function reopenSends(tx: Tx, { network, signer }: SenderId, { from,
   return count;
 }
 
-/** An open nonce with every transaction that was signed for it. */
 export interface SendToFinish {
   readonly signer: string;
   readonly nonce: number;
@@ -169,7 +166,7 @@ export async function listSendsToFinish(db: Reader, network: string, limit: numb
 export interface FinishedSend {
   readonly signer: string;
   readonly nonce: number;
-  /** The version that was mined. Null when a foreign transaction used the nonce. */
+  /** The mined version. Null when a foreign transaction used the nonce. */
   readonly hash: string | null;
   readonly gasSpent: bigint;
   /** The gas cost, in the smallest unit of the coin. */
@@ -180,14 +177,14 @@ export interface FinishedSend {
 export interface ReleasedItem {
   readonly payer: string;
   readonly purpose: ItemPurpose;
-  /** True if our transaction refused the item, or carried it alone: the failure is its own. */
+  /** True if the failure is the item's own: our mined transaction refused the item, or contained no other item. */
   readonly isFailure: boolean;
 }
 
 /**
- * Closes sends of final depth, and records their gas: an item has an equal share of it. Items that are still open, and in no
- * other open send, are due again: the whole transaction reverted, or refused the item. `delaysMs` is the pause of an item by
- * the number of its attempts so far; the last one is for all that have more.
+ * Closes sends at final depth and records their gas, of which each item gets an equal share. Items that are still open, and in no
+ * other open send, are due again, because the transaction reverted or refused the item. `delaysMs` is the pause of an item by the
+ * number of its attempts so far. The last delay applies to all further attempts.
  */
 export async function finishSends(
   tx: Tx,
@@ -239,13 +236,12 @@ export async function finishSends(
   return items.filter(({ isReleased }) => isReleased);
 }
 
-/** The transaction of a payment. */
 export interface CarryingTransaction {
   readonly network: string;
   readonly hash: string;
 }
 
-/** The transaction that paid a payment. Until one is seen, the transaction that was last broadcast for it. */
+/** The transaction that paid a payment. Until one is seen, the last transaction that was broadcast for it. */
 export async function findCarryingTransaction(db: Reader, paymentId: string): Promise<CarryingTransaction | undefined> {
   const [row] = await db<CarryingTransaction[]>`
     select i.network, t.hash from items i, lateral (
@@ -263,14 +259,13 @@ export async function findCarryingTransaction(db: Reader, paymentId: string): Pr
   return row;
 }
 
-/** The nonces of our transactions, by hash. */
 export async function noncesOf(db: Reader, hashes: readonly string[]): Promise<Map<string, number>> {
   const rows = await db<{ hash: string; nonce: string }[]>`
     select hash, nonce from send_versions where hash = any(${hashes as string[]}::text[])`;
   return new Map(rows.map(({ hash, nonce }) => [hash, Number(nonce)]));
 }
 
-/** The nonces of these transactions, as far as the sender has rows for them. */
+/** The nonces of these transactions, if the sender has rows for them. */
 export async function findSentNonces(
   db: Reader,
   { network, signer }: SenderId,
@@ -282,15 +277,15 @@ export async function findSentNonces(
   return rows.map(({ hash, nonce }) => ({ hash, nonce: Number(nonce) }));
 }
 
-/** Nonces that nothing accounts for, between two that are accounted for. */
+/** A range of nonces without a known transaction, between two accounted nonces. */
 export interface NonceGap {
   readonly after: number;
   readonly before: number;
 }
 
 /**
- * The gaps in a sender's nonces, up to the next one that the chain expects. A nonce is accounted for by a send that is open or
- * whose mined version is known, or because its transaction was found.
+ * The gaps in a sender's nonces, up to the next nonce that the chain expects. A nonce is accounted for if its send is open, if its
+ * mined version is known, or if its transaction was found.
  */
 export async function findNonceGaps(
   db: Reader,
@@ -309,7 +304,7 @@ export async function findNonceGaps(
   return rows.map(({ after, before }) => ({ after: Number(after), before: Number(before) }));
 }
 
-/** The number of nonces that are taken and not mined at final depth. */
+/** The number of nonces that are reserved and not mined at final depth. */
 export async function countOpenSends(db: Reader, { network, signer }: SenderId): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*)::int as count from sends where network = ${network} and signer = ${signer} and state = 'open'`;

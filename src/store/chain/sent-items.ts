@@ -2,16 +2,16 @@ import { isItemStopped } from '../parties/freezes.ts';
 import { one, type Reader } from '../plumbing/database.ts';
 import type { OverdueWork } from './due-items.ts';
 
-/** An item of a payment in a stored transaction, whose outcome is not decided. */
+/** An item of a payment in a stored transaction. Its outcome is not decided yet. */
 export interface SentItem {
   readonly subject: string;
   readonly asset: string;
   readonly amount: string;
-  /** When its first transaction was stored. */
+  /** The time at which its first transaction was stored. */
   readonly sentAt: Date;
 }
 
-/** The sent items of a network that have waited for longest. */
+/** The sent items of a network that have waited longest. */
 export function findOldestSent(
   db: Reader,
   { network, before, limit }: { network: string; before: Date; limit: number },
@@ -40,14 +40,13 @@ export async function findOldOutgoingItems(
   return row;
 }
 
-/** Open work of all networks, for metrics. */
 export interface OpenWork {
-  /** Since when the oldest `processing` payment is so; null if there is none. */
+  /** The time since which the oldest `processing` payment has that status. Null if there is none. */
   readonly oldestProcessing: Date | null;
   readonly dueItems: readonly { readonly network: string; readonly count: number }[];
 }
 
-/** Reads open items alone, through partial indexes: their number does not grow with the number of payments. */
+/** Reads only open items, through partial indexes: their number does not grow with the number of payments. */
 export async function readOpenWork(db: Reader): Promise<OpenWork> {
   return one(
     await db<OpenWork[]>`

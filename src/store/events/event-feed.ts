@@ -3,23 +3,23 @@ import type { Log, World } from '../../runtime/world.ts';
 import type { Database } from '../plumbing/database.ts';
 import { EVENTS_CHANNEL } from './placing.ts';
 
-/** The news of events that were placed, on every node, and the way to hurry the placer. */
+/** Announces placed events on every node, and wakes the placer. */
 export interface EventFeed {
   /**
-   * Calls the listener with the ids of objects that changed, and with the names of the feeds they are in (`feedName`). New
-   * payments are not named. Undefined: news may have been missed.
+   * Calls the listener with the ids of changed objects, and with the names of the feeds that contain their events (`feedName`). New
+   * payments are not named. The argument is undefined if announcements may have been missed.
    */
   subscribe(listener: (objectIds: readonly string[] | undefined) => void): void;
-  /** Calls `wake` when events wait for their positions, on this node or another, until the signal aborts. */
+  /** Calls `wake` when events of this or another node wait for their positions, until the signal aborts. */
   answerRings(wake: () => void, signal: AbortSignal): void;
 }
 
 const RING_CHANNEL = 'till_outbox';
 
 /**
- * Opens the feed. After a commit that appended events it rings for the placer: directly if that works on this node, else
- * by NOTIFY, many commits in one. NOTIFY inside the transactions would make all commits of the database wait for each
- * other. A ring that is lost costs time and no event: the placer also looks by itself.
+ * Opens the feed. After a commit that appended events, it wakes the placer: directly if the placer runs on this node, otherwise by
+ * one NOTIFY for many commits. A NOTIFY inside the transactions would serialize all commits of the database. A lost NOTIFY only
+ * costs time, because the placer also checks by itself.
  */
 export async function openEventFeed(deps: { db: Database; world: World; log: Log }): Promise<EventFeed> {
   const listeners: ((objectIds: readonly string[] | undefined) => void)[] = [];
@@ -46,7 +46,7 @@ export async function openEventFeed(deps: { db: Database; world: World; log: Log
   await deps.db.listen(RING_CHANNEL, { onMessage: () => placer?.(), onConnected: () => placer?.() });
   await deps.db.listen(EVENTS_CHANNEL, {
     onMessage: (text) => tell(text.split(',')),
-    // Events placed while the connection was away went unheard.
+    // Announcements sent while the connection was down were missed.
     onConnected: () => tell(undefined),
   });
   return {

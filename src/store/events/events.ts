@@ -4,17 +4,17 @@ import type { Mode } from '../../domain/mode.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface NewEvent {
-  /** From `newEventId`, if the caller wants to know it. */
+  /** From `newEventId`, if the caller needs to know the id. */
   readonly id?: string;
   readonly type: EventType;
   readonly objectId: string;
-  /** Null for objects of a partner, such as a webhook endpoint: these name their owner. */
+  /** Null for objects of a partner, such as a webhook endpoint. Such an event has an `owner`. */
   readonly merchantId: string | null;
   readonly owner?: { readonly partnerId: string; readonly mode: Mode };
   readonly at: Date;
   /** `key:<id>`, `app:<id>`, `operator`, or a worker's name. */
   readonly actor: string;
-  /** The facts of the object that can change, as the change left them. */
+  /** The changeable fields of the object, with their values after the change. */
   readonly data: Facts;
   /** The proof of the change. Never shown to partners. */
   readonly evidence?: Facts;
@@ -29,8 +29,8 @@ export function newEventId({ outbox }: Tx, at: Date): string {
 }
 
 /**
- * Appends events in the transaction of the changes they describe. An earlier statement of the transaction must have
- * locked each object: this statement then sees the object's last event, and the next sequence is free.
+ * Appends events in the transaction of the changes that they describe. An earlier statement of the transaction must have locked
+ * each object, so that this statement sees the object's last event and the next sequence is free.
  */
 export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
@@ -61,9 +61,8 @@ export async function appendEvents(tx: Tx, events: readonly NewEvent[]): Promise
 }
 
 /**
- * The part of a statement that writes the rows of `happened` as events, one batch for each partner and mode. Several
- * events of one object are in the order of their sequences. New payments are not announced, as no client can wait for
- * one.
+ * The part of a statement that writes the rows of `happened` as events, one batch for each partner and mode. Events of the same
+ * object are in the order of their sequences. New payments are not announced, because no client can wait for an unknown payment.
  */
 export function appendHappened<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`
@@ -80,7 +79,6 @@ export function appendHappened<Fragment>(sql: (text: TemplateStringsArray) => Fr
     )`;
 }
 
-/** An event as it is stored. */
 export interface StoredEvent {
   readonly id: string;
   readonly type: EventType;
@@ -92,13 +90,13 @@ export interface StoredEvent {
   readonly evidence: Facts;
 }
 
-/** The history of one object. Sequences have no gaps, so it is complete without positions. */
+/** The history of an object. Sequences have no gaps, so the history is complete even before its events have positions. */
 export function listEvents(db: Reader, objectId: string): Promise<StoredEvent[]> {
   return db<StoredEvent[]>`
     select ${eventColumns(db)} from events e where e.object_id = ${objectId} order by e.sequence`;
 }
 
-/** The newest events of these objects, the newest first, and the number of all. */
+/** The newest events of these objects, the newest first, and the number of all their events. */
 export async function findNewestEvents(
   db: Reader,
   objectIds: readonly string[],
@@ -111,14 +109,14 @@ export async function findNewestEvents(
   return { rows: rows.map(({ total: _, ...row }) => row), count: rows[0]?.total ?? 0 };
 }
 
-/** The merchants that the history of an object names: events are never changed, and an object keeps its merchant. */
+/** The merchants in the history of an object. Events never change and an object keeps its merchant, so this proves the owner. */
 export async function findMerchantsOf(db: Reader, objectId: string): Promise<(string | null)[]> {
   const rows = await db<{ merchantId: string | null }[]>`
     select distinct merchant_id as "merchantId" from events where object_id = ${objectId}`;
   return rows.map(({ merchantId }) => merchantId);
 }
 
-/** An event with its place among all events. */
+/** An event with its position among all events. */
 export interface PlacedEvent extends StoredEvent {
   readonly position: number;
   readonly objectId: string;
@@ -127,10 +125,10 @@ export interface PlacedEvent extends StoredEvent {
   readonly merchantId: string | null;
 }
 
-/** As many events as a batch can have. */
+/** The most events of a batch. */
 export const MAX_BATCH = 1_000;
 
-/** Events after a position, in order. An event that is missing in the answer gets a greater position than those in it. */
+/** Events after a position, in order. Events that are placed later get greater positions than all events of the answer. */
 export async function readEvents(
   db: Reader,
   { after, limit }: { readonly after: number; readonly limit: number },
@@ -143,13 +141,13 @@ export async function readEvents(
   return rows.map(placedEvent);
 }
 
-/** The columns of `events e` and `event_batches b`. */
 export type PlacedRow = Omit<PlacedEvent, 'position'> & { readonly position: string };
 
 export function placedEvent(row: PlacedRow): PlacedEvent {
   return { ...row, position: Number(row.position) };
 }
 
+/** The columns of a `PlacedRow`, for the aliases `events e` and `event_batches b`. */
 export function placedColumns(db: Reader) {
   return db`b.position + e.ordinal as position, e.object_id as "objectId", b.partner_id as "partnerId", b.mode,
     e.merchant_id as "merchantId", ${eventColumns(db)}`;

@@ -7,40 +7,39 @@ import { MAX_BATCH, type PlacedEvent, type PlacedRow, placedColumns, placedEvent
 export interface FeedView {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Null: all merchants. */
+  /** Null for all merchants. */
   readonly merchantIds: readonly string[] | null;
   readonly types: readonly EventType[];
 }
 
 export interface FeedPage {
   readonly events: readonly PlacedEvent[];
-  /** Events up to this position are in this page or an earlier one, or are not in the view. */
+  /** Every visible event up to this position is in this page or an earlier page. */
   readonly position: number;
-  /** There may be further events of the partner, in the view or not. False at the end. */
+  /** True if there may be further events of the partner, visible or not. */
   readonly hasMore: boolean;
 }
 
-/** A page looks through this many events at most, so that a filter that matches few of them stays cheap. */
+/** The most events that a page scans, so that a filter with few matches stays cheap. */
 const MAX_SCANNED = 5_000;
 
-/** A question for the events of a view after a position. */
 export interface FeedAsk extends FeedView {
   readonly after: number;
   readonly limit: number;
 }
 
-/** A row for each event of a page, or one without an event. */
+/** A row for each event of a page. An empty page has one row without an event. */
 type FeedRow = (PlacedRow | { readonly id: null }) & {
-  /** The number of the ask. */
+  /** The index of the ask. */
   readonly ask: number;
-  /** The position and the number of the events that were looked through. Null if there are none. */
+  /** The last position and the number of the scanned events. Null if there are none. */
   readonly last: string | null;
   readonly scanned: string | null;
 };
 
 /**
- * Events after a position, in the order of their positions, for each ask. A page can be empty although more events follow:
- * its position then tells how far it has looked.
+ * Events after a position, in the order of positions, for each ask. A page can be empty although more events follow. Its position
+ * then shows how far it has scanned.
  */
 export async function readFeeds(db: Reader, asks: readonly FeedAsk[]): Promise<FeedPage[]> {
   const rows = await db<FeedRow[]>`
@@ -83,13 +82,10 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
   };
 }
 
-/** A page of the past looks through this many batches at most. */
+/** The most batches that a page of older events scans. */
 const MAX_BATCHES_BACK = 500;
 
-/**
- * Events before a position, the newest first. A page can be empty although older events follow: its position tells how far it
- * has looked.
- */
+/** Events before a position, the newest first. A page can be empty: its position then shows how far it has scanned. */
 export async function readFeedBack(
   db: Reader,
   { before, limit, ...view }: FeedView & { readonly before: number; readonly limit: number },
@@ -114,7 +110,7 @@ export async function readFeedBack(
   };
 }
 
-/** The event, if it has a position and is in the view. */
+/** The event, if it has a position and is visible. */
 export async function findFeedEvent(db: Reader, id: string, view: FeedView): Promise<PlacedEvent | undefined> {
   const [row] = await db<PlacedRow[]>`
     select ${placedColumns(db)}
@@ -123,7 +119,7 @@ export async function findFeedEvent(db: Reader, id: string, view: FeedView): Pro
   return row && placedEvent(row);
 }
 
-/** The position of the newest event of the partner; 0 if there is none. */
+/** The position of the partner's newest event, or 0 if there is none. */
 export async function lastPositionOf(db: Reader, { partnerId, mode }: Pick<FeedView, 'partnerId' | 'mode'>) {
   const [row] = await db<{ position: string }[]>`
     select position + size - 1 as position from event_batches
@@ -131,7 +127,7 @@ export async function lastPositionOf(db: Reader, { partnerId, mode }: Pick<FeedV
   return Number(row?.position ?? 0);
 }
 
-/** The position of the newest event of all partners; 0 if there is none. */
+/** The position of the newest event of all partners, or 0 if there is none. */
 export async function lastPosition(db: Reader): Promise<number> {
   const [row] = await db<{ position: string }[]>`
     select position + size - 1 as position from event_batches order by event_batches.position desc limit 1`;
@@ -139,8 +135,8 @@ export async function lastPosition(db: Reader): Promise<number> {
 }
 
 /**
- * True if the event `e` is about one of the merchants. An endpoint belongs to all merchants that it is for, so an event about
- * it concerns those who act for all of them.
+ * True if the event `e` is about one of the merchants. A webhook endpoint may be for several merchants, and its events are visible
+ * only to callers that act for all of them.
  */
 export function concernsMerchants<Fragment>(
   sql: (text: TemplateStringsArray, ...values: Fragment[]) => Fragment,

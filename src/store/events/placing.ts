@@ -4,7 +4,7 @@ import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
 export const EVENTS_CHANNEL = 'till_events';
-/** A message holds 8,000 bytes. An id has 33 at most, the name of a feed 36. */
+/** A NOTIFY payload holds 8,000 bytes. An id has at most 33 bytes, the name of a feed 36. */
 const IDS_PER_MESSAGE = 200;
 
 /** The name under which the events of a partner in one mode are announced. */
@@ -12,12 +12,12 @@ export function feedName({ partnerId, mode }: { readonly partnerId: string; read
   return `${partnerId}/${mode}`;
 }
 
-/** Tells the name of a feed from the id of an object, which has no slash. */
+/** Distinguishes the name of a feed from the id of an object, which contains no slash. */
 export function isFeedName(name: string): boolean {
   return name.includes('/');
 }
 
-/** The time of the oldest event without a position; undefined if all have one. */
+/** The time of the oldest event without a position. Undefined if all events have positions. */
 export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> {
   const [row] = await db<{ at: Date }[]>`
     select e.at from events e
@@ -26,14 +26,14 @@ export async function findOldestUnplaced(db: Reader): Promise<Date | undefined> 
 }
 
 /**
- * Gives the next positions to at most `limit` committed batches, in the order of their numbers, notifies all nodes of
- * the changed objects, and returns how many batches it placed. One statement, so that positions, their announcement and
- * the emptied outbox are one commit.
+ * Assigns the next positions to at most `limit` committed batches, in the order of their numbers, notifies all nodes of the changed
+ * objects, and returns the number of placed batches. It is one statement, so that positions, their announcement and the emptied
+ * outbox are one commit.
  *
- * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former
- * holder finds another fencing number there. So positions are given by one node at a time, and each run sees those of
- * the last. An object's later event is in a batch with a greater number, and is committed after the earlier one: so it
- * is never placed before it. The messages name the changed objects and the feeds that have grown.
+ * Only the holder of the lease can commit it: the next holder waits for the lock on the lease's row, and a former holder finds
+ * another fencing number there. So only one node assigns positions at a time, and each run sees the positions of the previous run.
+ * A later event of an object is in a batch with a greater number and is committed after the earlier event, so it is never placed
+ * before it. The messages name the changed objects and the feeds with new events.
  */
 export function placeEvents({ name, fencing }: Lease, limit: number): SingleStatement<number> {
   return {

@@ -2,7 +2,6 @@ import type { Language, MailContent, MailKind } from '../../domain/mail.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 
-/** A mail that is to be sent. */
 export interface NewMail {
   readonly id: string;
   readonly kind: MailKind;
@@ -12,13 +11,13 @@ export interface NewMail {
   readonly key: string;
   readonly content: MailContent;
   readonly wrappedLink: string | null;
-  /** The merchant whose receipt it is. */
+  /** The merchant, if the mail is a receipt. */
   readonly merchantId?: string | undefined;
   readonly createdAt: Date;
   readonly until: Date;
 }
 
-/** Returns true if the mail is new. One reason makes one mail. */
+/** Returns true if the mail is new. The key allows one mail per reason. */
 export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
   const { count } = await tx`
     insert into mails (id, kind, recipient, language, subject, key, content, wrapped_link, merchant_id,
@@ -30,16 +29,16 @@ export async function insertMail(tx: Tx, mail: NewMail): Promise<boolean> {
   return count === 1;
 }
 
-/** A mail that this node may attempt until the end of its claim. */
+/** A mail that this node may try to send until its claim ends. */
 export interface ClaimedMail
   extends Pick<NewMail, 'id' | 'recipient' | 'language' | 'content' | 'wrappedLink' | 'until'> {
   /** The fencing number of the claim. */
   readonly claim: number;
-  /** Failed tries before this one. */
+  /** The number of failed attempts before this one. */
   readonly tries: number;
 }
 
-/** Claims the oldest due mails. If this node dies they are due again at the end of the claim. */
+/** Claims the oldest due mails. If this node dies, they are due again when the claim ends. */
 export function claimMails({
   limit,
   now,
@@ -61,16 +60,16 @@ export function claimMails({
   };
 }
 
-/** The result of an attempt. A mail that is over keeps neither its content nor its link. */
+/** The result of an attempt. A mail that was sent or failed loses its content and its link. */
 export interface MailResult extends Pick<ClaimedMail, 'id' | 'claim'> {
   readonly status: 'pending' | 'sent' | 'failed';
-  /** The next attempt, of a pending mail. */
+  /** The time of the next attempt of a pending mail. */
   readonly dueAt: Date | null;
   readonly isRefused: boolean;
   readonly problem: string | null;
 }
 
-/** Stores the result of a claim that is still in force. */
+/** Stores the result if the claim is still in force. */
 export function storeMailResult(result: MailResult, now: Date): SingleStatement<void> {
   const { id, claim, status, dueAt, isRefused, problem } = result;
   const isOver = status !== 'pending';
@@ -87,7 +86,7 @@ export function storeMailResult(result: MailResult, now: Date): SingleStatement<
   };
 }
 
-/** Mails of this kind about the subject that were made since then, the newest first. */
+/** Mails of this kind about the subject that were created since then, the newest first. */
 export function findMailsAbout(
   db: Reader,
   { kind, subject, since }: { kind: MailKind; subject: string; since: Date },
@@ -97,7 +96,6 @@ export function findMailsAbout(
     where subject = ${subject} and kind = ${kind} and created_at > ${since} order by created_at desc`;
 }
 
-/** The number of mails of these kinds to an address since then. */
 export async function countMailsTo(
   db: Reader,
   { recipient, kinds, since }: { recipient: string; kinds: readonly MailKind[]; since: Date },
@@ -108,7 +106,7 @@ export async function countMailsTo(
   return row?.mails ?? 0;
 }
 
-/** The number of receipts to an inbox, whatever the spelling of its address, and of those of a merchant, since then. */
+/** The receipts since then to an inbox, in any spelling of its address, and the receipts of a merchant. */
 export async function countReceipts(
   db: Reader,
   { inbox, merchantId, since }: { inbox: string; merchantId: string; since: Date },
@@ -123,12 +121,12 @@ export async function countReceipts(
   return one(rows);
 }
 
-/** Removes mails that carry an older link of the person. The node that sends one at this moment sends a link that has ended. */
+/** Deletes mails with an older link of the person. If a node is sending such a mail at this moment, its link has already ended. */
 export async function deletePendingLinks(tx: Tx, personId: string): Promise<void> {
   await tx`delete from mails where subject = ${personId} and wrapped_link is not null`;
 }
 
-/** A link in a mail that waits. */
+/** A link in a pending mail. */
 export type WaitingLink = Pick<NewMail, 'id' | 'recipient'> & { readonly wrappedLink: string };
 
 export function lockWaitingLinks(
@@ -148,14 +146,14 @@ export async function deleteMail(tx: Tx, id: string): Promise<void> {
   await tx`delete from mails where id = ${id}`;
 }
 
-/** Mails that were given up since then, by kind. Receipts whose address the server refuses are a matter of the payer. */
+/** Failed mails since then, by kind, without receipts to refused addresses, which only the payer can correct. */
 export function countGivenUp(db: Reader, since: Date): Promise<{ kind: MailKind; mails: number; problem: string }[]> {
   return db`
     select kind, count(*)::int as mails, max(problem) as problem from mails
     where status = 'failed' and ended_at > ${since} and not (kind = 'receipt' and is_refused) group by kind`;
 }
 
-/** Mails that wait, and mails that were given up since then, for metrics. Receipts whose address is refused count as well. */
+/** Pending mails, and mails that failed since then, for metrics. Receipts to refused addresses count, too. */
 export async function countOpenMails(db: Reader, since: Date): Promise<{ waiting: number; failed: number }> {
   return one(
     await db<{ waiting: number; failed: number }[]>`
@@ -164,7 +162,7 @@ export async function countOpenMails(db: Reader, since: Date): Promise<{ waiting
   );
 }
 
-/** The mails that have waited since before that time, if there are any. */
+/** The mails that have been pending since before that time, if there are any. */
 export async function findStuckMails(
   db: Reader,
   before: Date,
@@ -175,7 +173,7 @@ export async function findStuckMails(
   return row === undefined || row.since === null ? undefined : { ...row, since: row.since };
 }
 
-/** Ends mails that no node has sent in time. Returns their number. */
+/** Fails mails that no node has sent in time. Returns their number. */
 export async function endLateMails(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     update mails
@@ -187,7 +185,7 @@ export async function endLateMails(tx: Tx, { now, limit }: { now: Date; limit: n
   return count;
 }
 
-/** Removes some mails that are over and old. Returns their number. */
+/** Deletes at most `limit` old mails that are sent or failed. Returns their number. */
 export async function pruneMails(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from mails where id in (
@@ -196,13 +194,13 @@ export async function pruneMails(tx: Tx, { before, limit }: { before: Date; limi
   return count;
 }
 
-/** Removes all receipts to an address, sent or not. Returns their number. */
+/** Deletes all receipts to an address, sent or not. Returns their number. */
 export async function deleteReceiptsTo(tx: Tx, recipient: string): Promise<number> {
   const { count } = await tx`delete from mails where lower(recipient) = lower(${recipient}) and kind = 'receipt'`;
   return count;
 }
 
-/** The same for the receipts of payments. */
+/** Deletes all receipts of these payments, sent or not. Returns their number. */
 export async function deleteReceiptsOf(tx: Tx, paymentIds: readonly string[]): Promise<number> {
   const { count } =
     await tx`delete from mails where subject = any(${paymentIds as string[]}::text[]) and kind = 'receipt'`;

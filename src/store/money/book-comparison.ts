@@ -1,6 +1,5 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The decision about an event of the Collector. */
 export interface EventState {
   readonly transactionHash: string;
   readonly logIndex: number;
@@ -17,7 +16,7 @@ export function findEventStates(
     from chain_events where network = ${network} and block_number between ${from} and ${to}`;
 }
 
-/** The first block in the books or of the watcher. */
+/** The first block with an entry of the books or an event of our contracts. */
 export async function firstKnownBlock(db: Reader, network: string): Promise<number | undefined> {
   const [row] = await db<{ block: string | null }[]>`
     select least(
@@ -26,7 +25,7 @@ export async function firstKnownBlock(db: Reader, network: string): Promise<numb
   return row?.block == null ? undefined : Number(row.block);
 }
 
-/** Items that a deep reorg took back for a while. */
+/** References of money that a deep reorg once removed from the chain. */
 export async function findReverted(db: Reader, references: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ reference: string }[]>`
     select distinct reference from book_entries
@@ -41,7 +40,7 @@ export interface DestinationOwner {
   readonly merchantId: string;
 }
 
-/** Merchants that are paid at these accounts (CAIP-10). */
+/** Merchants whose destination is one of these accounts (CAIP-10). */
 export function findDestinationOwners(db: Reader, destinations: readonly string[]): Promise<DestinationOwner[]> {
   return db<DestinationOwner[]>`
     select asset, destination, merchant_id as "merchantId" from crypto_settlements
@@ -54,10 +53,9 @@ interface AssetUnits {
 }
 
 /**
- * The balance that an account of ours must have at a block according to the books. It is the present sum of the book
- * accounts with this prefix, less entries of later blocks, plus Collector events up to that block that are not decided
- * yet. Fees count if they go to the same account. It is one statement, so that nothing is counted twice or missed while
- * the watcher works.
+ * The balance that an account of ours must have at a block according to the books. It is the present sum of the book accounts with
+ * this prefix, less entries of later blocks, plus undecided Collector events up to that block. Fees count if they go to the same
+ * account. It is one statement, so that nothing is counted twice or missed while the watcher works.
  */
 export async function heldAt(
   db: Reader,
@@ -98,8 +96,8 @@ export async function heldAt(
 }
 
 /**
- * The lines of book accounts at a block, as (asset, account, units): sealed balances, entries without a seal, and entries of
- * later blocks with the opposite sign. `own` is a condition on `account`.
+ * The lines of book accounts at a block, as (asset, account, units): sealed balances, unsealed entries, and entries of later blocks
+ * with the opposite sign. `own` is a condition on `account`.
  */
 export function bookedParts(
   db: Reader,
@@ -129,7 +127,7 @@ export async function putAuditedBlock(tx: Tx, network: string, block: number): P
     on conflict (network) do update set block_number = excluded.block_number`;
 }
 
-/** The block up to which the coin balance of an account is explained. Undefined before the first look. */
+/** The block up to which the coin balance of an account is explained. Undefined before the first check. */
 export async function findCoinCursor(db: Reader, network: string, account: string): Promise<number | undefined> {
   const [row] = await db<{ block: string }[]>`
     select block_number as block from coin_cursors where network = ${network} and account = ${account}`;
@@ -145,7 +143,7 @@ export async function putCoinCursor(
     on conflict (network, account) do update set block_number = greatest(coin_cursors.block_number, excluded.block_number)`;
 }
 
-/** Searches the blocks since then again: their rows may have been lost here. */
+/** Makes the blocks after this one be read again, because their rows may have been lost. */
 export async function rewindCoinCursors(tx: Tx, network: string, block: number): Promise<void> {
   await tx`
     update coin_cursors set block_number = least(block_number, ${block}) where network = ${network}`;

@@ -11,7 +11,7 @@ export interface ExportedEntry {
   readonly asset: string;
   readonly transaction: string | null;
   readonly lines: readonly Line[];
-  /** The rate of the conversion. Null if none was needed. */
+  /** The rate of the conversion. Null if no conversion was needed. */
   readonly quote: Readonly<Record<string, unknown>> | null;
 }
 
@@ -23,7 +23,7 @@ export interface ExportAsk {
   readonly limit: number;
 }
 
-/** A page of them, in the order of time. */
+/** A page of exported entries, in the order of time. */
 export async function listExported(
   db: Reader,
   { from, to, merchantId, after, limit }: ExportAsk,

@@ -4,17 +4,17 @@ import type { PaymentStatus } from '../../domain/payment.ts';
 import type { ItemState } from '../chain/items.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** An item as the books see it. */
+/** An item with the facts that book entries need. */
 export interface BookItem extends BookedItem {
   readonly key: ItemKey;
   readonly state: ItemState;
-  /** True if a relayer can still carry it out. */
+  /** True if a relayer can still execute the item. */
   readonly hasSignature: boolean;
-  /** True if it was paid after its payment had ended. */
+  /** True if the item was paid after its payment had ended. */
   readonly isExtra: boolean;
-  /** True if an older version booked it as a stray: it has no lot. */
+  /** True if an older version booked the item as unexpected money. Such an item has no lot. */
   readonly isStray: boolean;
-  /** True if the money goes to a deposit address, which has entries of its own. */
+  /** True if the money goes to a deposit address, which has its own entries. */
   readonly isDeposit: boolean;
 }
 
@@ -25,7 +25,7 @@ export async function lockBookItems(tx: Tx, keys: readonly ItemKey[]): Promise<B
   await tx`
     select from items where commitment = any(${keys as ItemKey[]}::text[]) and purpose = 'payment'
     order by commitment for update`;
-  // The lots are read by a statement of their own: one that waited for the lock would see them as they were before.
+  // The lots are read by a second statement: a statement that waits for the locks would read the lots of the time before.
   const rows = await tx<ItemRow[]>`
     select ${bookColumns(tx)} from items i join payments p on p.id = i.subject
     where i.commitment = any(${keys as ItemKey[]}::text[]) and i.purpose = 'payment'
@@ -33,7 +33,7 @@ export async function lockBookItems(tx: Tx, keys: readonly ItemKey[]): Promise<B
   return rows.map(readItem);
 }
 
-/** An item with everything that must agree with its event. */
+/** An item with all facts that must agree with its event. */
 export interface ComparedItem extends BookItem {
   readonly payer: string;
   readonly recipient: string;

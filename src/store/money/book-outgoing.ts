@@ -2,15 +2,15 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Stray } from './strays.ts';
 
-/** A transfer out of our account, with everything that must agree with its event and its entries. */
+/** A transfer out of our account, with all facts that must agree with its event and its entries. */
 export interface ComparedOutgoing
   extends Pick<
     Outgoing,
     'id' | 'purpose' | 'signer' | 'network' | 'asset' | 'recipient' | 'amount' | 'merchantId' | 'floatOwner' | 'state'
   > {
-  /** The cover of a refund. */
+  /** The parties that pay a refund, and their amounts. */
   readonly cover: { readonly held: string; readonly merchant: string; readonly operator: string } | null;
-  /** The stray that is given back. */
+  /** The unexpected money that is returned. */
   readonly stray: Pick<
     Stray,
     | 'id'
@@ -25,7 +25,7 @@ export interface ComparedOutgoing
     | 'isHeld'
     | 'lotId'
   > | null;
-  /** The units that it took of lots. */
+  /** The units that the transfer takes from lots. */
   readonly fromLots: string;
 }
 

@@ -3,7 +3,6 @@ import type { Entry, EntryKind, Line } from '../../domain/books.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { lockNames } from '../plumbing/locks.ts';
 
-/** An entry as it is stored. */
 export interface StoredEntry extends Entry {
   readonly id: string;
   readonly at: Date;
@@ -12,7 +11,7 @@ export interface StoredEntry extends Entry {
   readonly hash: string | null;
 }
 
-/** Writes entries. The database refuses any that does not balance. */
+/** Inserts entries. The database refuses an entry whose lines do not balance. */
 export async function insertEntries(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const rows = entries.map(({ lines, ...rest }) => ({ ...rest, lines: lines.map(written) }));
   await tx`
@@ -24,7 +23,7 @@ export async function insertEntries(tx: Tx, entries: readonly Entry[], at: Date)
       block bigint, note text, lines jsonb)`;
 }
 
-/** The oldest entries that have no seal. */
+/** The oldest unsealed entries. */
 export async function findUnsealed(db: Reader, network: string, limit: number): Promise<StoredEntry[]> {
   const rows = await db<EntryRow[]>`
     select ${entryColumns(db)} from book_entries
@@ -32,7 +31,7 @@ export async function findUnsealed(db: Reader, network: string, limit: number): 
   return rows.map(readEntry);
 }
 
-/** The last link of a network's chain of hashes. */
+/** The head of a network's hash chain. */
 export interface ChainHead {
   readonly network: string;
   readonly sequence: number;
@@ -45,7 +44,7 @@ export async function findHead(db: Reader, network: string): Promise<ChainHead |
   return row && { ...row, sequence: Number(row.sequence) };
 }
 
-/** Gives entries their places and hashes, moves the head, and adds them to the balances. */
+/** Stores the sequence and hash of entries, moves the head, and adds the entries to the balances. */
 export async function sealEntries(tx: Tx, head: ChainHead, seals: readonly Seal[]): Promise<void> {
   const { network, sequence, hash } = head;
   const { count } = await tx`
@@ -71,9 +70,9 @@ export interface Seal {
   readonly hash: string;
 }
 
-/** Recomputes the stored balances from the sealed entries. Only a repair needs it. */
+/** Recomputes the stored balances from the sealed entries. Only needed for a repair. */
 export async function refoldBalances(tx: Tx, network: string): Promise<void> {
-  // Locks the head, so that the sealer waits.
+  // Locks the head, so that sealing waits.
   await tx`select from book_chains where network = ${network} for update`;
   await tx`delete from book_balances where network = ${network}`;
   await tx`
@@ -88,7 +87,7 @@ export interface Balance {
   readonly units: bigint;
 }
 
-/** The balance of every account of a network. */
+/** The balance of every account of a network, unsealed entries included. */
 export async function listBalances(db: Reader, network: string): Promise<Balance[]> {
   const rows = await db<BalanceRow[]>`
     select network, account, asset, sum(units)::text as units from (
@@ -110,8 +109,8 @@ export async function lockBalance(tx: Tx, account: string, asset: string): Promi
 }
 
 /**
- * The balances of accounts, each locked for spending until the transaction ends. They are locked in the order of their names.
- * Entries that only add need no lock.
+ * The balances of accounts, locked for spending until the transaction ends. Locks are taken in the order of names, against
+ * deadlocks. Entries that only add need no lock.
  */
 export async function lockBalances(tx: Tx, accounts: readonly Omit<Balance, 'units'>[]): Promise<Balance[]> {
   await lockNames(tx, accounts.map(({ account, asset }) => `book ${account} ${asset}`).toSorted());
@@ -141,7 +140,7 @@ export async function findWrongBalances(db: Reader, network: string) {
     order by 1, 2`;
 }
 
-/** Assets whose in-flight balance differs from the open items. */
+/** Assets whose in-flight balance in the books differs from the sum of open items. */
 export async function findWrongInFlight(db: Reader, network: string) {
   return db<{ asset: string; booked: string; items: string }[]>`
     with booked as (
@@ -160,7 +159,7 @@ export async function findWrongInFlight(db: Reader, network: string) {
     where coalesce(b.units, 0) <> coalesce(o.units, 0) order by 1`;
 }
 
-/** Sealed entries in their order, after a place. */
+/** Sealed entries after a sequence, in order. */
 export async function listSealed(db: Reader, network: string, after: number, limit: number): Promise<SealedEntry[]> {
   const rows = await db<EntryRow[]>`
     select ${entryColumns(db)} from book_entries
@@ -183,7 +182,7 @@ export async function listBookNetworks(db: Reader): Promise<string[]> {
   return rows.map(({ network }) => network);
 }
 
-/** The sum of all entries of these references, by reference. */
+/** The sums of all entries of these references, by reference and account. */
 export async function positionsOf(db: Reader, references: readonly string[]): Promise<Map<string, Line[]>> {
   const rows = await db<{ reference: string; account: string; units: string }[]>`
     select b.reference, l.account, sum(l.units)::text as units
@@ -199,7 +198,7 @@ export async function positionsOf(db: Reader, references: readonly string[]): Pr
   );
 }
 
-/** Transactions whose gas is in the books without a send: a rebuild has found them. */
+/** Transactions whose gas is in the books and that have no send, because a rebuild has found them. */
 export async function findGasWithoutSend(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ hash: string }[]>`
     select distinct reference as hash from book_entries b
@@ -208,7 +207,6 @@ export async function findGasWithoutSend(db: Reader, network: string): Promise<s
   return rows.map(({ hash }) => hash);
 }
 
-/** Entries of these kinds in a range of blocks. */
 export async function listEntriesInBlocks(
   db: Reader,
   { network, kinds, from, to }: { network: string; kinds: readonly EntryKind[]; from: number; to: number },
@@ -236,7 +234,7 @@ function readEntry({ lines, sequence, block, ...rest }: EntryRow): StoredEntry {
   };
 }
 
-/** A tampered entry may hold anything. Text that is no number cannot have the hash of one. */
+/** A tampered entry may contain any text. Text that is no number counts as 0, which cannot match the hash of the original entry. */
 function readUnits(units: string): bigint {
   return /^-?[0-9]+$/.test(units) ? BigInt(units) : 0n;
 }

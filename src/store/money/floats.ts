@@ -1,14 +1,14 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** Money on the intermediate account that is there to pay refunds from. */
+/** Money on the intermediate account that refunds are paid from. */
 export interface Float {
-  /** A merchant's id, or the operator. */
+  /** A merchant's id, or the constant for the operator. */
   readonly owner: string;
   readonly network: string;
   readonly asset: string;
   /** In the smallest unit, as a decimal integer. */
   readonly units: string;
-  /** The address that it is on. All of a float is on one account. Null if a node of an older version has made it. */
+  /** The address of the account. A float is on a single account. Null if a node of an older version has created the float. */
   readonly account: string | null;
 }
 
@@ -16,27 +16,27 @@ export interface FloatChange {
   readonly owner: string;
   readonly network: string;
   readonly asset: string;
-  /** Negative when units are taken. */
+  /** Negative when the float shrinks. */
   readonly units: bigint;
   readonly kind: 'added' | 'covered' | 'returned' | 'restored';
-  /** The stray, refund or return that caused the change. */
+  /** The unexpected money, refund or return that caused the change. */
   readonly subject: string;
-  /** The account that added units are on, where the float may be empty. */
+  /** The account of added units. Needed if the float may be empty, because an empty float has no account. */
   readonly account?: string | undefined;
 }
 
-/** Locks floats in one order, so that two transactions never wait for each other. A missing float is empty. */
+/** Locks floats in a fixed order, against deadlocks. A missing float is empty. */
 export function lockFloats(tx: Tx, asset: string, owners: readonly string[]): Promise<Float[]> {
   return tx<Float[]>`
     select owner, network, asset, units, account from floats
     where asset = ${asset} and owner = any(${owners as string[]}::text[]) order by owner for update`;
 }
 
-/** Changes floats and appends the reason. The table refuses a negative float. */
+/** Changes floats and records the reason. A table constraint refuses a negative float. */
 export async function changeFloats(tx: Tx, changes: readonly FloatChange[], at: Date): Promise<void> {
   const rows = changes.filter(({ units }) => units !== 0n).map((row) => ({ ...row, units: row.units.toString() }));
   if (rows.length === 0) return;
-  // Taking comes as an update alone: an insert of something below zero would be refused before it met the row.
+  // A decrease is only an update: an upsert with negative units would violate the constraint before it reached the existing row.
   await tx`
     with input as (
       select * from jsonb_to_recordset(${tx.json(rows as never)}) as c(
@@ -60,7 +60,7 @@ export function listFloats(db: Reader, owner?: string): Promise<Float[]> {
     where ${owner === undefined ? db`true` : db`owner = ${owner}`} order by owner, asset`;
 }
 
-/** Names the account of floats that have none. */
+/** Sets the account of floats that have none. */
 export async function nameFloatAccounts(
   tx: Tx,
   { network, account }: { network: string; account: string },
@@ -68,7 +68,7 @@ export async function nameFloatAccounts(
   await tx`update floats set account = ${account} where network = ${network} and account is null`;
 }
 
-/** Locks the floats in an asset that are on an account and not empty. */
+/** Locks the floats of an asset on an account that are not empty. */
 export function lockFloatsOn(tx: Tx, { asset, account }: { asset: string; account: string }): Promise<Float[]> {
   return tx<Float[]>`
     select owner, network, asset, units, account from floats

@@ -5,21 +5,21 @@ import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { type Stray, strayColumns } from './strays.ts';
 
-/** Late money: strays of payments, as partners see them and have them returned. */
+/** Late money: unexpected money of payments, which partners can see and have returned. */
 
-/** A stray of a payment, with the facts that its return may wait for. */
+/** Unexpected money of a payment, with the facts that its return may wait for. */
 export interface ShownStray extends Stray {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly state: LateState;
-  /** The account that its return went to, and the transaction, of a return on its way or done. */
+  /** The recipient and the transaction of the return, if it is in progress or done. */
   readonly sentTo: string | null;
   readonly returnHash: string | null;
   readonly updatedAt: Date;
   readonly isStopped: boolean;
   readonly isSigned: boolean;
   readonly isCooling: boolean;
-  /** The units that floats lack for its return. */
+  /** The units that the floats lack for the return. */
   readonly lack: string;
 }
 
@@ -28,13 +28,13 @@ export interface LateMoneyQuery {
   readonly of: MerchantPlace;
   readonly merchantId?: string | undefined;
   readonly paymentId?: string | undefined;
-  /** Only money after this. */
+  /** Only money after this position in the list. */
   readonly after?: { readonly seenAt: Date; readonly id: string } | undefined;
   readonly limit: number;
   readonly now: Date;
 }
 
-/** The newest first. Each merchant gives its newest, by its index; the newest of these are shown. */
+/** The newest first. The newest rows of each merchant are read by index, and the newest of these are returned. */
 export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownStray[]> {
   const { states, of, merchantId, paymentId, after, limit, now } = query;
   const isWanted = db`s.payment_id is not null and s.state = any(${states as string[]}::text[])
@@ -52,7 +52,7 @@ export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownS
     order by s.seen_at desc, s.id desc limit ${limit}`;
 }
 
-/** More amounts of one payment than these are dust. */
+/** Further amounts of a payment are dust. */
 const MAX_OF_PAYMENT = 100;
 
 /** The late money of one payment, the oldest first. */
@@ -76,10 +76,7 @@ export async function findLateMoney(
   return row;
 }
 
-/**
- * Requested returns that can be sent now, the oldest first: no freeze stops them, they have cooled off, and the floats cover
- * them.
- */
+/** Requested returns that can be sent now, the oldest first: not frozen, cooled off, and covered by the floats. */
 export function findReturnable(
   db: Reader,
   { networks, limit, now }: { networks: readonly string[]; limit: number; now: Date },
@@ -99,7 +96,7 @@ export async function postponeReturn(
   await tx`update strays set look_at = ${lookAt} where id = ${id}`;
 }
 
-/** Undefined when it is not requested, another transaction has locked it, a freeze stops it, or it cools off. */
+/** Undefined if the return is not requested, locked by another transaction, frozen, or in its cooling-off period. */
 export async function lockReturnable(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Stray | undefined> {
   const locked = await tx`select from strays where id = ${id} and state = 'requested' for update skip locked`;
   if (locked.length === 0) return undefined;
@@ -109,7 +106,7 @@ export async function lockReturnable(tx: Tx, { id, now }: { id: string; now: Dat
   return row;
 }
 
-/** The units of an asset that were returned or are being returned, of money at the deposit addresses of a payment. */
+/** The units of an asset that were or are being returned, of money at the deposit addresses of a payment. */
 export async function sumReturned(
   db: Reader,
   { paymentId, network, asset }: { paymentId: string; network: string; asset: string },
@@ -131,12 +128,15 @@ function withWaits(db: Reader) {
       where g.id = s.id and s.state in ('returning', 'returned')) g on true`;
 }
 
-/** The units that floats lack: the fee is the operator's, and the rest the merchant's as far as it is not held. */
+/**
+ * The units that the floats lack for a return. The operator's float pays the fee. The merchant's float pays the rest, except for
+ * the part that is still held.
+ */
 function lackOf(db: Reader) {
   return db`(greatest(s.amount - s.fee - ${heldOf(db)} - coalesce(m.units, 0), 0) + greatest(s.fee - coalesce(f.units, 0), 0))`;
 }
 
-/** The part that is held. Late money of older versions has no lot. Money that is still to be swept will be there. */
+/** The held part. Late money of older versions has no lot. Money that is still to be swept counts: it will arrive. */
 function heldOf(db: Reader) {
   return db`case when s.lot_id is null then case when s.is_held then s.amount - s.fee else 0 end
     else least(s.amount - s.fee, greatest(coalesce(l.net + l.waiting

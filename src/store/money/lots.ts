@@ -5,11 +5,11 @@ import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
- * The lots of payments and the orders that took parts of them. Every change is made under the lock of the payment, which comes
- * before all other locks. Only `putLots` and the functions of items write lots.
+ * The lots of payments, and the orders that spent parts of them. Every change needs the lock of the payment, which is taken before
+ * all other locks. Only `putLots` and the functions of items write lots.
  */
 
-/** Makes the lots of a payment these, in this order. Spends of lots that are gone stay. */
+/** Replaces the lots of a payment by these, in this order. Spends of removed lots stay. */
 export async function putLots(
   tx: Tx,
   { paymentId, merchantId }: { readonly paymentId: string; readonly merchantId: string },
@@ -48,7 +48,7 @@ export async function putLots(
   await refreshOpen(tx, paymentId);
 }
 
-/** The id of the lot of an item, by how many times its commitment was collected before. */
+/** The id of the lot of an item. `nth` is the number of earlier collections of the same commitment. */
 export function itemLotId(network: string, commitment: string, nth = 0): string {
   return `${network}/${commitment}/${nth}`;
 }
@@ -68,7 +68,7 @@ export async function holdItems(tx: Tx, keys: readonly ItemKey[], at: Date): Pro
     on conflict (id) do nothing`;
 }
 
-/** Removes the lots of items whose transaction left the chain, and returns their payments. Their spends stay, as a debt. */
+/** Deletes the lots of items whose transaction left the chain, and returns their payments. Spends of these lots stay, as a debt. */
 export async function unholdItems(tx: Tx, commitments: readonly string[]): Promise<string[]> {
   const rows = await tx<{ paymentId: string }[]>`
     delete from lots where commitment = any(${commitments as string[]}::text[]) and address is null
@@ -76,12 +76,11 @@ export async function unholdItems(tx: Tx, commitments: readonly string[]): Promi
   return [...new Set(rows.map(({ paymentId }) => paymentId))];
 }
 
-/** A lot with its merchant. */
 export interface StoredLot extends Lot {
   readonly merchantId: string;
 }
 
-/** The lots of payments, in their order. */
+/** The lots of payments, in order. */
 export async function findLotsOf(db: Reader, paymentIds: readonly string[]): Promise<StoredLot[]> {
   const rows = await db<LotRow[]>`
     select ${lotColumns(db)} from lots l where l.payment_id = any(${paymentIds as string[]}::text[])
@@ -94,13 +93,13 @@ export async function findLot(db: Reader, id: string): Promise<StoredLot | undef
   return row && readLot(row);
 }
 
-/** The lots whose first payout would have an id with this key: see `payoutKeyOf`. */
+/** The lots whose first payout would have an id with this key. See `payoutKeyOf`. */
 export async function findLotsByPayout(db: Reader, payoutKey: string): Promise<StoredLot[]> {
   const rows = await db<LotRow[]>`select ${lotColumns(db)} from lots l where l.payout_key = ${payoutKey}`;
   return rows.map(readLot);
 }
 
-/** The orders that took parts of the lots of payments. */
+/** The orders that spent parts of the lots of payments. */
 export async function findSpendsOf(db: Reader, paymentIds: readonly string[]): Promise<Spend[]> {
   const rows = await db<(Omit<Spend, 'amount'> & { readonly units: string })[]>`
     select s.order_id as "order", s.purpose, s.lot_id as lot, s.payment_id as payment, s.network, s.asset, s.account,
@@ -110,7 +109,7 @@ export async function findSpendsOf(db: Reader, paymentIds: readonly string[]): P
   return rows.map(({ units, ...spend }) => ({ ...spend, amount: BigInt(units) }));
 }
 
-/** An order takes parts of lots. The caller has locked the payment, and has checked that so much is left of each. */
+/** Records that an order spends parts of lots. The caller has locked the payment, and has checked that each lot has enough left. */
 export async function insertSpends(tx: Tx, spends: readonly Omit<Spend, 'isDone'>[]): Promise<void> {
   if (spends.length === 0) return;
   const rows = spends.map((spend) => ({ ...spend, units: spend.amount.toString(), amount: undefined }));
@@ -122,7 +121,7 @@ export async function insertSpends(tx: Tx, spends: readonly Omit<Spend, 'isDone'
   for (const payment of new Set(spends.map(({ payment: id }) => id))) await refreshOpen(tx, payment);
 }
 
-/** An order that nobody can carry out gives back what it took. Returns the units. */
+/** Releases the parts that an order spent, because nobody can execute it any more. Returns the units. */
 export async function deleteSpends(tx: Tx, order: string): Promise<bigint> {
   const rows = await tx<{ payment: string; units: string }[]>`
     delete from lot_spends where order_id = ${order} returning payment_id as payment, units::text as units`;
@@ -130,7 +129,7 @@ export async function deleteSpends(tx: Tx, order: string): Promise<bigint> {
   return rows.reduce((sum, { units }) => sum + BigInt(units), 0n);
 }
 
-/** Which lots have something left. Queues read it; whoever spends computes the remainder again. */
+/** Updates the flag that a lot has units left. Queues read the flag. Code that spends a lot computes the remainder again. */
 async function refreshOpen(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update lots l set is_open = o.is_open
@@ -155,7 +154,7 @@ function readLot({ amount, waiting, fee, net, ...rest }: LotRow): StoredLot {
   return { ...rest, ...units, isUnexplained: false };
 }
 
-/** The payments of held items. Whoever changes their lots locks them first. */
+/** The payments of held items. A caller that changes their lots locks them first. */
 export async function findPaymentsOfLots(db: Reader, commitments: readonly string[]): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select distinct payment_id as id from lots

@@ -9,8 +9,8 @@ export interface OpenNetwork {
 }
 
 /**
- * Networks with open work that are not among these: handed out or accepted payments, transactions that are not mined, ordered
- * transfers. It goes by rows, because a network that was taken out of the settings is in no setting.
+ * Networks outside this list with open work: offered or accepted items, transactions that are not mined, ordered transfers. They
+ * are found by rows, because a removed network is no longer in the settings.
  */
 export async function findOpenNetworks(db: Reader, served: readonly string[]): Promise<OpenNetwork[]> {
   const rows = await db<OpenNetwork[]>`

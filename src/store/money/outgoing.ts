@@ -3,7 +3,7 @@ import type { PayMethod } from '../../domain/item.ts';
 import { isOutgoingStopped } from '../parties/freezes.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** A transfer out of the intermediate account, planned or under way; or a refund that the merchant's own account signs. */
+/** A transfer out of the intermediate account, planned or in progress, or a refund that the merchant's own account signs. */
 export interface Outgoing {
   /** The id that the chain records as the item's subject. */
   readonly id: string;
@@ -13,17 +13,16 @@ export interface Outgoing {
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** The account that pays. */
   readonly payer: string;
   readonly recipient: string;
   /** In the smallest unit, as a decimal integer. */
   readonly amount: string;
   readonly merchantId: string | null;
-  /** The owner of a float that is given back. */
+  /** The owner of the float, if the transfer returns a float to its owner. */
   readonly floatOwner: string | null;
   readonly state: 'sending' | 'paid' | 'failed';
   readonly attempts: number;
-  /** Of the attempt under way. */
+  /** The terms of the attempt in progress. */
   readonly commitment: string | null;
   readonly seal: string | null;
   readonly collector: string;
@@ -34,9 +33,9 @@ export interface Outgoing {
   readonly transactionHash: string | null;
   /** Null in a row that the gateway did not write. */
   readonly mac: string | null;
-  /** The fee that the operator's float is to return, in the smallest unit. */
+  /** The fee that the operator's float still has to return, in the smallest unit. */
   readonly feeReturn: string;
-  /** Of payouts, but for those of older versions. */
+  /** The payment of a payout. Refunds of the versions before lots have it, too. */
   readonly paymentId: string | null;
 }
 
@@ -47,11 +46,11 @@ export type NewOutgoing = Pick<
   'id' | 'purpose' | 'network' | 'asset' | 'method' | 'payer' | 'recipient' | 'merchantId' | 'floatOwner'
 > & {
   readonly amount: bigint;
-  /** Of a payout. */
+  /** Set for a payout. */
   readonly paymentId?: string;
 };
 
-/** Inserts new transfers and restarts failed ones. Returns those it began: all others are under way or done. */
+/** Inserts new transfers and restarts failed transfers. Returns the ids that it started. All others are in progress or done. */
 export async function insertOutgoing(
   tx: Tx,
   rows: readonly (NewOutgoing & { readonly mac: string })[],
@@ -76,15 +75,15 @@ export async function insertOutgoing(
   return begun.map(({ id }) => id);
 }
 
-/** Transfers whose attempt may be begun now, by the accounts whose keys are at hand. */
+/** Transfers whose attempt may begin now, by accounts whose keys are available. */
 export interface OutgoingToBegin {
   readonly network: string;
-  /** The addresses that can sign. */
+  /** The addresses whose keys are available. */
   readonly signers: readonly string[];
   readonly now: Date;
 }
 
-/** Transfers from these accounts that have no item among the items yet, oldest first. */
+/** Transfers from these accounts that have no stored item yet, the oldest first. */
 export function findOutgoingToBegin(
   db: Reader,
   { limit, ...ask }: OutgoingToBegin & { readonly limit: number },
@@ -95,7 +94,7 @@ export function findOutgoingToBegin(
     order by created_at limit ${limit}`;
 }
 
-/** The number of transfers that could be begun if the keys of other accounts were at hand. */
+/** The number of transfers that could begin if the keys of other accounts were available. */
 export async function countOutgoingUnsigned(db: Reader, ask: OutgoingToBegin): Promise<number> {
   const rows = await db<{ count: number }[]>`
     select count(*)::int as count from outgoing o
@@ -108,7 +107,7 @@ function isToBegin(db: Reader, { network, now }: OutgoingToBegin) {
     and not ${isOutgoingStopped(db)}`;
 }
 
-/** Transfers that nobody has begun since that time. Those that a freeze or the hourly limit stops do not count. */
+/** Transfers that nobody has begun since that time. Transfers that a freeze or the hourly limit stops do not count. */
 export async function findUnbegun(
   db: Reader,
   { network, before }: { network: string; before: Date },
@@ -124,14 +123,14 @@ export async function findUnbegun(
 export interface Attempt {
   readonly id: string;
   readonly commitment: string;
-  /** The 32 bytes that the chain shows for it; null for the first release of the Collector. */
+  /** The 32 bytes that the chain shows as subject. Null for the first release of the Collector. */
   readonly seal: string | null;
   readonly collector: string;
   readonly feeAccount: string;
   readonly deadline: Date;
 }
 
-/** Stores the terms that are about to be signed. False when another attempt was begun, or a freeze stops the transfer. */
+/** Stores the terms that are about to be signed. Returns false if another attempt was begun, or a freeze stops the transfer. */
 export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<boolean> {
   const { count } = await tx`
     update outgoing o
@@ -143,10 +142,7 @@ export async function planAttempt(tx: Tx, attempt: Attempt, at: Date): Promise<b
   return count === 1;
 }
 
-/**
- * Marks the attempt's item as stored. False when it was marked before, another attempt has taken its place, or a freeze
- * stops the transfer.
- */
+/** Marks the attempt's item as stored. False if it already was, another attempt has replaced it, or a freeze stops it. */
 export async function markDue(tx: Tx, { id, commitment }: { id: string; commitment: string }): Promise<boolean> {
   const { count } = await tx`
     update outgoing o set is_due = true
@@ -155,7 +151,7 @@ export async function markDue(tx: Tx, { id, commitment }: { id: string; commitme
   return count === 1;
 }
 
-/** Leaves a transfer alone until that time. */
+/** Prevents attempts of the transfer until that time. */
 export async function postponeOutgoing(
   tx: Tx,
   { id, until, isLimited = false }: { id: string; until: Date; isLimited?: boolean },
@@ -165,17 +161,17 @@ export async function postponeOutgoing(
     where id = ${id} and state = 'sending' and not is_due`;
 }
 
-/** The problem of a transfer that waits because too much has left within an hour. */
+/** The problem of a transfer that waits because the hourly limit is reached. */
 const LIMITED = 'limited';
 
-/** True if a transfer of the asset waits for that reason. */
+/** True if a transfer of the asset waits for the hourly limit. */
 export async function hasLimited(db: Reader, asset: string): Promise<boolean> {
   const rows = await db`
     select from outgoing where asset = ${asset} and problem = ${LIMITED} and state = 'sending' and not is_due limit 1`;
   return rows.length > 0;
 }
 
-/** The amount of an asset whose transfers were begun since then, this one not counted. */
+/** The sum of an asset's transfers that were begun since then, without this transfer. */
 export async function sumBegun(
   db: Reader,
   { network, asset, id, since }: { network: string; asset: string; id: string; since: Date },
@@ -186,7 +182,7 @@ export async function sumBegun(
   return BigInt(one(rows).units);
 }
 
-/** Transfers that may be signed again: those that are not over, and those that a deep reorg may still put back. */
+/** Transfers that may be signed again: open and failed transfers, and paid transfers that a deep reorg may still reopen. */
 export function lockOpenOutgoing(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
@@ -210,14 +206,13 @@ export async function lockOutgoing(tx: Tx, id: string): Promise<Outgoing | undef
   return row;
 }
 
-/** Ends a transfer that has arrived. */
 export async function endPaid(tx: Tx, { id, hash, at }: { id: string; hash: string; at: Date }): Promise<void> {
   await tx`
     update outgoing set state = 'paid', transaction_hash = ${hash}, problem = null, is_due = false, updated_at = ${at}
     where id = ${id}`;
 }
 
-/** Ends a transfer whose last attempt can never be carried out. */
+/** Ends a transfer whose last attempt can never be executed. */
 export async function endFailed(tx: Tx, { id, problem, at }: { id: string; problem: string; at: Date }): Promise<void> {
   await tx`
     update outgoing
@@ -229,7 +224,7 @@ export async function endFailed(tx: Tx, { id, problem, at }: { id: string; probl
 export type OfferedOutgoing = Omit<NewOutgoing, 'purpose' | 'floatOwner'> &
   Omit<Attempt, 'id'> & { readonly mac: string; readonly feeReturn: bigint };
 
-/** Stores a refund that the merchant's account is to sign. False when the refund is under way in any way. */
+/** Stores a refund that the merchant's account is to sign. Returns false if the refund is already in progress in any form. */
 export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date): Promise<boolean> {
   const { id, network, asset, method, payer, recipient, merchantId, mac, commitment, collector, feeAccount } = offered;
   const { count } = await tx`
@@ -243,7 +238,7 @@ export async function insertOffered(tx: Tx, offered: OfferedOutgoing, at: Date):
   return count === 1;
 }
 
-/** Refunds that merchants have paid and whose fee the operator's float covers now, the oldest first. */
+/** Refunds that merchants have paid and whose fee the operator's float can return now, the oldest first. */
 export async function findFeesToReturn(
   db: Reader,
   { now, limit }: { readonly now: Date; readonly limit: number },
@@ -256,7 +251,7 @@ export async function findFeesToReturn(
   return rows.map(({ id }) => id);
 }
 
-/** The fee could not be returned. It fills no place of others meanwhile. */
+/** Postpones the return of a fee that failed, so that it takes no place in the queue meanwhile. */
 export async function postponeFeeReturn(
   tx: Tx,
   { id, retryAt }: { readonly id: string; readonly retryAt: Date },
@@ -264,7 +259,7 @@ export async function postponeFeeReturn(
   await tx`update outgoing set retry_at = ${retryAt} where id = ${id} and state = 'paid'`;
 }
 
-/** The fee of a locked refund that is still to be returned. */
+/** Sets the fee of a locked refund that is still to be returned. */
 export async function setFeeReturn(
   tx: Tx,
   { id, units }: { readonly id: string; readonly units: bigint },
@@ -272,18 +267,18 @@ export async function setFeeReturn(
   await tx`update outgoing set fee_return = ${units.toString()} where id = ${id}`;
 }
 
-/** Deletes what the merchant's account was asked to sign: the chain has proved that it can never be carried out. */
+/** Deletes the terms that the merchant's account was asked to sign. The chain has proved that they can never be executed. */
 export async function deleteOffered(tx: Tx, id: string): Promise<void> {
   await tx`delete from outgoing where id = ${id} and signer = 'merchant'`;
 }
 
-/** Deletes an order that no signature exists for, so that it can be given again with other terms. */
+/** Deletes an order for which no signature exists, so that it can be ordered again with other terms. */
 export async function deleteUnsignedOutgoing(tx: Tx, id: string): Promise<void> {
   const { count } = await tx`delete from outgoing where id = ${id} and commitment is null and state <> 'paid'`;
   if (count !== 1) throw new Error('A transfer that may have been signed cannot be withdrawn.');
 }
 
-/** Schedules another attempt: the last one can never be carried out. */
+/** Schedules another attempt, because the last one can never be executed. */
 export async function renewOutgoing(
   tx: Tx,
   { id, problem, retryAt, at }: { id: string; problem: string | null; retryAt: Date; at: Date },
@@ -300,7 +295,7 @@ export async function findOutgoing(db: Reader, id: string): Promise<Outgoing | u
   return row;
 }
 
-/** A paid event of a subject whose commitment no item here has. */
+/** A paid event whose commitment belongs to no stored item. */
 export interface ForgottenEvent {
   readonly transactionHash: string;
   readonly blockNumber: number;
@@ -308,13 +303,13 @@ export interface ForgottenEvent {
   readonly recipient: string;
   readonly asset: string;
   readonly amount: string;
-  /** True if its block was of final depth at the last look. */
+  /** True if the event was decided, so its block was at final depth. */
   readonly isFinal: boolean;
 }
 
 /**
- * The paid event of one of these subjects that no stored item explains. It exists after a restore from an old backup.
- * `subjects` are the first 16 bytes that an event can show for the id.
+ * A paid event of one of these subjects that no stored item explains. Such an event exists after a restore from an old backup.
+ * `subjects` are the first 16 bytes of every subject that the chain can show for the id, in hex.
  */
 export async function findForgotten(
   db: Reader,
@@ -338,7 +333,7 @@ export async function findForgotten(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/** The first paid event out of these accounts that no stored item explains, decided or not. */
+/** The first paid event from these accounts that no stored item explains: undecided events only, or all events. */
 export async function findUnexplained(
   db: Reader,
   {
@@ -358,7 +353,7 @@ export async function findUnexplained(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/** The condition that an event can prove a signature of its payer: anybody may name any payer in a token of their own. */
+/** True if an event proves its payer's signature. In a token of their own, anybody can name any payer. */
 function provesTransfer(db: Reader, assets: readonly string[]) {
   return db`e.fields ->> 'asset' = any(${assets as string[]}::text[]) and (e.fields ->> 'amount')::numeric > 0
     and e.problem is null`;
@@ -371,7 +366,7 @@ function outgoingColumns(db: Reader) {
     payment_id as "paymentId"`;
 }
 
-/** Payouts and refunds that the transaction has carried out. A transaction carries some hundred items at most. */
+/** Payouts and refunds that the transaction has executed. A transaction contains some hundred items at most. */
 export async function findOutgoingOf(
   db: Reader,
   transactionHash: string,
@@ -381,7 +376,7 @@ export async function findOutgoingOf(
     where transaction_hash = ${transactionHash} and purpose in ('payout', 'refund') limit 1000`;
 }
 
-/** The payouts of a payment, the newest first. Those of older versions have an id that shows the payment. */
+/** The newest first. */
 export function findPayoutsOf(db: Reader, paymentId: string, limit: number): Promise<Outgoing[]> {
   return db<Outgoing[]>`
     select ${outgoingColumns(db)} from outgoing

@@ -4,7 +4,7 @@ import { lastNumber, type StoredDestination } from '../parties/destinations.ts';
 import { isPayoutStopped } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The queue of payouts: lots of which something is left, and the destinations of their merchants. */
+/** The queue of payouts: lots with units left, and the destinations of their merchants. */
 
 /** A lot that may be paid out, with the destination that is registered now. */
 export interface PayableLot {
@@ -19,8 +19,8 @@ interface Ask {
 }
 
 /**
- * Locks payments that have money to pay out, the oldest first, and returns their lots. Payments that another transaction
- * has locked are left for the next round. So are lots that had to wait: they fill no place meanwhile.
+ * Locks payments that have money to pay out, the oldest first, and returns their lots. Payments that another transaction has locked
+ * are left for the next round. Postponed lots are left out until their time, so that they do not fill the limit.
  */
 export async function lockPayableLots(tx: Tx, ask: Ask & { readonly limit: number }): Promise<PayableLot[]> {
   const found = await tx<{ id: string }[]>`
@@ -30,7 +30,7 @@ export async function lockPayableLots(tx: Tx, ask: Ask & { readonly limit: numbe
   if (found.length === 0) return [];
   const locked = await tx<{ id: string }[]>`
     select id from payments where id = any(${found.map(({ id }) => id)}::text[]) order by id for update skip locked`;
-  // Read again under the locks: a lot, its destination or a freeze may have changed meanwhile.
+  // Read again under the locks, because a lot, its destination or a freeze may have changed meanwhile.
   const rows = await tx<(Omit<PayableLot, 'settlement'> & StoredDestination & { readonly settlementId: string })[]>`
     select p.id, p.payment_id as "paymentId", c.id as "settlementId", c.merchant_id as "merchantId", c.asset, c.destination,
       c.pending_destination as "pendingDestination", c.effective_at as "effectiveAt", c.held_from as "heldFrom", c.mac,
@@ -52,8 +52,8 @@ function payable(db: Reader) {
 const ENDED = PAYMENT_STATUSES.filter(isFinal);
 
 /**
- * An amount whose destination is its present account stays there. Late items wait for their return, and so does a lot whose
- * return was asked for. Nothing of a stale position is spent.
+ * The condition that a lot may be paid out. A lot on the account that is its destination stays there. Late items, and lots whose
+ * return was requested, wait for their return. Nothing is spent while the payment's position is to be recomputed.
  */
 function isPayable(db: Reader, { networks, now }: Ask) {
   return db`p.is_open and p.network = any(${networks as string[]}::text[]) and (p.address is not null or p.is_paying)
@@ -64,7 +64,7 @@ function isPayable(db: Reader, { networks, now }: Ask) {
     and not exists (select from strays s where s.lot_id = p.id and s.state in ('requested', 'returning'))`;
 }
 
-/** A payout of lots did not arrive, or cannot begin now. The same destination is tried again then, another one at once. */
+/** Lots whose payout failed or cannot begin. The same destination is retried at `retryAt`, another one at once. */
 export interface Postponed {
   readonly lots: readonly string[];
   /** CAIP-10. */
@@ -79,23 +79,23 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
     where id = any(${lots as string[]}::text[])`;
 }
 
-/** The problem of lots whose payout the books refused. */
+/** The problem of lots whose payout was refused, because the books hold less than the lots. */
 export const NOT_HELD = 'not_held';
 
-/** True if the books refused a payout that begins with a lot of this key: see `payoutKeyOf`. */
+/** True if the books refused a payout that begins with a lot of this key. See `payoutKeyOf`. */
 export async function isPayoutNotHeld(db: Reader, payoutKey: string): Promise<boolean> {
   const rows = await db`select from lots where payout_key = ${payoutKey} and problem = ${NOT_HELD} and is_open limit 1`;
   return rows.length > 0;
 }
 
-/** A payout of these lots has begun: nothing stands against it any more. */
+/** Clears the problems of lots whose payout has begun. */
 export async function clearProblems(tx: Tx, lots: readonly string[]): Promise<void> {
   await tx`
     update lots set destination = null, problem = null, retry_at = null
     where id = any(${lots as string[]}::text[]) and problem is not null`;
 }
 
-/** The parts that an order has taken, with the lots as they are now. A lot that has left the chain is null. */
+/** A part that an order has spent, with its lot. `isPaying` is null if the lot has left the chain. */
 export interface OrderSpend extends Pick<Spend, 'lot' | 'network' | 'asset' | 'account' | 'amount'> {
   readonly payment: string;
   readonly isPaying: boolean | null;
@@ -109,7 +109,7 @@ export async function findSpendsBy(db: Reader, order: string): Promise<OrderSpen
   return rows.map(({ units, ...spend }) => ({ ...spend, amount: BigInt(units) }));
 }
 
-/** The destination (CAIP-10) in force for a merchant's money. Undefined if the merchant has none. */
+/** The merchant's destination (CAIP-10) in force. Undefined if the merchant has none. */
 export async function findDestinationFor(
   db: Reader,
   { merchantId, asset }: { readonly merchantId: string; readonly asset: string },

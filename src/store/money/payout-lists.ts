@@ -3,14 +3,14 @@ import { isPayoutStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** Held money as lists show it: the part of a payment's lots that is left, and the payouts and refunds that took parts. */
+/** Held money as lists show it: the remaining part of a payment's lots, or a payout or refund that spent a part. */
 export interface ListedPayout extends WaitingPayout {
   readonly paymentId: string;
   readonly referenceId: string;
   readonly merchantId: string;
   readonly asset: string;
   readonly amount: string;
-  /** CAIP-10. The destination it was last sent to, or else the merchant's present one. */
+  /** CAIP-10. The destination of the last payout, or else the merchant's present destination. */
   readonly destination: string | null;
   readonly problem: string | null;
   readonly transactionHash: string | null;
@@ -23,11 +23,11 @@ export interface PayoutQuery {
   readonly states: readonly PayoutState[];
   /** Only payouts of payments before this one. */
   readonly beforeId: string | undefined;
-  /** The greatest number of payments. */
+  /** The most payments of a page. A payment may have several rows. */
   readonly limit: number;
 }
 
-/** The rows of the newest payments. Each merchant gives its newest, by its index; the newest of these are shown. */
+/** The rows of the newest payments. Each merchant's newest are read by index, and the newest of these are returned. */
 export function listPayouts(db: Reader, { of, states, beforeId, limit }: PayoutQuery): Promise<ListedPayout[]> {
   const wanted = db`any(${states as string[]}::text[])`;
   const isBefore = beforeId === undefined ? db`true` : db`x.payment_id < ${beforeId}`;
@@ -76,7 +76,7 @@ function stateOfRefund(db: Reader) {
   return db`case when x.state = 'refunded' then 'refunded' else 'refunding' end`;
 }
 
-/** The held money of lots `x`, by payment, network, asset and account. Late items wait for their return, and are not paid out. */
+/** The held money of lots `x`, by payment, network, asset and account. Late items wait for their return and are left out. */
 function heldOf(db: Reader, isWanted: ReturnType<Reader>) {
   return db`(
     select x.payment_id, x.merchant_id, x.network, x.asset, x.account, max(x.problem) as problem,
@@ -86,7 +86,7 @@ function heldOf(db: Reader, isWanted: ReturnType<Reader>) {
     group by x.payment_id, x.merchant_id, x.network, x.asset, x.account)`;
 }
 
-/** Money of a payment that is held, in one asset on one account. */
+/** Held money of a payment, in one asset on one account. */
 export interface HeldMoney {
   readonly network: string;
   readonly asset: string;
@@ -101,7 +101,7 @@ export function findHeldMoney(db: Reader, paymentId: string): Promise<HeldMoney[
     from ${heldOf(db, db`x.payment_id = ${paymentId}`)} h order by h.held_at, h.asset`;
 }
 
-/** Money of a merchant that would be stranded without it, by kind. Each count ends at a hundred. */
+/** Money that would be stranded if the merchant were deleted, by kind. Each count ends at a hundred. */
 export interface MerchantMoney {
   readonly held: number;
   readonly outgoing: number;

@@ -3,15 +3,15 @@ import type { Posting } from '../../domain/money/position-entries.ts';
 import type { PaidEnding } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The money of a payment, as it was last computed. */
+/** The result of the last computation of a payment's money. */
 export interface StoredPosition {
   readonly paymentId: string;
   readonly isStale: boolean;
-  /** What paid the payment, if it was a deposit address. It is written once. */
+  /** The deposit address and lots that paid the payment. Written once. */
   readonly ending: PaidEnding | undefined;
-  /** The lines that were booked for it. */
+  /** The lines booked for the payment. */
   readonly booked: readonly Posting[];
-  /** What an older version had done with its money. */
+  /** The orders and the named money that an older version left for the payment. */
   readonly adopted: Adopted | undefined;
 }
 
@@ -30,16 +30,16 @@ export interface Adopted {
     readonly asset: string;
     readonly units: string;
   }[];
-  /** The lots that it had named, by ids of its own. */
+  /** The lots that the older version had named, by its own ids. */
   readonly named?: readonly string[];
 }
 
-/** It has been applied to the lots. */
+/** Stores the state that the older version left, after it was applied to the lots. */
 export async function putAdopted(tx: Tx, paymentId: string, adopted: Adopted): Promise<void> {
   await tx`update positions set adopted = ${tx.json(adopted as never)} where payment_id = ${paymentId}`;
 }
 
-/** The payment has money that is computed. It is computed in the next round. The caller may have locked it. */
+/** Makes the money of these payments be computed in the next round. The caller may have locked the payments. */
 export async function markPositionsStale(tx: Tx, paymentIds: readonly string[], at: Date): Promise<void> {
   if (paymentIds.length === 0) return;
   await tx`
@@ -48,20 +48,20 @@ export async function markPositionsStale(tx: Tx, paymentIds: readonly string[], 
     on conflict (payment_id) do update set is_stale = true where not positions.is_stale`;
 }
 
-/** The same for payments that have a position. */
+/** Makes the money of payments be computed again. Payments without a position are skipped. */
 export async function touchPositions(tx: Tx, paymentIds: readonly string[]): Promise<void> {
   await tx`
     update positions set is_stale = true where payment_id = any(${paymentIds as string[]}::text[]) and not is_stale`;
 }
 
-/** The payments whose money has to be computed again, those that wait longest first. */
+/** The payments whose money has to be computed again, the longest waiting first. */
 export async function listStalePositions(db: Reader, limit: number): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select payment_id as id from positions where is_stale order by updated_at, payment_id limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
-/** The money of a payment could not be computed. Others come first in the next round. */
+/** Records that the money of a payment could not be computed. Other payments come first in the next round. */
 export async function passPosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
   await tx`update positions set updated_at = ${at} where payment_id = ${paymentId}`;
 }
@@ -71,7 +71,7 @@ export async function hasStalePosition(db: Reader, paymentId: string): Promise<b
   return rows.length > 0;
 }
 
-/** Locks the position of a payment, which the transaction has locked before. */
+/** Locks the position of a payment. The transaction must have locked the payment before. */
 export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPosition | undefined> {
   const [row] = await tx<StoredRow[]>`
     select payment_id as "paymentId", is_stale as "isStale", ending, booked, adopted from positions
@@ -111,7 +111,7 @@ interface JsonPosting {
   readonly lines: readonly { readonly account: string; readonly units: string }[];
 }
 
-/** Stores the position that was just booked. It is not stale any more. */
+/** Stores the position that was just booked, and ends the need to compute it. */
 export async function putPosition(
   tx: Tx,
   { paymentId, booked }: Pick<StoredPosition, 'paymentId' | 'booked'>,
@@ -126,14 +126,14 @@ export async function putPosition(
     where payment_id = ${paymentId}`;
 }
 
-/** Stores what paid the payment. An ending that is there stays. */
+/** Stores the ending of the payment, unless it has one. */
 export async function putEnding(tx: Tx, paymentId: string, ending: PaidEnding): Promise<void> {
   const { network, commitment, amount, lots } = ending;
   const json = { network, commitment, amount: amount.toString(), lots };
   await tx`update positions set ending = ${tx.json(json as never)} where payment_id = ${paymentId} and ending is null`;
 }
 
-/** Undefined if the money of the payment is not computed: it was paid straight to the merchant, or held by an item. */
+/** Undefined if the payment has no computed position, because it was paid directly to the merchant or is held by an item. */
 export async function findPosition(
   db: Reader,
   paymentId: string,

@@ -6,22 +6,22 @@ import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /**
- * A payment, or a part of one, that is given back or is to be. Amounts are decimal integers, in the smallest unit of the
- * paid asset unless it says otherwise.
+ * A refund of a payment or a part of it, requested or done. Amounts are decimal integers in the smallest unit of the paid asset,
+ * unless the field says otherwise.
  */
 export interface Refund {
   readonly id: string;
   readonly paymentId: string;
-  /** Within the payment, from 1 on. */
+  /** The number of the refund within its payment, from 1 on. */
   readonly number: number;
   readonly merchantId: string;
   readonly network: string;
   readonly asset: string;
   readonly method: PayMethod;
-  /** The account that paid, or another one that the partner has named. */
+  /** The account that paid, or another account that the partner has named. */
   readonly recipient: string;
   readonly amount: string;
-  /** The part of the price that is given back, in the unit of the price. */
+  /** The refunded part of the price, in the unit of the price. */
   readonly price: string;
   /** The part of the amount that was the operator's fee. */
   readonly fee: string;
@@ -31,25 +31,24 @@ export interface Refund {
   readonly fromHeld: string;
   readonly fromMerchant: string;
   readonly fromOperator: string;
-  /** The account that holds the money. */
   readonly account: string;
-  /** Why its held part cannot be taken yet. Null if it waits for nothing but funds. */
+  /** The reason why the held part cannot be spent yet. Null if the refund waits for nothing but funds. */
   readonly waitsFor: RefundHold | null;
-  /** It cools off until then, because it goes to another account than the payer's. Null if it can be sent at once. */
+  /** The end of the cooling-off period, because the recipient is not the payer. Null if the refund can be sent at once. */
   readonly sendAfter: Date | null;
-  /** True if an operator has requested or approved it: neither a frozen merchant nor its cooling-off stops it. */
+  /** True if an operator requested or approved the refund. Then neither a frozen merchant nor the cooling-off period stops it. */
   readonly isOperators: boolean;
   readonly transactionHash: string | null;
   readonly problem: string | null;
   readonly requestedAt: Date;
   readonly updatedAt: Date;
-  /** Null in a row of an older version, or one that the gateway did not write. */
+  /** Null in a row of an older version, or a row that the gateway did not write. */
   readonly mac: string | null;
 }
 
 export type NewRefund = Omit<Refund, 'state' | 'version' | 'transactionHash' | 'problem' | 'requestedAt' | 'updatedAt'>;
 
-/** False when the payment has a refund of this number already. */
+/** Returns false if the payment already has a refund with this number. */
 export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise<boolean> {
   const { count } = await tx`
     insert into refunds (id, payment_id, number, merchant_id, network, asset, method, recipient, amount, price_value, fee,
@@ -63,7 +62,7 @@ export async function insertRefund(tx: Tx, refund: NewRefund, at: Date): Promise
   return count === 1;
 }
 
-/** Writes a new refund over a vetoed one of the same number. Its events keep the terms of the old one. */
+/** Replaces a vetoed refund by a new refund with the same number. The events keep the terms of the vetoed refund. */
 export async function renewRefund(tx: Tx, vetoed: Refund, refund: NewRefund, at: Date): Promise<boolean> {
   await replanRefund(tx, vetoed.id, refund);
   const { count } = await tx`
@@ -74,7 +73,7 @@ export async function renewRefund(tx: Tx, vetoed: Refund, refund: NewRefund, at:
   return count === 1;
 }
 
-/** The terms of a refund that change if it is planned anew. */
+/** The terms of a refund that change if it is planned again. */
 export type RefundPlan = Pick<
   Refund,
   | 'recipient'
@@ -89,7 +88,7 @@ export type RefundPlan = Pick<
   | 'mac'
 >;
 
-/** Writes the terms of a locked refund that no signature exists for. */
+/** Writes the terms of a locked refund for which no signature exists. */
 export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promise<void> {
   await tx`
     update refunds
@@ -99,7 +98,7 @@ export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promis
     where id = ${id}`;
 }
 
-/** The refund cannot be covered yet, for that reason. It is looked at again then, or when the payment's money has changed. */
+/** Postpones a refund that cannot be covered yet. It is checked again at `lookAt`, or when the payment's money changes. */
 export async function postponeRefund(
   tx: Tx,
   { id, waitsFor, lookAt }: { readonly id: string; readonly waitsFor: RefundHold | null; readonly lookAt: Date },
@@ -107,14 +106,14 @@ export async function postponeRefund(
   await tx`update refunds set waits_for = ${waitsFor}, look_at = ${lookAt} where id = ${id}`;
 }
 
-/** The payment's money has changed: its waiting refunds are looked at again. */
+/** Makes the payment's waiting refunds be checked again, because its money has changed. */
 export async function wakeRefunds(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update refunds set look_at = null
     where payment_id = ${paymentId} and look_at is not null and state in ('requested', 'awaiting_funds')`;
 }
 
-/** One move of a refund, decided on the state and version it was read with. */
+/** A transition of a refund, decided for the state and version that were read. */
 export interface RefundMove {
   readonly refund: Refund;
   readonly to: RefundState;
@@ -122,10 +121,7 @@ export interface RefundMove {
   readonly problem: string | null;
 }
 
-/**
- * Moves a refund. The part of the price that is given back is subtracted from the merchant's revenue. Returns false if
- * another transaction moved it first.
- */
+/** Moves a refund, and subtracts its part of the price from the revenue. False if another transaction moved it first. */
 export async function updateRefund(tx: Tx, { refund, to, ...move }: RefundMove, at: Date): Promise<boolean> {
   const { count } = await tx`
     with moved as (
@@ -152,7 +148,7 @@ function revenueSign(from: RefundState, to: RefundState): -1 | 0 | 1 {
   return to === 'refunded' ? -1 : 1;
 }
 
-/** Divides the cover of a refund between the floats in another way. It must not be covered yet. */
+/** Changes the division of a refund between the floats. The refund must not be covered yet. */
 export async function setCover(
   tx: Tx,
   { id, fromMerchant, fromOperator }: Pick<Refund, 'id' | 'fromMerchant' | 'fromOperator'>,
@@ -162,7 +158,7 @@ export async function setCover(
     where id = ${id} and state in ('requested', 'awaiting_funds')`;
 }
 
-/** A page of the refunds that may still be signed: those that have not arrived, and those that a deep reorg may put back. */
+/** A page of the refunds that may still be signed: refunds that have not arrived, and refunds that a deep reorg may reopen. */
 export async function lockOpenRefunds(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
@@ -183,12 +179,12 @@ export async function setRefundMacs(
     from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where r.id = m.id`;
 }
 
-/** Lets the refund be sent although its merchant is suspended or frozen. */
+/** Lets the refund be sent although its merchant is suspended or frozen, or its cooling-off period is not over. */
 export async function setOperatorsRefund(tx: Tx, id: string): Promise<void> {
   await tx`update refunds set is_operators = true where id = ${id}`;
 }
 
-/** Undefined when there is none, another transaction has locked it, a freeze stops it, or it cools off. */
+/** Undefined if the refund does not exist, is locked by another transaction, frozen, or in its cooling-off period. */
 export async function lockFreeRefund(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Refund | undefined> {
   const locked = await tx`select from refunds where id = ${id} for update skip locked`;
   if (locked.length === 0) return undefined;
@@ -205,9 +201,9 @@ export async function lockRefund(tx: Tx, id: string): Promise<Refund | undefined
 }
 
 /**
- * Refunds that are new, those whose floats or lots would cover them now, and those whose wait is looked at again. Those that
- * wait longest for a look come first. Freezes and cooling-off stop some of them. So does a request to the merchant's account
- * to sign for one, while it can be carried out.
+ * Refunds to check: new refunds, refunds that floats or lots would cover now, and refunds whose next check is due. The refund that
+ * has waited longest for a check comes first. Refunds that are frozen, cooling off, or handed to the merchant's account for signing
+ * are left out.
  */
 export async function findCoverable(db: Reader, { limit, now }: { limit: number; now: Date }): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
@@ -238,7 +234,7 @@ export function findRefundsOf(db: Reader, paymentIds: readonly string[]): Promis
     order by r.payment_id, r.number`;
 }
 
-/** Locks the refunds of a payment, which the transaction has locked before, in the order of their numbers. */
+/** Locks the refunds of a payment, by number. The transaction must have locked the payment before. */
 export async function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]> {
   await tx`select from refunds where payment_id = ${paymentId} order by number for update`;
   return findRefundsOf(tx, [paymentId]);
@@ -247,7 +243,7 @@ export async function lockRefundsOf(tx: Tx, paymentId: string): Promise<Refund[]
 /** A refund with the facts that it may wait for. */
 export type ShownRefund = Refund & WaitingRefund;
 
-/** Of one payment, or the one with this id; undefined `merchantId`: of any merchant. */
+/** The refunds of a payment, or the refund with this id. Without `merchantId`, of any merchant. */
 export function findShownRefunds(
   db: Reader,
   wanted: ({ readonly paymentId: string } | { readonly id: string; readonly merchantId?: string }) & {
@@ -265,16 +261,16 @@ export function findShownRefunds(
 
 export interface RefundQuery {
   readonly states: readonly RefundState[];
-  /** Undefined: of all partners. */
+  /** Undefined for all partners. */
   readonly of: MerchantPlace | undefined;
   readonly paymentId?: string | undefined;
-  /** Only refunds after this one. */
+  /** Only refunds after this position in the list. */
   readonly after?: { readonly requestedAt: Date; readonly id: string } | undefined;
   readonly limit: number;
   readonly now: Date;
 }
 
-/** The newest first. Each merchant gives its newest, by its index; the newest of these are shown. */
+/** The newest first. The newest refunds of each merchant are read by index, and the newest of these are returned. */
 export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund[]> {
   const { states, of, paymentId, after, limit, now } = query;
   const isWanted = db`r.state = any(${states as string[]}::text[])
@@ -292,13 +288,13 @@ export function listRefunds(db: Reader, query: RefundQuery): Promise<ShownRefund
     order by r.requested_at desc, r.id desc limit ${limit}`;
 }
 
-/** The facts of a refund that change during its life or with its number, as its events record them. */
+/** The fields of a refund that its events record: those that change during its life, or that differ between refunds of a number. */
 export function recordRefund(refund: Refund) {
   const { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt } = refund;
   return { id, state, transactionHash, problem, recipient, amount, price, reason, requestedAt, updatedAt };
 }
 
-/** A refund of an older version gives back the whole payment. */
+/** A refund of an older version has no price of its own and refunds the whole payment. */
 function refundColumns(db: Reader) {
   return db`r.id, r.payment_id as "paymentId", r.number, r.merchant_id as "merchantId", r.network, r.asset, r.method,
     r.recipient, r.amount, coalesce(r.price_value, (select p.amount_value from payments p where p.id = r.payment_id)) as price,
@@ -315,7 +311,7 @@ function withWaits(db: Reader) {
     left join payment_settlements s on s.payment_id = r.payment_id and s.asset = r.asset and r.from_held = 0`;
 }
 
-/** The condition that the refund `r` cools off. */
+/** The condition that the refund `r` is in its cooling-off period. */
 function isCooling(db: Reader, now: Date) {
   return db`(r.send_after > ${now} and not r.is_operators) is true`;
 }

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
 
-/** A payout, refund or return, as the chain shows it. */
+/** A payout, refund or return, as read from the chain. */
 export type RestoredOutgoing = Pick<
   Outgoing,
   | 'id'
@@ -26,7 +26,7 @@ export type RestoredOutgoing = Pick<
   readonly transactionHash: string;
 };
 
-/** Restores it as paid. A row that is paid already stays unchanged. */
+/** Stores the transfer as paid. A row that is already paid stays unchanged. */
 export async function putRestoredOutgoing(tx: Tx, outgoing: RestoredOutgoing, at: Date): Promise<void> {
   const { id, purpose, signer, network, asset, method, payer, recipient, amount, merchantId, floatOwner } = outgoing;
   await tx`
@@ -52,7 +52,7 @@ export async function takenFor(db: Reader, subject: string): Promise<Map<string,
   return new Map(rows.map(({ owner, units }) => [owner, BigInt(units)]));
 }
 
-/** The fee accounts of a network so far. */
+/** All fee accounts that items of the network have used. */
 export async function listFeeAccounts(db: Reader, network: string): Promise<string[]> {
   const rows = await db<{ account: string }[]>`
     select distinct fee_account as account from items where network = ${network}`;

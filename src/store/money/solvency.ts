@@ -1,18 +1,18 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 import { bookedParts } from './book-comparison.ts';
 
-/** What the books owe at the last block that the watcher has booked, from one snapshot. */
+/** The money that is owed according to the books at the last final block of the watcher, from one snapshot. */
 export interface OwedAt {
   readonly block: number;
-  /** Undefined if the watcher has not kept it. */
+  /** Undefined if the watcher no longer stores the block. */
   readonly hash: string | undefined;
   readonly assets: readonly { readonly asset: string; readonly owed: bigint; readonly missing: bigint }[];
 }
 
 /**
- * The sum of the accounts of the books whose money is on our accounts, by asset. Transfers out of these accounts that are
- * final on the chain and not booked yet are owed no more. Arrivals that are not booked yet are not owed yet. An account below
- * zero takes nothing from what is owed to others: its lack is missing.
+ * The sum of the book accounts whose money is on our accounts, by asset. Transfers out of our accounts that are final on the chain
+ * and not booked yet are no longer owed. Arrivals that are not booked yet are not owed yet. A negative account does not reduce the
+ * amounts owed to others. It counts as missing.
  */
 export async function owedAt(
   db: Reader,
@@ -27,7 +27,7 @@ export async function owedAt(
     readonly accounts: readonly string[];
     readonly prefix: string;
     readonly missing: string;
-    /** The account of transfers under way. */
+    /** The book account of transfers in progress. */
     readonly outgoing: string;
   },
 ): Promise<OwedAt | undefined> {
@@ -78,11 +78,11 @@ export interface SolvencyReading {
   readonly owed: string;
   readonly held: string;
   readonly at: Date;
-  /** The proof that the gateway wrote the row. */
+  /** Proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
-/** The readings of a network, newest first. Two are kept for each asset. */
+/** The readings of a network, the newest first. Two are kept for each asset. */
 export async function listReadings(db: Reader, network: string): Promise<SolvencyReading[]> {
   const rows = await db<(Omit<SolvencyReading, 'block'> & { block: string })[]>`
     select network, asset, block_number as block, block_hash as hash, owed::text, held::text, at, mac
@@ -90,7 +90,7 @@ export async function listReadings(db: Reader, network: string): Promise<Solvenc
   return rows.map((row) => ({ ...row, block: Number(row.block) }));
 }
 
-/** Stores a reading, and deletes those before the last one. Returns false if another node has stored it. */
+/** Stores a reading, and deletes readings before block `keepFrom`. Returns false if another node has stored the reading. */
 export async function putReading(tx: Tx, reading: SolvencyReading, keepFrom: number): Promise<boolean> {
   const { network, asset, block, hash, owed, held, at, mac } = reading;
   const { count } = await tx`

@@ -2,11 +2,11 @@ import type { LateReason } from '../../domain/late-money.ts';
 import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** Money that came without being asked for. */
+/** Unexpected money: money that no payment asked for. */
 export interface Stray {
   readonly id: string;
   readonly network: string;
-  /** Null for coin from a contract call: neither the transaction nor the sender is known. */
+  /** Null for coin that a contract call sent: its transaction and sender are not known. */
   readonly transactionHash: string | null;
   readonly logIndex: number;
   readonly blockNumber: number;
@@ -14,31 +14,31 @@ export interface Stray {
   readonly source: 'transfer' | 'late_payment';
   readonly asset: string;
   readonly sender: string | null;
-  /** Our account that received it. */
+  /** Our account that received the money. */
   readonly account: string;
   readonly amount: string;
-  /** For a late payment: its fee, and whether the rest is on that account. */
+  /** For a late payment: its fee, and whether the rest is on `account`. */
   readonly fee: string;
   readonly isHeld: boolean;
   readonly paymentId: string | null;
   readonly merchantId: string | null;
-  /** True if it is on the intermediate account, among money of other owners. */
+  /** True if the money is on the intermediate account, mixed with money of other owners. */
   readonly isBooked: boolean;
-  /** Requested: a partner has named a recipient, and the return is not on its way. */
+  /** requested: a partner has named a recipient, and the return has not begun. */
   readonly state: 'unclaimed' | 'requested' | 'float' | 'returning' | 'returned';
   readonly seenAt: Date;
-  /** Why the payment did not need it. Null without a payment. */
+  /** The reason why the payment did not need the money. Null without a payment. */
   readonly reason: LateReason | null;
-  /** The account that a partner has named. Null if nobody has asked, and if an operator returns it. */
+  /** The recipient that a partner has named. Null if no return was requested, or if an operator returns the money. */
   readonly recipient: string | null;
   readonly requestedAt: Date | null;
-  /** The requested return cools off until then. */
+  /** The end of the requested return's cooling-off period. */
   readonly sendAfter: Date | null;
-  /** Why the last return did not happen. */
+  /** The reason why the last return failed. */
   readonly problem: string | null;
-  /** The proof that the gateway wrote the request. */
+  /** Proves that the gateway wrote the request. */
   readonly mac: string | null;
-  /** The lot of late money. Null for money without a payment, that never came to our account, and of older versions. */
+  /** The lot of late money. Null for money without a payment, money that never came to our account, and money of older versions. */
   readonly lotId: string | null;
 }
 
@@ -51,14 +51,14 @@ export type NewStray = Omit<
   readonly lotId?: string;
 };
 
-/** A partner's request to return a stray. */
+/** A partner's request to return unexpected money. */
 export interface StrayRequest {
   readonly recipient: string;
   readonly sendAfter: Date;
   readonly mac: string;
 }
 
-/** Stores new strays, and returns their ids: each log of the chain is at most one stray. */
+/** Stores new rows and returns their ids. A log of the chain has at most one row. */
 export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
   const inserted = await tx<{ id: string }[]>`
     insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
@@ -76,8 +76,8 @@ export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date
 }
 
 /**
- * Late money follows its lots while nobody has asked for its return: its amount, and its reason. Rows of lots that have left the
- * chain, or that count for the payment after all, go.
+ * Updates the amount and reason of late money from its lots, as long as nobody has requested its return. Deletes rows whose lots
+ * have left the chain or now count for the payment.
  */
 export async function updateLateMoney(
   tx: Tx,
@@ -101,14 +101,14 @@ export async function updateLateMoney(
       and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
 }
 
-/** Late money of an older version gets its lot. False if its return has begun: floats pay for it then. */
+/** Sets the lot of late money of an older version. Returns false if its return has begun, because then floats pay for it. */
 export async function linkStray(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
   const { count } = await tx`
     update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
   return count === 1;
 }
 
-/** The lots of a payment whose return was asked for, or is under way. */
+/** The lots of a payment whose return is requested or in progress. */
 export async function listReturningLots(db: Reader, paymentId: string): Promise<string[]> {
   const rows = await db<{ lot: string }[]>`
     select lot_id as lot from strays
@@ -116,7 +116,7 @@ export async function listReturningLots(db: Reader, paymentId: string): Promise<
   return rows.map(({ lot }) => lot);
 }
 
-/** Moves a stray; false when it is not in that state. */
+/** Changes the state. Returns false if the row is not in the state `from`. */
 export async function moveStray(
   tx: Tx,
   { id, from, to, at }: { id: string; from: Stray['state']; to: Stray['state']; at: Date },
@@ -126,7 +126,7 @@ export async function moveStray(
   return count === 1;
 }
 
-/** Stores a partner's request; false when the stray is not unclaimed. */
+/** Stores a partner's request. Returns false if the money is not unclaimed. */
 export async function requestStray(tx: Tx, id: string, request: StrayRequest, at: Date): Promise<boolean> {
   const { recipient, sendAfter, mac } = request;
   const { count } = await tx`
@@ -137,7 +137,7 @@ export async function requestStray(tx: Tx, id: string, request: StrayRequest, at
   return count === 1;
 }
 
-/** Puts a stray back to unclaimed, without its request; false when it is not in that state. */
+/** Makes the money unclaimed again, without its request. Returns false if the row is not in the state `from`. */
 export async function releaseStray(
   tx: Tx,
   { id, from, problem, at }: { id: string; from: 'requested' | 'returning'; problem: string; at: Date },
@@ -150,7 +150,7 @@ export async function releaseStray(
   return count === 1;
 }
 
-/** A page of the requests that may still be signed, also by a deep reorg. */
+/** A page of the requests that may still be signed: returns that have not arrived, and returns that a deep reorg may reopen. */
 export function lockOpenRequests(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
@@ -170,7 +170,7 @@ export async function setRequestMacs(
     from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where s.id = m.id`;
 }
 
-/** Sets strays to their known later state, and returns those strays. */
+/** Sets the states of unexpected money that follow from existing transfers, and returns the changed ids. */
 export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     update strays s set state = case o.state when 'paid' then 'returned' else 'returning' end, updated_at = ${at}
@@ -199,7 +199,7 @@ export function listStrays(
     order by s.seen_at desc, s.id limit ${limit}`;
 }
 
-/** The lots of a payment whose return was asked for, and is not over. */
+/** The lots of a payment whose return is requested or in progress. */
 export async function findReturningLots(db: Reader, paymentId: string): Promise<ReadonlySet<string>> {
   const rows = await db<{ id: string }[]>`
     select lot_id as id from strays
@@ -207,7 +207,7 @@ export async function findReturningLots(db: Reader, paymentId: string): Promise<
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Which blocks of a network were searched for strays. */
+/** The blocks of a network that were searched for unexpected money. */
 export interface StrayCursor {
   /** Arrivals up to this block are part of the opening balances of the network. */
   readonly begunAt: number;
@@ -220,21 +220,21 @@ export async function findStrayCursor(db: Reader, network: string): Promise<Stra
   return row;
 }
 
-/** Locks the cursor, and returns the last block that was searched. */
+/** Locks the cursor, and returns the last searched block. */
 export async function lockStrayCursor(tx: Tx, network: string): Promise<number | undefined> {
   const [row] = await tx<{ searchedTo: number }[]>`
     select block_number::int as "searchedTo" from stray_cursors where network = ${network} for update`;
   return row?.searchedTo;
 }
 
-/** Two nodes may search the same blocks; the cursor never goes back. */
+/** The cursor never goes back, because two nodes may search the same blocks. */
 export async function putStrayCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
   await tx`
     insert into stray_cursors (network, first_block, block_number) values (${network}, ${blockNumber}, ${blockNumber})
     on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
 }
 
-/** The columns of the stray `s`. */
+/** The columns of a `Stray`, for the alias `s`. */
 export function strayColumns(db: Reader) {
   return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
     s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",

@@ -7,14 +7,14 @@ export interface ApiKey {
   readonly id: string;
   readonly partnerId: string;
   readonly mode: Mode;
-  /** The last characters of the key, to distinguish keys. */
+  /** The last characters of the key, by which people distinguish keys. */
   readonly hint: string;
   readonly label: string;
-  /** null: everything. */
+  /** Null for all rights. */
   readonly scopes: readonly Scope[] | null;
-  /** null: every merchant of the partner. */
+  /** Null for every merchant of the partner. */
   readonly merchantIds: readonly string[] | null;
-  /** IP addresses and networks (CIDR) the key works from. null: any address. */
+  /** IP addresses and networks (CIDR) that the key works from. Null for any address. */
   readonly addresses: readonly string[] | null;
   readonly rotatedFrom: string | null;
   readonly createdAt: Date;
@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
 }
 
-/** A key with the data of its partner that authentication needs. */
+/** A key with the data of its partner, as needed for authentication. */
 export interface KeyHolder
   extends Pick<
     ApiKey,
@@ -37,11 +37,11 @@ export interface KeyHolder
 /** The rights that a key was issued with. They never change. */
 export interface KeyRights extends Pick<ApiKey, 'id' | 'partnerId' | 'mode' | 'scopes' | 'merchantIds' | 'addresses'> {
   readonly hash: string;
-  /** The end that the key was issued with. `expiresAt` may be earlier. */
+  /** The expiry that the key was issued with. `expiresAt` may be earlier. */
   readonly issuedUntil: Date | null;
 }
 
-/** With the proof that the gateway issued the key. Null in a row that it did not write. */
+/** The MAC proves that the gateway issued the key. Null in a row that the gateway did not write. */
 export interface StoredKeyRights extends KeyRights {
   readonly mac: string | null;
 }
@@ -68,7 +68,7 @@ export function findKeyHolders(db: Reader, hashes: readonly string[]): Promise<(
 }
 
 /**
- * Locks the row, so that two operators cannot rotate one key at once. It is read by the next statement: a statement that
+ * Locks the row, so that two operators cannot rotate a key at the same time. A second statement reads the key: a statement that
  * waited for the lock would see the ends of the key as they were before the wait.
  */
 export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & StoredKeyRights) | undefined> {
@@ -78,7 +78,7 @@ export async function lockApiKey(tx: Tx, id: string): Promise<(ApiKey & StoredKe
   return row;
 }
 
-/** A page of all keys, by id. */
+/** Locks a page of all keys, by id. */
 export function lockKeyRights(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -98,7 +98,7 @@ export async function setKeyMacs(tx: Tx, rows: readonly { id: string; mac: strin
     from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where k.id = m.id`;
 }
 
-/** The labels of these keys, revoked ones included. */
+/** The labels of these keys, including revoked keys. */
 export function findKeyLabels(db: Reader, ids: readonly string[]): Promise<Pick<ApiKey, 'id' | 'label'>[]> {
   return db<Pick<ApiKey, 'id' | 'label'>[]>`select id, label from api_keys where id = any(${[...ids]}::text[])`;
 }
@@ -117,13 +117,13 @@ export function listApiKeys(
 export interface KeyQuery {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Only keys for these merchants and no others; null for all keys. */
+  /** Only keys restricted to a subset of these merchants. Null for all keys. */
   readonly merchantIds: readonly string[] | null;
-  /** Keys that are in force at this time; undefined for ended ones, too. */
+  /** Only keys in force at this time. Undefined includes ended keys. */
   readonly inForceAt: Date | undefined;
 }
 
-/** A page of keys, the newest first. */
+/** The newest first. */
 export function listKeysPage(
   db: Reader,
   { partnerId, mode, merchantIds, inForceAt }: KeyQuery,
@@ -143,8 +143,8 @@ export function listKeysPage(
 }
 
 /**
- * Ends a key for good. Returns false if it was ended before. `revoked_at`, which nodes of the version before read, does not
- * count: somebody could set it and take it back. The transaction has locked the key.
+ * Revokes a key for good. Returns false if it was revoked before. `revoked_at`, which nodes of the previous version read, does not
+ * count here, because somebody could set it and take it back. The transaction must have locked the key.
  */
 export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date }): Promise<boolean> {
   const { count } = await tx`
@@ -155,12 +155,12 @@ export async function revokeApiKey(tx: Tx, { id, at }: { id: string; at: Date })
   return count === 1;
 }
 
-/** Brings a key's end forward; an earlier end stays. */
+/** Brings the end of a key forward. An earlier end stays. */
 export async function endApiKeyAt(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`insert into api_key_ends (key_id, kind, at) values (${id}, 'replaced', ${at}) on conflict do nothing`;
 }
 
-/** One statement for all keys used since the last call. */
+/** Records the last uses of several keys in one statement. */
 export async function recordKeyUses(tx: Tx, uses: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     update api_keys k set last_used_at = u.at::timestamptz
@@ -179,7 +179,7 @@ function rightsColumns(db: Reader) {
     to_json(k.merchant_ids) as "merchantIds", to_json(k.addresses) as addresses, k.expires_at as "issuedUntil", k.mac`;
 }
 
-/** The earliest end counts. A command of the version before writes `revoked_at` alone. */
+/** The earliest end counts. An operator command of the previous version writes `revoked_at` only. */
 function endColumns(db: Reader) {
   const earliest = (kind: string) =>
     db`(select min(e.at) from api_key_ends e where e.key_id = k.id and e.kind = ${kind})`;

@@ -1,23 +1,22 @@
 import type { Mode } from '../../domain/mode.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A request that was made with an API key. */
 export interface ApiRequest {
   readonly at: Date;
   readonly partnerId: string;
   readonly mode: Mode;
   readonly keyId: string;
   readonly method: string;
-  /** Without the query. */
+  /** Without the query string. */
   readonly path: string;
   readonly status: number;
   readonly ms: number;
-  /** The error of the answer. Null: it succeeded. */
+  /** The error code of the answer. Null for success. */
   readonly code: string | null;
   readonly message: string | null;
   readonly requestId: string;
   readonly address: string;
-  /** Requests of the partner since the one before, with the same kind of result, that were not recorded. */
+  /** The number of the partner's requests with the same kind of result that were not recorded since the last recorded one. */
   readonly skipped: number;
 }
 
@@ -35,7 +34,7 @@ export async function insertApiRequests(tx: Tx, requests: readonly ApiRequest[])
 export interface ApiRequestQuery {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** Only requests with one of these keys. */
+  /** Only requests made with these keys. Null for all keys. */
   readonly keyIds: readonly string[] | null;
   readonly isErrorsOnly: boolean;
   readonly beforeId: string | undefined;
@@ -56,7 +55,7 @@ export function listApiRequests(db: Reader, query: ApiRequestQuery): Promise<(Ap
     order by id desc limit ${limit}`;
 }
 
-/** Deletes at most `limit` of the requests before then, and returns their number. */
+/** Deletes at most `limit` requests from before that time, and returns their number. */
 export async function pruneApiRequests(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from api_requests where ctid = any(array(

@@ -1,18 +1,17 @@
 import type { Picture } from '../../domain/picture.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** The look of a merchant on the pages that its payers see. */
+/** The branding of a merchant on the pages that its payers see. */
 export interface Brand {
-  /** The uploaded logo. */
   readonly uploadedHash: string | null;
-  /** The copy of the logo at the merchant's `iconUrl`. */
+  /** The copy of the logo from the merchant's `iconUrl`. */
   readonly copiedHash: string | null;
-  /** `#rrggbb`; null: that of the gateway. */
+  /** `#rrggbb`. Null for the gateway's colour. */
   readonly accentColor: string | null;
   readonly showsPoweredBy: boolean;
 }
 
-/** Of a merchant that exists. */
+/** The merchant must exist. */
 export async function findBrand(db: Reader, merchantId: string): Promise<Brand> {
   const rows = await db<Brand[]>`
     select b.logo_hash as "uploadedHash", l.hash as "copiedHash", b.accent_color as "accentColor",
@@ -24,7 +23,7 @@ export async function findBrand(db: Reader, merchantId: string): Promise<Brand> 
   return one(rows);
 }
 
-/** Writes the brand of a locked merchant. The uploaded logo stays as it is if `logo` is undefined. */
+/** Writes the brand of a locked merchant. The uploaded logo stays if `logo` is undefined. */
 export async function saveBrand(
   tx: Tx,
   merchantId: string,

@@ -1,6 +1,6 @@
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** The destination in force after a change. Null after an operator has removed a thief's destination. */
+/** The destination in force after a change. Null if an operator has removed a thief's destination. */
 export interface PastDestination {
   readonly merchantId: string;
   readonly assetKey: string;
@@ -10,9 +10,9 @@ export interface PastDestination {
 }
 
 export interface HistoryRow extends PastDestination {
-  /** Counts the changes of a merchant and asset. Copies of a row under another key have the same number. */
+  /** Numbers the changes of a merchant and asset. Copies of a row under another MAC key have the same number. */
   readonly number: string;
-  /** The proof that the gateway wrote the row. Empty in rows of an older version. */
+  /** Proves that the gateway wrote the row. Empty in rows of an older version. */
   readonly mac: string;
 }
 

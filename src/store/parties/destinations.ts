@@ -5,7 +5,7 @@ import { type Database, one, type Reader, type Tx } from '../plumbing/database.t
 import { isMerchantClosed } from './freezes.ts';
 import type { LockedMerchant } from './merchants.ts';
 
-/** The destination of a merchant for one asset, on chain. */
+/** A merchant's on-chain destination for one asset. */
 export interface CryptoSettlement extends DestinationTerms {
   readonly id: string;
   readonly merchantId: string;
@@ -14,15 +14,15 @@ export interface CryptoSettlement extends DestinationTerms {
 
 export type NewDestination = CryptoSettlement & { readonly assetKey: string; readonly createdAt: Date };
 
-/** A destination with the proof that the gateway wrote it. Null in a row that it did not write. */
+/** A destination with the MAC that proves that the gateway wrote it. Null in a row that the gateway did not write. */
 export interface StoredDestination extends CryptoSettlement {
   readonly mac: string | null;
-  /** The change that wrote the row, and the last change of all. They differ if somebody has put an older row back. */
+  /** The change that wrote the row, and the last change in the history. They differ if somebody has restored an older row. */
   readonly number: string | null;
   readonly lastNumber: string | null;
 }
 
-/** A bank arrangement, kept by the operator and listed to the partner. */
+/** A bank arrangement, which the operator keeps and the partner can list. */
 export interface FiatSettlement {
   readonly id: string;
   readonly merchantId: string;
@@ -52,8 +52,8 @@ export type DestinationReader = (merchantId: string) => Promise<Destinations>;
 const MAX_MERCHANTS_PER_READ = 500;
 
 /**
- * Reads destinations as they are this moment, because money is sent there; reads asked for together share a statement. A
- * destination that is not genuine is none: payments are held for the merchant.
+ * Reads destinations without a cache, because money is sent there. Concurrent reads share a statement. A destination whose MAC is
+ * wrong counts as none, so payments are held for the merchant.
  */
 export function createDestinationReader(
   { world, db }: { world: World; db: Database },
@@ -84,7 +84,7 @@ export function listFiatSettlements(db: Reader, { merchantId }: { merchantId: st
     select ${fiatColumns(db)} from fiat_settlements where merchant_id = ${merchantId} order by id`;
 }
 
-/** Inserts all that are new and returns their ids: fewer than given means that some asset was registered already. */
+/** Inserts the new destinations and returns their ids. An asset that already has a destination is left out. */
 export async function insertCryptoSettlements(
   tx: Tx,
   settlements: readonly (NewDestination & Pick<StoredDestination, 'mac' | 'number'>)[],
@@ -104,8 +104,8 @@ export async function insertCryptoSettlements(
 }
 
 /**
- * Locks a destination of a locked merchant. It is read by the next statement: a statement that waited for the lock would see
- * the history as it was before the wait.
+ * Locks a destination of a locked merchant. A second statement reads the destination: a statement that waited for the lock would
+ * see the history as it was before the wait.
  */
 export async function lockCryptoSettlement(
   tx: Tx,
@@ -117,7 +117,7 @@ export async function lockCryptoSettlement(
   return row?.merchantId === merchant.id ? row : undefined;
 }
 
-/** Writes the terms of a destination that the transaction has locked. */
+/** The transaction must have locked the destination. */
 export async function updateDestination(
   tx: Tx,
   { id, destination, pendingDestination, effectiveAt, mac, number }: Omit<StoredDestination, 'lastNumber'>,
@@ -130,15 +130,14 @@ export async function updateDestination(
     where id = ${id}`;
 }
 
-/** The key of a destination's asset, by which spellings of the asset are the same. */
+/** The key of a destination's asset, which is the same for all spellings of the asset. */
 export async function findAssetKey(tx: Tx, id: string): Promise<string> {
   return one(await tx<{ key: string }[]>`select asset_key as key from crypto_settlements where id = ${id}`).key;
 }
 
 /**
- * Locks destinations whose change has cooled off, the oldest first, after their merchants. Rows that another transaction has
- * locked are left for the next time. A change of a merchant that is stopped or deleted,
- * or whose partner is disabled, waits.
+ * Locks destinations whose change has cooled off, the earliest first, after locking their merchants. Rows locked by another
+ * transaction are left for the next run. A change waits while its merchant is stopped or deleted, or its partner is disabled.
  */
 export async function lockCooledOff(
   tx: Tx,
@@ -164,7 +163,7 @@ export async function lockCooledOff(
   );
 }
 
-/** A page of all destinations, by id. The caller locks no merchant afterwards. */
+/** Locks a page of all destinations. Merchants are locked before destinations, so lock no merchant afterwards. */
 export async function lockDestinations(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },
@@ -182,14 +181,14 @@ export function findDestinationRows(db: Reader, ids: readonly string[]): Promise
     select ${storedColumns(db)} from crypto_settlements where id = any(${ids as string[]}::text[]) order by id`;
 }
 
-/** Stores MACs over the number of the last change. */
+/** Stores MACs together with the number of the last change, which they cover. */
 export async function setDestinationMacs(tx: Tx, rows: readonly { id: string; mac: string }[]): Promise<void> {
   await tx`
     update crypto_settlements c set mac = m.mac, number = ${lastNumber(tx, tx`c`)}
     from jsonb_to_recordset(${tx.json(rows as never)}) as m(id text, mac text) where c.id = m.id`;
 }
 
-/** Changes that cool off, of all merchants or one; the first to apply first. */
+/** Changes in their cooling-off period, of all merchants or one merchant, the earliest to take effect first. */
 export function listPendingDestinations(
   db: Reader,
   { merchantId, limit }: { readonly merchantId: string | undefined; readonly limit: number },
@@ -200,7 +199,7 @@ export function listPendingDestinations(
     order by effective_at, id limit ${limit}`;
 }
 
-/** Deletes a destination. Nodes of the version before find it in `removed_destinations`. */
+/** Deletes a destination. Nodes of the previous version find it in `removed_destinations`. */
 export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; at: Date }): Promise<void> {
   await tx`
     with removed as (
@@ -212,7 +211,7 @@ export async function deleteCryptoSettlement(tx: Tx, { id, at }: { id: string; a
     set destination = excluded.destination, held_from = excluded.held_from, removed_at = excluded.removed_at`;
 }
 
-/** Deletes a destination. Nodes of the version before find none. */
+/** Deletes a destination, for nodes of the previous version as well. */
 export async function forgetDestination(tx: Tx, id: string): Promise<void> {
   await tx`
     with removed as (delete from crypto_settlements where id = ${id} returning merchant_id, asset_key)
@@ -231,7 +230,7 @@ export async function findFiatSettlement(db: Reader, id: string): Promise<FiatSe
   return row;
 }
 
-/** The record that was removed; undefined if there is none. */
+/** Returns the deleted record. Undefined if there is none. */
 export async function deleteFiatSettlement(tx: Tx, id: string): Promise<FiatSettlement | undefined> {
   const [row] = await tx<FiatSettlement[]>`
     delete from fiat_settlements where id = ${id} returning ${fiatColumns(tx)}`;

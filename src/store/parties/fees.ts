@@ -1,11 +1,11 @@
 import type { FeeTerms } from '../../domain/fees.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 
-/** Terms as an operator set them. Rows are never changed: new terms take the place of older ones when they start. */
+/** Fee terms set by an operator. Rows never change: new terms replace older terms when they start. */
 export interface StoredFees extends FeeTerms {
   readonly id: number;
   readonly partnerId: string;
-  /** Null for the terms of all the partner's merchants without terms of their own. */
+  /** Null for terms that apply to all merchants of the partner without terms of their own. */
   readonly merchantId: string | null;
   readonly startsAt: Date;
   readonly createdAt: Date;
@@ -20,7 +20,7 @@ export async function insertFees(tx: Tx, fees: Omit<StoredFees, 'id'>): Promise<
   return one(rows);
 }
 
-/** In the order in which they start. Of two with the same start, the one set later applies and comes later. */
+/** In the order of their start. Of two terms with the same start, the later row applies and comes later. */
 export function listFees(
   db: Reader,
   filter: { partnerId: string | undefined; merchantId: string | undefined },

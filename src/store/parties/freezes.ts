@@ -4,37 +4,37 @@ import { limitLockWait } from '../plumbing/locks.ts';
 
 export interface Freeze {
   readonly scope: FreezeScope;
-  /** The merchant, partner, network or asset; empty for all payouts and all refunds. */
+  /** The merchant, partner, network or asset. Empty for all payouts and for all refunds. */
   readonly subject: string;
   readonly reason: string;
   readonly actor: string;
   readonly since: Date;
 }
 
-/** Transactions that move money take milliseconds. One that hangs must not keep all others waiting behind the freeze. */
+/** Transactions that move money take milliseconds. If one hangs, the waiting freeze must not block all others behind it. */
 const MAX_WAIT_MS = 10_000;
 
 /**
- * Waits for every transaction that shares the freezes, and keeps new ones waiting. After the commit nothing more is accepted
- * or sent that the freeze stops. Call it first in a transaction, so that nobody waits for its other locks.
+ * Waits for every transaction that has a share lock on the freezes, and blocks new ones. After the commit, nothing that the freeze
+ * stops is accepted or sent. Call it first in a transaction, so that nobody waits for its other locks meanwhile.
  */
 export async function lockFreezes(tx: Tx): Promise<void> {
   await limitLockWait(tx, MAX_WAIT_MS);
   await lockFreezeTable(tx);
 }
 
-/** The same in a transaction that has its own limit of the wait. */
+/** The lock for a transaction that sets its own limit of the wait. */
 export async function lockFreezeTable(tx: Tx): Promise<void> {
   // Unlike ACCESS EXCLUSIVE, this mode does not wait for a backup, which only reads.
   await tx`lock table freezes in exclusive mode`;
 }
 
-/** Keeps the freezes as they are until the transaction ends. */
+/** Prevents changes of the freezes until the transaction ends. */
 export async function shareFreezeTable(tx: Tx): Promise<void> {
   await tx`lock table freezes in row share mode`;
 }
 
-/** Returns false if it is frozen already. */
+/** Returns false if the subject is already frozen. */
 export async function insertFreeze(tx: Tx, freeze: Freeze): Promise<boolean> {
   const { count } = await tx`
     insert into freezes (scope, subject, reason, actor, since)
@@ -43,7 +43,7 @@ export async function insertFreeze(tx: Tx, freeze: Freeze): Promise<boolean> {
   return count === 1;
 }
 
-/** The freeze that was deleted; undefined if there is none. */
+/** Returns the deleted freeze. Undefined if there is none. */
 export async function deleteFreeze(
   tx: Tx,
   { scope, subject }: Pick<Freeze, 'scope' | 'subject'>,
@@ -53,7 +53,7 @@ export async function deleteFreeze(
   return row;
 }
 
-/** True from a restore until the rebuild of the network, or of every network. */
+/** True from a restore until the rebuild of the network. Without a network, true while any network waits for its rebuild. */
 export async function isRestoring(db: Reader, network?: string): Promise<boolean> {
   const rows = await db`
     select from freezes where scope = 'restored' and subject = coalesce(${network ?? null}, subject) limit 1`;
@@ -64,18 +64,21 @@ export function listFreezes(db: Reader): Promise<Freeze[]> {
   return db<Freeze[]>`select ${columns(db)} from freezes order by since, scope, subject`;
 }
 
-/** The names of all freezes that operators had ordered at one moment. */
+/** The names of all freezes that operators had ordered at one moment. While one of them is missing in the table, no money moves. */
 export interface FreezeHead {
   readonly number: string;
   readonly freezes: readonly string[];
-  /** The proof that the gateway wrote it. */
+  /** Proves that the gateway wrote the row. */
   readonly mac: string;
 }
 
-/** Rows that somebody else has put on top of the newest head; more than these hide it, and money stops. */
+/**
+ * The limit of rows to read. Somebody else may have added rows above the newest genuine head. If they are more than this, the head
+ * is not found, and money stops.
+ */
 const MAX_HEADS = 100;
 
-/** The newest head, null if there is none, and the names of the freezes in the table, from one snapshot. */
+/** The newest head, or null if there is none, and the names of the freezes in the table, from one snapshot. */
 export async function readFreezeState(db: Reader): Promise<{ head: FreezeHead | null; names: readonly string[] }> {
   return one(
     await db<{ head: FreezeHead | null; names: string[] }[]>`
@@ -95,25 +98,24 @@ export async function insertFreezeHead(tx: Tx, { number, freezes, mac }: FreezeH
   await tx`insert into freeze_heads (number, freezes, mac) values (${number}, ${[...freezes]}, ${mac})`;
 }
 
-/** Whether a network is frozen. */
 export interface NetworkStop {
   readonly network: string;
   readonly isFrozen: boolean;
 }
 
-/** A row for each of these networks. */
+/** One row for each network. */
 export function findNetworkStops(db: Reader, networks: readonly string[]): Promise<NetworkStop[]> {
   return db<NetworkStop[]>`
     select network, exists (select from freezes f where f.scope = 'network' and f.subject = network) as "isFrozen"
     from unnest(${networks as string[]}::text[]) as network`;
 }
 
-/** Those of these merchants and networks that are suspended or frozen. */
+/** The merchants and networks among these that are suspended or frozen. */
 export function findStopped(db: Reader, ids: readonly string[]): Promise<Set<string>> {
   return findWhere(db, ids, isMerchantStopped(db));
 }
 
-/** Those of these merchants and networks that take no money: stopped merchants, deleted ones, and those of disabled partners. */
+/** The merchants and networks among these that accept no money: stopped, deleted, or of a disabled partner. */
 export function findClosed(db: Reader, ids: readonly string[]): Promise<Set<string>> {
   return findWhere(db, ids, isMerchantClosed(db));
 }
@@ -127,8 +129,8 @@ async function findWhere(db: Reader, ids: readonly string[], condition: ReturnTy
 }
 
 /**
- * The condition that the merchant `m` is suspended or frozen, itself or with its partner. PostgreSQL evaluates the first
- * subquery once for a statement. So without any freeze, the usual case, no row is looked up.
+ * The condition that the merchant `m` is suspended, or that the merchant or its partner is frozen. PostgreSQL evaluates the first
+ * subquery once per statement, so without any freeze, the usual case, no further rows are read.
  */
 function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragment): Fragment {
   return sql`(m.status = 'suspended' or (select exists (select from freezes)) and exists (
@@ -137,8 +139,8 @@ function isMerchantStopped<Fragment>(sql: (text: TemplateStringsArray) => Fragme
 }
 
 /**
- * The condition that nothing more is accepted for the merchant `m`: it is stopped or deleted, or its partner is disabled.
- * Money that was accepted before goes its way, unless the merchant is stopped.
+ * The condition that nothing more is accepted for the merchant `m`: it is stopped or deleted, or its partner is disabled. Money
+ * accepted before is still paid out, unless the merchant is stopped.
  */
 export function isMerchantClosed<Fragment>(
   sql: (text: TemplateStringsArray, ...values: Fragment[]) => Fragment,
@@ -148,8 +150,8 @@ export function isMerchantClosed<Fragment>(
 }
 
 /**
- * The condition that freezes stop the transfer `o` out of our accounts. Returns that operators order are stopped by the freeze
- * of a network or an asset alone. Returns that partners request are stopped like refunds.
+ * The condition that freezes stop the transfer `o` out of our accounts. Returns ordered by operators are stopped only by the freeze
+ * of a network or an asset. Returns requested by partners are stopped like refunds.
  */
 export function isOutgoingStopped(db: Reader) {
   const isOperators = db`(o.purpose = 'return'
@@ -166,7 +168,7 @@ export function isOutgoingStopped(db: Reader) {
       and not exists (select from refunds r where r.id = o.id and r.is_operators))`;
 }
 
-/** The condition that freezes stop the return of the stray `s` that a partner has requested. */
+/** The condition that freezes stop the return of the unexpected money `s` that a partner has requested. */
 export function isReturnStopped(db: Reader) {
   return db`(s.recipient is not null and (
     exists (
@@ -186,7 +188,7 @@ export function isRefundStopped(db: Reader) {
       and exists (select from merchants m where m.id = r.merchant_id and ${isMerchantStopped(db)}))`;
 }
 
-/** The condition that freezes stop the held amount `p` from being paid out. */
+/** The condition that freezes stop the payout of the lot `p`. */
 export function isPayoutStopped(db: Reader) {
   return db`(exists (
       select from freezes f
@@ -210,7 +212,7 @@ function headFields(db: Reader) {
   return db`'number', number::text, 'freezes', freezes, 'mac', mac`;
 }
 
-/** Scope and subject. All payouts and all refunds have no subject. */
+/** Scope and subject. The freezes of all payouts and all refunds have no subject. */
 function nameOf(db: Reader) {
   return db`rtrim(scope || ' ' || subject)`;
 }

@@ -1,7 +1,7 @@
 import type { Picture } from '../../domain/picture.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A logo that is to be copied. */
+/** A request to copy a logo. */
 export interface LogoWish {
   readonly merchantId: string;
   readonly url: string;
@@ -9,13 +9,11 @@ export interface LogoWish {
 }
 
 export interface DueLogo extends LogoWish {
-  /** The number of tries, including this one. */
+  /** The number of attempts, including this one. */
   readonly attempts: number;
 }
 
-/**
- * Stores a request for a logo. The present copy is kept while the same URL is read again, and dropped with another URL.
- */
+/** Stores a request to copy a logo. The present copy stays while the same URL is read again, and is dropped if the URL changes. */
 export async function wishLogo(tx: Tx, { merchantId, url, wishedAt }: LogoWish): Promise<void> {
   await tx`
     insert into merchant_logos as l (merchant_id, source_url, wished_at, due_at)
@@ -33,12 +31,12 @@ export async function dropLogo(tx: Tx, merchantId: string): Promise<void> {
   await tx`delete from merchant_logos where merchant_id = ${merchantId}`;
 }
 
-/** Candidates for each logo that is taken: other nodes may hold some of them. */
+/** The number of candidates read for each logo to take, because other nodes may hold locks on some of them. */
 const CANDIDATES = 4;
 
 /**
- * Leases some due logos until `leasedUntil`. If this node dies, they are due again then. Partners take turns, so a
- * partner with thousands of logos delays no other.
+ * Leases some due logos until `leasedUntil`. If this node dies, they are due again then. Partners take turns, so that a partner
+ * with thousands of logos does not delay others.
  */
 export function takeDueLogos(
   tx: Tx,
@@ -63,7 +61,7 @@ export function takeDueLogos(
     returning merchant_id as "merchantId", source_url as url, wished_at as "wishedAt", attempts`;
 }
 
-/** Stores the copy, unless the merchant has wished for something else meanwhile. */
+/** Stores the copy, unless the merchant has requested another logo meanwhile. */
 export async function storeLogo(
   tx: Tx,
   { merchantId, url, wishedAt }: LogoWish,
@@ -76,7 +74,7 @@ export async function storeLogo(
     where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
 }
 
-/** Notes why there is no copy, and when to try again; null: never. */
+/** Stores the problem and the time of the next attempt. A null `dueAt` ends the attempts. */
 export async function failLogo(
   tx: Tx,
   { merchantId, url, wishedAt }: LogoWish,
@@ -87,7 +85,6 @@ export async function failLogo(
     where merchant_id = ${merchantId} and source_url = ${url} and wished_at = ${wishedAt}`;
 }
 
-/** A logo that was uploaded or copied. */
 export async function findLogo(db: Reader, hash: string): Promise<Picture | undefined> {
   const [row] = await db<Picture[]>`
     select hash, type, bytes from merchant_logos where hash = ${hash}

@@ -17,30 +17,30 @@ export interface Merchant {
   readonly deletedAt: Date | null;
 }
 
-/** A merchant with its fees, and the data that payers see. */
+/** A merchant with its fees and the data that payers see. */
 export interface PayableMerchant extends Merchant {
-  /** The name of its logo: the uploaded one, else the copy of the one at its `iconUrl`. */
+  /** The hash of the uploaded logo, or else of the copy from `iconUrl`. */
   readonly logoHash: string | null;
-  /** `#rrggbb`; null: that of the gateway. */
+  /** `#rrggbb`. Null for the gateway's colour. */
   readonly accentColor: string | null;
   readonly showsPoweredBy: boolean;
-  /** True if nothing is accepted for it: it is suspended, frozen or deleted, or its partner is frozen or disabled. */
+  /** True if nothing is accepted for the merchant: it is suspended, frozen or deleted, or its partner is frozen or disabled. */
   readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
 }
 
-/** The owner of merchants: every read and write of a partner is limited to its partner and mode. */
+/** The owner of merchants. Every read and write by a partner is limited to its partner id and mode. */
 export interface Owner {
   readonly partnerId: string;
   readonly mode: Mode;
 }
 
-/** The merchants whose objects a caller may list: one, or those of a partner. */
+/** The merchants whose objects a caller may list: one merchant, or merchants of a partner. */
 export type MerchantPlace =
   | { readonly merchantId: string }
   | (Owner & { readonly merchantIds: readonly string[] | null });
 
-/** The condition that the merchant `w` is in the place. */
+/** The condition that the merchant `w` belongs to the place. */
 export function isMerchantIn(db: Reader, place: MerchantPlace) {
   if ('merchantId' in place) return db`w.id = ${place.merchantId}`;
   const { partnerId, mode, merchantIds } = place;
@@ -51,9 +51,9 @@ export function isMerchantIn(db: Reader, place: MerchantPlace) {
 export interface MerchantQuery extends Owner {
   readonly status: MerchantStatus | undefined;
   readonly search: string | undefined;
-  /** Only these, for a key restricted to some merchants; null for all. */
+  /** Only these merchants, for a key restricted to some. Null for all merchants. */
   readonly merchantIds: readonly string[] | null;
-  /** Only merchants after this id, newest first. */
+  /** Only merchants after this id in the list, the newest first. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
@@ -65,7 +65,7 @@ export async function insertMerchant(tx: Tx, merchant: Omit<Merchant, 'deletedAt
       ${merchant.status}, ${merchant.iconUrl}, ${merchant.createdAt}, ${merchant.updatedAt})`;
 }
 
-/** Also finds deleted ones: the caller decides how to treat them. */
+/** Also finds deleted merchants. The caller decides how to treat them. */
 export async function findMerchant(db: Reader, owner: Owner, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`
     select ${columns(db)} from merchants
@@ -73,7 +73,7 @@ export async function findMerchant(db: Reader, owner: Owner, id: string): Promis
   return row;
 }
 
-/** Of any partner, deleted ones too. */
+/** Merchants of any partner, including deleted ones. */
 export function findPayableMerchants(db: Reader, ids: readonly string[]): Promise<PayableMerchant[]> {
   return db<PayableMerchant[]>`
     select ${columns(db)}, coalesce((
@@ -89,7 +89,7 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
     where m.id = any(${ids as string[]}::text[])`;
 }
 
-/** Those of the ids that are merchants of the owner and not deleted. */
+/** The ids among these that are merchants of the owner and not deleted. */
 export async function listOwnMerchants(db: Reader, owner: Owner, ids: readonly string[]): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select id from merchants
@@ -97,7 +97,7 @@ export async function listOwnMerchants(db: Reader, owner: Owner, ids: readonly s
   return rows.map(({ id }) => id);
 }
 
-/** For operators; also finds deleted ones. */
+/** For operators. Also finds deleted merchants. */
 export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<Merchant | undefined> {
   const [row] = await db<Merchant[]>`select ${columns(db)} from merchants where id = ${id}`;
   return row;
@@ -105,14 +105,14 @@ export async function findMerchantOfAnyPartner(db: Reader, id: string): Promise<
 
 declare const isLocked: unique symbol;
 /**
- * A merchant whose row the transaction has locked. Destinations are locked after their merchant, everywhere: their lock asks
- * for this proof.
+ * A merchant whose row the transaction has locked. Merchants are always locked before their destinations, against deadlocks:
+ * functions that lock destinations require this type.
  */
 export type LockedMerchant = Merchant & { readonly [isLocked]: true };
 
 /**
- * Locks the row until the transaction ends; for operators, who are not bound to one partner. The lock does not stop inserts
- * that refer to the merchant: those that must not meet a deletion lock it as well.
+ * Locks the row until the transaction ends. For operators, who are not limited to one partner. The lock does not block inserts of
+ * rows that refer to the merchant. An insert that must not race with a deletion locks the merchant as well.
  */
 export async function lockMerchant(tx: Tx, id: string): Promise<LockedMerchant | undefined> {
   const [row] = await tx<LockedMerchant[]>`select ${columns(tx)} from merchants where id = ${id} for no key update`;
@@ -127,7 +127,7 @@ export async function updateMerchant(tx: Tx, merchant: Merchant): Promise<void> 
     where id = ${merchant.id}`;
 }
 
-/** One page and the exact number of all matches, from one snapshot. */
+/** A page and the exact number of all matches, from one snapshot. */
 export async function listMerchants(
   db: Reader,
   query: MerchantQuery,
@@ -138,8 +138,8 @@ export async function listMerchants(
     and ${query.merchantIds === null ? db`true` : db`id = any(${[...query.merchantIds]})`}`;
   const after = query.afterId === undefined ? db`true` : db`id < ${query.afterId}`;
   const page = db`order by id desc limit ${query.limit}`;
-  // Materialised, because every match must be counted anyway: left to itself the planner may walk all merchants
-  // newest first in the hope of an early end, which for a rare text is a scan of the whole table.
+  // Materialized, because every match must be counted anyway. Otherwise the planner may scan merchants from the newest on and
+  // expect an early end, which for a rare text is a scan of the whole table.
   const rows =
     query.search === undefined
       ? await db<ListRow[]>`

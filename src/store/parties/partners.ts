@@ -22,7 +22,6 @@ export async function findPartner(db: Reader, id: string): Promise<Partner | und
   return row;
 }
 
-/** Locks the row until the transaction ends. */
 export async function lockPartner(tx: Tx, id: string): Promise<Partner | undefined> {
   const [row] = await tx<Partner[]>`select ${columns(tx)} from partners where id = ${id} for update`;
   return row;

@@ -1,7 +1,7 @@
 import type { Mode } from '../../domain/mode.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A wallet that is known to the gateway by its public `App-Id`. */
+/** A wallet that the gateway knows by its public `App-Id`. */
 export interface WalletApp {
   readonly id: string;
   readonly mode: Mode;
@@ -17,7 +17,7 @@ export async function insertWalletApp(tx: Tx, app: Omit<WalletApp, 'removedAt'>)
     values (${app.id}, ${app.mode}, ${app.name}, ${app.iconUrl}, ${app.createdAt})`;
 }
 
-/** Adds the app, or puts it in force again as it is given here. */
+/** Adds the app, or restores and updates an existing row. */
 export async function ensureWalletApp(tx: Tx, app: Omit<WalletApp, 'removedAt'>): Promise<void> {
   await tx`
     insert into wallet_apps (id, mode, name, icon_url, created_at)

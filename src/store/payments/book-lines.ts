@@ -3,12 +3,12 @@ import type { Reader } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 
 /**
- * The lines of the bookkeeping export. They are the books themselves: the entries of a payment's items, its payouts, its refunds and
- * the returns of its late money, added up for each of these and each kind of account. An entry adds up to zero, and so do the lines
- * of a payment. Money that came from the payer is positive, money that went to somebody is negative.
+ * The lines of the bookkeeping export, computed from the books: the entries of a payment's items, payouts, refunds and returns of
+ * late money, summed for each of these and each kind of account. The lines of an entry sum to zero, and so do the lines of a
+ * payment. Money from the payer is positive, money to somebody is negative.
  *
- * The value in the currency of the price is divided by running totals, so it adds up to zero as well: the payment has the price, a
- * refund its part of the price, and the last line of each the remainder.
+ * The value in the currency of the price is divided by running totals, so it sums to zero as well. The lines of the payment share
+ * the price, the lines of a refund share its part of the price, and the last line of each gets the remainder.
  */
 export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment): Fragment {
   return db`
@@ -26,7 +26,7 @@ export function linesOfMovements(db: Reader, payments: Fragment, line: Fragment)
     ) b`;
 }
 
-/** Documents of a payment, by which its entries are found. The item that paid comes first. */
+/** The documents of a payment, by which its entries are found. The paying item comes first. */
 function documents(db: Reader): Fragment {
   return db`
     select i.commitment as reference, case when ${isPaying(db)} then 0 else 1 end as number,
@@ -48,7 +48,7 @@ function isPaying(db: Reader): Fragment {
     and i.method not in ('deposit-vrs', 'deposit-bytes') and i.end_reason is distinct from 'paid_after_end')`;
 }
 
-/** The kinds of accounts, in the order of their lines. Money on its way is pending. */
+/** The kinds of accounts, in the order of their lines. Money in transit is `pending`. */
 function kindOf(db: Reader, account: Fragment): Fragment {
   return db`case
     when ${account} in ('payer', 'outside') then 'payer' when ${account} = 'fees' then 'fee'
@@ -59,7 +59,7 @@ function kindOf(db: Reader, account: Fragment): Fragment {
     else 'pending' end`;
 }
 
-/** Authorised money that is not final is in nobody's books yet. */
+/** The sums of entries by document, asset and kind of account. Authorised money that is not final is in no account yet. */
 function positions(db: Reader): Fragment {
   return db`
     select number, kind, recipient, own_rate, asset, side, -sum(units) as amount, max(at) as at,
@@ -76,8 +76,8 @@ function positions(db: Reader): Fragment {
 }
 
 /**
- * Each position as one line. The money at a deposit address may be more than the payment: what is beyond the paid amount is late
- * money, on the way in and on the way to the merchant.
+ * Each position as one line, or two. The money at a deposit address may exceed the payment. The excess is late money, both for the
+ * payer's line and for the merchant's line.
  */
 function splitLines(db: Reader): Fragment {
   const isPaid = db`(q.kind = 'paying' and q.asset = p.token_asset)`;
@@ -103,7 +103,7 @@ function splitLines(db: Reader): Fragment {
     ) part`;
 }
 
-/** Minor units of the price for one unit of the asset: by the refund, by the payment's own quote, or at par. */
+/** The rate in minor units of the price for one smallest unit: of the refund, of the payment's own quote, or at par. */
 function rateOf(db: Reader): Fragment {
   const currency = db`case when starts_with(p.amount_unit, 'iso4217/') then substr(p.amount_unit, 9) end`;
   return db`case when l.own_rate is not null then l.own_rate

@@ -6,7 +6,7 @@ import type { PaymentDetails } from './payment-details.ts';
 
 export interface NewPayment {
   readonly id: string;
-  /** The encrypted id: `domain/seal.ts`. */
+  /** The encrypted id. See `domain/seal.ts`. */
   readonly sealedId: string | null;
   readonly merchantId: string;
   readonly referenceId: string;
@@ -16,10 +16,10 @@ export interface NewPayment {
   readonly expiresAtMs: number;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** For payments priced in a token. */
+  /** Set for payments priced in a token. */
   readonly tokenAsset: string | null;
   readonly details: PaymentDetails | null;
-  /** Hashes of merchant and Idempotency-Key, and of the request, as uuids. */
+  /** The hash of merchant and Idempotency-Key, and the hash of the request, both as UUIDs. */
   readonly claim: string | null;
   readonly requestHash: string | null;
   /** The creator: `key:<id>`, `person:<id>`, `link:<id>`. */
@@ -28,11 +28,11 @@ export interface NewPayment {
 }
 
 /**
- * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of the
- * created payments. A missing payment has a merchant that takes no payments, or an Idempotency-Key that was used
- * before. Keys are claimed in one order, so that two batches never wait for each other in a circle.
+ * Inserts many payments in one statement, which is one transaction and one flush to disk, and returns the ids of the created
+ * payments. A payment is not created if its merchant accepts no payments, or if its Idempotency-Key was used before. Keys are
+ * claimed in a fixed order, against deadlocks between two batches.
  *
- * The event's id is the payment's with another prefix: a payment is created once, and its id is random already.
+ * The id of the event is the payment's id with another prefix: a payment is created only once, and its id is already random.
  */
 export function insertPayments(payments: readonly NewPayment[], now: Date): SingleStatement<Set<string>> {
   return {
@@ -100,7 +100,7 @@ export interface EarlierPayment {
   readonly paymentId: string;
 }
 
-/** The payments that were made with these claims before. */
+/** The payments that were created with these claims before. */
 export function findEarlierPayments(db: Reader, claims: readonly string[]): Promise<EarlierPayment[]> {
   return db<EarlierPayment[]>`
     select replace(claim::text, '-', '') as claim, replace(request_hash::text, '-', '') as "requestHash",
@@ -108,7 +108,7 @@ export function findEarlierPayments(db: Reader, claims: readonly string[]): Prom
     from payment_keys where claim = any(${claims as string[]}::text[]::uuid[])`;
 }
 
-/** Removes at most `limit` of those older than `before`, and returns their number. */
+/** Deletes at most `limit` keys older than `before`, and returns their number. */
 export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from payment_keys where claim = any(array(
@@ -116,7 +116,7 @@ export async function prunePaymentKeys(tx: Tx, { before, limit }: { before: Date
   return count;
 }
 
-/** The day (UTC) that the totals count a payment under. */
+/** The day (UTC) under which the totals count a payment. */
 function dayOf(createdAt: Date): string {
   return createdAt.toISOString().slice(0, 10);
 }

@@ -1,7 +1,6 @@
 import type { ItemKey } from '../../domain/item.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** The payer of an open item. */
 export interface OpenPayer {
   readonly key: ItemKey;
   readonly paymentId: string;

@@ -4,21 +4,20 @@ import type { Fragment, PaymentFilter } from './payment-filter.ts';
 export interface PaymentPageQuery extends PaymentFilter {
   readonly sortBy: 'date' | 'amount';
   readonly sortDir: 'asc' | 'desc';
-  /** Only payments after this one. */
+  /** Only payments after this one in the list. */
   readonly afterId: string | undefined;
   readonly limit: number;
 }
 
-/** How a page is ordered and where it begins. */
 export interface PageOrder {
-  /** The amount of a payment `p` to sort by; null for the order by date. */
+  /** The amount of a payment `p` to sort by. Null for the order by date. */
   readonly amount: Fragment;
   readonly isNext: Fragment;
-  /** Order and limit of rows `p` with `id` and `amount`. */
+  /** The order and limit of rows `p` with `id` and `amount`. */
   readonly page: Fragment;
 }
 
-/** Ids begin with the time they were made at, so the order by id is the order by date. */
+/** Ids begin with their creation time, so the order by id is the order by date. */
 export function orderOf(
   db: Reader,
   { sortBy, sortDir, afterId, limit }: PaymentPageQuery,
@@ -49,9 +48,9 @@ export function directionOf(db: Reader, { sortDir }: Pick<PaymentPageQuery, 'sor
 }
 
 /**
- * An amount that can be compared with those of other units: a whole number, so that nothing is ever rounded. No unit has
- * more than 36 decimals. The expression is that of the indexes by amount. The powers for dollars and the usual tokens are
- * written down: computing them takes longer than the rest.
+ * An amount that can be compared with amounts in other units. It is a whole number, so nothing is rounded: no unit has more than 36
+ * decimals. The indexes by amount use the same expression. The powers for dollars and the usual tokens are constants, because
+ * computing them takes longer than the rest.
  */
 export function majorUnits(db: Reader, value: Fragment, decimals: Fragment): Fragment {
   return db`(${value} * case ${decimals} when 2 then 1e34 when 6 then 1e30 when 18 then 1e18

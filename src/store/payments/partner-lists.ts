@@ -18,15 +18,15 @@ import {
   unionAll,
 } from './payment-filter.ts';
 
-/** After all ids of this millennium. */
+/** Greater than every id of this millennium. */
 const LAST_ID = firstIdAt('pay_', 2 ** 47);
 const OPEN = 'requires_action';
 const CLOSED = PAYMENT_STATUSES.filter((status) => status !== OPEN);
 
 /**
- * Ids of a page of all merchants of a partner, with `name` and `icon_url` of the merchants. Closed payments are found
- * whatever the number of merchants: an index of the partner has a part for each status and token, in the order of the page,
- * and the first rows of these parts are merged.
+ * Ids of a page over all merchants of a partner, with the merchants' `name` and `icon_url`. The cost for closed payments does not
+ * depend on the number of merchants: an index by partner has a section for each status and token, in the order of the page, and the
+ * first rows of these sections are merged.
  */
 export function partnerPageIds(db: Reader, query: PaymentPageQuery): Fragment {
   const isUnfiltered = query.statuses === undefined && !hasTokens(query);
@@ -40,7 +40,7 @@ export function partnerPageIds(db: Reader, query: PaymentPageQuery): Fragment {
     join payments p on p.id = i.id join merchants m on m.id = p.merchant_id`;
 }
 
-/** If every payment of a partner matches, its first rows are the page. */
+/** If every payment of the partner matches, the page is its first rows. */
 function firstIds(db: Reader, query: PaymentPageQuery): Fragment {
   const { isNext, page } = orderOf(db, query);
   return db`
@@ -55,12 +55,12 @@ function closedOf({ statuses = CLOSED }: PaymentFilter): readonly string[] {
   return CLOSED.filter((status) => statuses.includes(status));
 }
 
-/** The id as `payments_of_partner` has it. */
+/** The id in the collation of the index `payments_of_partner`. */
 const idOfPart = (db: Reader) => db`p.id collate "C"`;
 
 /**
- * The first rows of each part: one for each of these statuses and each wanted token that its payments have. One look at the
- * index leads from a token to the next.
+ * The first rows of each section of the index: one section for each of these statuses and each wanted token in use. A single index
+ * lookup leads from a token to the next.
  */
 function mergedParts(
   db: Reader,
@@ -89,13 +89,13 @@ function mergedParts(
   )`;
 }
 
-/** Open payments that are seen as open, or all of them if no status is asked for. */
+/** Open payments that are not overdue, or all open payments if no status is given. */
 function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragment[] {
   const { statuses, now, sortBy } = query;
   if (statuses !== undefined && !statuses.includes(OPEN)) return [];
   const isOpen = db`p.status = 'requires_action' and ${statuses === undefined ? db`true` : db`p.expires_at > ${now}`}`;
   const ofMerchant = (isWanted: Fragment) => ofEachMerchant(db, query, order, db`${isOpen} and ${isWanted}`);
-  // Only those that were offered to a payer have a token, so they are few.
+  // Only payments that were offered to a payer have a token, so they are few.
   if (hasTokens(query)) return [ofMerchant(db`p.token_asset is not null`)];
   if (sortBy === 'date') return [ofMerchant(db`true`)];
   const isLong = db`p.status = 'requires_action' and ${lifeOf(db)} > interval '48 hours'`;
@@ -105,7 +105,7 @@ function openOnes(db: Reader, query: PaymentPageQuery, order: PageOrder): Fragme
   ];
 }
 
-/** The first rows of each merchant, by indexes of the merchants. Open payments have no other. */
+/** The first rows of each merchant, by indexes by merchant. Open payments have no index by partner. */
 function ofEachMerchant(
   db: Reader,
   query: PaymentPageQuery,
@@ -121,7 +121,7 @@ function ofEachMerchant(
     ) p where ${isAmong(db, query)}`;
   const { page } = orderOf(db, query);
   if (query.sortBy === 'amount') return db`(${rows(page)})`;
-  // Merchants with at least one row each fill a page up to the last of these rows, so no row after it is on the page.
+  // If enough merchants have a row to fill the page with their first rows, no row after the last of these rows is on the page.
   const firsts = rows(orderOf(db, { ...query, limit: 1 }).page);
   const bound = db`(select p.id from (${firsts}) p order by p.id ${directionOf(db, query)} offset ${query.limit - 1} limit 1)`;
   const isBefore =
@@ -130,8 +130,8 @@ function ofEachMerchant(
 }
 
 /**
- * Overdue payments that the sweeper has not moved yet, which are few. If no status is asked for, only those that are among
- * no other open payments: by amount, those of a short life and an old id.
+ * Overdue payments that no job has moved yet, which are few. If no status is given, only those that no other branch finds: when
+ * sorted by amount, payments with a short life and an old id.
  */
 function overdue(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment[] {
   const { statuses, now } = query;

@@ -2,7 +2,6 @@ import type { ItemKey } from '../../domain/item.ts';
 import { EVENTS_CHANNEL } from '../events/placing.ts';
 import type { Tx } from '../plumbing/database.ts';
 
-/** An account on one network. */
 export interface PayerKey {
   readonly network: string;
   readonly address: string;
@@ -12,20 +11,19 @@ export interface PayerKey {
 export type ErasedTo = { readonly acceptedAt: Date; readonly key: ItemKey } | { readonly sentTo: string };
 
 export interface ErasedPage {
-  /** The payments of the page. */
   readonly paymentIds: readonly string[];
-  /** Items and payments whose names were erased. */
+  /** The number of items and payments whose names were erased. */
   readonly erased: number;
-  /** Undefined at the end. */
+  /** Undefined after the last page. */
   readonly next: ErasedTo | undefined;
 }
 
-/** The name that a wallet without one has. */
+/** The name of a wallet that reported none. */
 const NO_NAME = 'Wallet';
 
 /**
- * Erases the name and the icon of the wallet from items of the payer and their payments: those that the payer signed, and
- * then those whose deposit addresses got money from the payer.
+ * Erases the name and icon of the wallet from the payer's items and their payments: first from those that the payer signed, then
+ * from those whose deposit addresses received money from the payer.
  */
 export async function eraseWalletNames(
   tx: Tx,
@@ -79,8 +77,8 @@ async function eraseSent(
 }
 
 /**
- * Erases names, and tells all nodes: they keep final payments in memory. A page has few enough ids for one notification.
- * Returns the number of items and payments.
+ * Erases names, and notifies all nodes, because they cache final payments. A page has few enough ids for one notification. Returns
+ * the number of items and payments.
  */
 async function eraseNames(
   tx: Tx,

@@ -3,13 +3,13 @@ import { linesOfMovements } from './book-lines.ts';
 import { type Fragment, type PaymentFilter, seenStatus } from './payment-filter.ts';
 import { pageIds } from './payment-lists.ts';
 
-/** A token or coin as an export spells it. */
+/** The data of a token or coin that an export needs. */
 export interface ExportedAsset {
   /** CAIP-19. */
   readonly id: string;
   readonly symbol: string;
   readonly decimals: number;
-  /** The currency that the token is worth one to one. */
+  /** The currency that the token is pegged to, one to one. */
   readonly peg?: string | undefined;
 }
 
@@ -25,21 +25,21 @@ export interface ExportPage {
   /** The number of payments that were read. */
   readonly payments: number;
   readonly lastId: string | null;
-  /** Lines with their ends, in parts of moderate size. */
+  /** Lines with their line ends, in parts of moderate size. */
   readonly texts: readonly string[];
 }
 
-/** A column: its text in SQL. */
+/** A column of the export, with its SQL text. */
 interface Column {
   readonly name: string;
   readonly text: Fragment;
-  /** True if a stranger chose the text. */
+  /** True if a stranger chose the text, so it must be escaped. */
   readonly isFree: boolean;
-  /** True if every line has the text. */
+  /** True if the text is never null. */
   readonly isFilled: boolean;
 }
 
-/** About as many as the driver reads at once. A text of a megabyte would be copied while it arrives, and fill the heap. */
+/** About as many lines as the driver reads at once. A text of a megabyte would be copied while it arrives, and fill the heap. */
 const LINES_OF_PART = 64;
 
 const FREE: readonly string[] = ['referenceId', 'merchantName', 'wallet'];
@@ -56,9 +56,9 @@ const FILLED: readonly string[] = [
 ];
 
 /**
- * The next payments in order of their ids, as the text of the file. PostgreSQL writes the lines: reading a row into this
- * process and writing it again would take longer than everything else. The lines are made before they are sorted: the names
- * of all assets would be sorted with each of them otherwise.
+ * The next payments by id, as the text of the file. PostgreSQL writes the lines, because reading rows into this process and
+ * formatting them here would take longer than everything else. Lines are formatted before they are sorted. Otherwise the sort would
+ * carry the names of all assets with each row.
  */
 export async function readExportPage(db: Reader, query: ExportQuery): Promise<ExportPage> {
   const columns = columnsOf(db, query);
@@ -87,7 +87,6 @@ interface ExportRow {
   readonly text: string | null;
 }
 
-/** The first line of a CSV file. */
 export function exportHead({ content, format }: Pick<ExportQuery, 'content' | 'format'>): string {
   if (format === 'jsonl') return '';
   return `${EXPORT_COLUMNS[content].join(',')}\r\n`;
@@ -146,7 +145,7 @@ function columnsOf(db: Reader, query: ExportQuery): readonly Column[] {
   return Object.entries(COLUMNS[query.content]).map(([name, text]) => columnOf(name, text(db, query)));
 }
 
-/** One row with the assets by their ids. A join would compare each payment with each asset. */
+/** One row with all assets by id. A join would compare each payment with each asset. */
 function knownAssets(db: Reader, known: readonly ExportedAsset[]): Fragment {
   const byId = (value: (asset: ExportedAsset) => string | undefined) =>
     db.json(Object.fromEntries(known.map((asset) => [asset.id, value(asset)])));
@@ -158,17 +157,17 @@ function symbolOf(db: Reader, asset: Fragment): Fragment {
   return db`(known.symbols ->> ${asset})`;
 }
 
-/** Smallest units as whole tokens. A product of exact numbers is exact. */
+/** Smallest units as whole tokens. The product of exact numbers is exact. */
 function wholeTokens(db: Reader, units: Fragment, asset: Fragment): Fragment {
   return db`(${units} * (known.steps ->> ${asset})::numeric)::text`;
 }
 
-/** The asset of a price that is not in a currency. */
+/** The asset of a price that is in a token. */
 function pricedAsset(db: Reader): Fragment {
   return db`substr(p.amount_unit, 8)`;
 }
 
-/** The currency of the price, or the one that the token of the price is worth. */
+/** The currency of the price, or the currency that the token of the price is pegged to. */
 function fiatCurrency(db: Reader): Fragment {
   return db`coalesce(${fiatCode(db)}, known.pegs ->> ${pricedAsset(db)})`;
 }
@@ -192,7 +191,7 @@ function fiatCode(db: Reader): Fragment {
   return db`case when starts_with(p.amount_unit, 'iso4217/') then substr(p.amount_unit, 9) end`;
 }
 
-/** Minor units of the price as major units. A product of exact numbers is exact. */
+/** Minor units of the price as major units. The product of exact numbers is exact. */
 function price(db: Reader, value: Fragment): Fragment {
   return db`(${value} * case p.amount_decimals when 2 then 1e-2 when 0 then 1 when 6 then 1e-6
     else ('1e-' || p.amount_decimals)::numeric end)::text`;
@@ -202,12 +201,12 @@ function networkOf(db: Reader, asset: Fragment): Fragment {
   return db`split_part(${asset}, '/', 1)`;
 }
 
-/** ISO 8601. Formatting by a pattern would take four times as long. */
+/** ISO 8601. A format pattern would take four times as long. */
 function timeText(db: Reader, time: Fragment): Fragment {
   return db`replace((${time} at time zone 'UTC')::text, ' ', 'T') || 'Z'`;
 }
 
-/** RFC 4180. One call joins all parts, and takes null for nothing. */
+/** RFC 4180. A single `concat` joins all parts and skips nulls. */
 function csvLine(db: Reader, columns: readonly Column[]): Fragment {
   const fields = columns.map(({ text, isFree }) => (isFree ? csvText(db, text) : text));
   const [first = db``, ...others] = fields;
@@ -215,8 +214,8 @@ function csvLine(db: Reader, columns: readonly Column[]): Fragment {
 }
 
 /**
- * A text of a stranger in quotes. Spreadsheets take a text that begins with one of some characters for a formula; an
- * apostrophe before it makes it text. A text that begins with a letter or a digit is no formula; that test comes first, because it is the quickest.
+ * A stranger's text in quotes. Spreadsheets read a text that begins with certain characters as a formula, so an apostrophe is put
+ * before it. A text that begins with a letter or a digit cannot be a formula. This check is the fastest, so it comes first.
  */
 function csvText(db: Reader, text: Fragment): Fragment {
   const first = db`ascii(${text})`;
@@ -225,7 +224,7 @@ function csvText(db: Reader, text: Fragment): Fragment {
     || replace(${text}, '"', '""') || '"'`;
 }
 
-/** One call joins all parts, which are few and large. Texts of strangers are escaped; all others have nothing to escape. */
+/** A stranger's text is escaped. All other texts contain nothing to escape. Parts are joined in few large pieces, for speed. */
 function jsonLine(db: Reader, columns: readonly Column[]): Fragment {
   let line = db`'{'`;
   let between = '';

@@ -3,38 +3,37 @@ import { PAYMENT_STATUSES, type PaymentStatus } from '../../domain/payment.ts';
 import type { Owner } from '../parties/merchants.ts';
 import type { Reader } from '../plumbing/database.ts';
 
-/** A filter. Undefined members do not narrow it. */
+/** Undefined fields do not narrow the filter. */
 export interface PaymentFilter extends Owner {
-  /** Of these merchants, as far as they are the owner's; null for all of the owner's. */
+  /** Only payments of these merchants, if they belong to the owner. Null for all merchants of the owner. */
   readonly merchantIds: readonly string[] | null;
-  /** Made at this time or later. */
+  /** Created at this time or later. */
   readonly fromMs: number | undefined;
-  /** Made before this time. */
+  /** Created before this time. */
   readonly untilMs: number | undefined;
-  /** Paid, or to be paid, with one of these assets, on one of these chains. */
+  /** Paid or payable with one of these assets, on one of these networks. */
   readonly assets: readonly string[] | undefined;
   readonly networks: readonly string[] | undefined;
-  /** Visible statuses: an overdue payment counts as expired before the sweeper has moved it. */
+  /** Visible statuses. An overdue payment counts as expired before a job has moved it. */
   readonly statuses: readonly PaymentStatus[] | undefined;
-  /** A part of the reference id, in any case. */
+  /** A part of the reference id, without regard to case. */
   readonly referencePart: string | undefined;
-  /** This payment, the payments of a transaction, or those of a payer. */
+  /** One payment, the payments of a transaction, or the payments of a payer. */
   readonly named?: PaymentName | undefined;
   readonly now: Date;
 }
 
-/** A name that leads to few payments, whatever the number of merchants. */
+/** A name that few payments match, whatever the number of merchants. */
 export type PaymentName =
   | { readonly by: 'id'; readonly id: string }
-  /** Payments that the transaction has paid, and those whose payout or refund it has carried out. */
+  /** Payments that the transaction has paid, and payments whose payout or refund it has executed. */
   | { readonly by: 'transaction'; readonly hash: string; readonly paymentIds: readonly string[] }
-  /** The address in lower case, on one chain or on any. */
+  /** The address in lower case, on one network or on any. */
   | { readonly by: 'payer'; readonly address: string; readonly chainId: string | undefined };
 
-/** A part of a statement. */
 export type Fragment = ReturnType<Reader>;
 
-/** All payments that match, as a table `p`. */
+/** All matching payments, as a table `p`. */
 export function matchesOf(db: Reader, filter: PaymentFilter): Fragment {
   if (filter.named !== undefined) return db`(${namedMatches(db, filter, filter.named)}) p`;
   if (filter.merchantIds === null && filter.referencePart === undefined) {
@@ -53,8 +52,8 @@ export function isOfPartner(db: Reader, { partnerId, mode }: PaymentFilter): Fra
 }
 
 /**
- * The payments of that name that match, in the order of the index. Neither the owner nor the merchant is a condition on a
- * column of `p`, so that no index but that of the name fits. The planner would combine it with one of the merchant.
+ * The matching payments of that name, in the order of the name's index. The conditions on owner and merchant use no column of `p`,
+ * so that only this index fits. Otherwise the planner would combine it with an index by merchant.
  */
 export function namedMatches(db: Reader, filter: PaymentFilter, name: PaymentName): Fragment {
   const { statuses, now } = filter;
@@ -82,9 +81,8 @@ function isNamed(db: Reader, { partnerId, mode }: PaymentFilter, name: PaymentNa
 }
 
 /**
- * The payments of the merchant `m` that match. Those of a search are found by `payments_by_folded_reference`, and by the sources of
- * open payments. All others are found by `payments_by_status`. The `offset` keeps the planner from going through the
- * payments of all merchants.
+ * The matching payments of the merchant `m`. A search uses `payments_by_folded_reference` and the sources of open payments. Every
+ * other filter uses `payments_by_status`. The `offset` prevents the planner from scanning the payments of all merchants.
  */
 export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   if (filter.referencePart === undefined) {
@@ -109,7 +107,7 @@ export function matchesOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   ]);
 }
 
-/** The index finds payments that have the parts of the text, in any order. */
+/** The index finds payments that contain the parts of the text in any order, so the text itself is checked, too. */
 function hasReferencePart(db: Reader, filter: PaymentFilter, text: string): Fragment {
   return db`reference_parts(p.merchant_id, lower(p.reference_id))
       @> reference_cover(${merchantOf(db, filter)}, lower(${text}))
@@ -121,8 +119,9 @@ function hasText(db: Reader, text: string): Fragment {
 }
 
 /**
- * A payment of the merchant `m`. A single merchant is named by its id, because the planner knows the number of its
- * payments then. Otherwise it expects the average of all merchants, and takes an index without the order of the page.
+ * The condition that a payment belongs to the merchant `m`. A single merchant is given by its id, because then the planner knows
+ * the number of its payments. Otherwise the planner expects the average of all merchants, and chooses an index without the order of
+ * the page.
  */
 export function isOfMerchant(db: Reader, filter: PaymentFilter): Fragment {
   return db`p.merchant_id = ${merchantOf(db, filter)}`;
@@ -133,7 +132,7 @@ function merchantOf(db: Reader, { merchantIds }: PaymentFilter): Fragment {
   return id === undefined || others.length > 0 ? db`m.id` : db`${id}::text`;
 }
 
-/** The statuses in the table that may be seen as one of the wanted ones: an overdue open payment is seen as over. */
+/** The stored statuses that may be visible as a wanted one: an overdue open payment shows as expired or processing. */
 export function storedStatuses(filter: PaymentFilter): string[] {
   const { statuses = PAYMENT_STATUSES } = filter;
   const isWanted = (status: PaymentStatus) =>
@@ -145,7 +144,7 @@ export function isOpenWanted({ statuses = PAYMENT_STATUSES }: PaymentFilter): bo
   return statuses.some((status) => SEEN_WHILE_OPEN.has(status));
 }
 
-/** True if of the open payments only overdue ones can match, which are few: a merchant may have any number of others. */
+/** True if, of the open payments, only overdue ones can match. These are few. A merchant may have any number of others. */
 export function isOverdueAlone({ statuses }: PaymentFilter): boolean {
   return statuses !== undefined && !statuses.includes('requires_action');
 }
@@ -156,7 +155,7 @@ export function hasTokens({ assets, networks }: PaymentFilter): boolean {
 
 const SEEN_WHILE_OPEN: ReadonlySet<PaymentStatus> = new Set(['requires_action', 'processing', 'expired']);
 
-/** The predicate of the indexes that leave open payments out. */
+/** The predicate of the indexes without open payments. */
 export const isClosed = (db: Reader) => db`p.status <> 'requires_action'`;
 
 export function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fragment {
@@ -164,7 +163,7 @@ export function isAmong(db: Reader, { partnerId, mode, merchantIds }: PaymentFil
     and ${merchantIds === null ? db`true` : db`m.id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/** Uses only columns of `payments_by_status`, so that the index alone is enough. */
+/** Uses only columns of `payments_by_status`, so that an index-only scan is possible. */
 export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
   const { statuses, referencePart, now } = filter;
   const isSeen = db`(p.status <> 'requires_action' or ${seenStatus(db, now)} = any(${statuses as string[]}::text[]))`;
@@ -173,20 +172,20 @@ export function isMatch(db: Reader, filter: PaymentFilter): Fragment {
     and ${referencePart === undefined ? db`true` : hasText(db, referencePart)}`;
 }
 
-/** The filters for a payment that is not open, without the search. */
+/** The filters for a payment that is not open, without the search text. */
 export function isClosedMatch(db: Reader, filter: PaymentFilter): Fragment {
   const { statuses } = filter;
   return db`${isInRange(db, filter)} and ${isTokenMatch(db, filter, db`p.token_asset`)}
     and ${statuses === undefined ? db`true` : db`p.status = any(${statuses as string[]}::text[])`}`;
 }
 
-/** A payment that was made in the time range, by its id. */
+/** The condition that a payment was created in the time range. Ids begin with their creation time. */
 export function isInRange(db: Reader, { fromMs, untilMs }: PaymentFilter, id = db`p.id`): Fragment {
   return db`${fromMs === undefined ? db`true` : db`${id} >= ${firstIdAt('pay_', fromMs)}`}
     and ${untilMs === undefined ? db`true` : db`${id} < ${firstIdAt('pay_', untilMs)}`}`;
 }
 
-/** True if the payments are found by a text or a name, and are few. */
+/** True if the payments are found by a text or a name, and so are few. */
 export function isSearch({ referencePart, named }: PaymentFilter): boolean {
   return referencePart !== undefined || named !== undefined;
 }
@@ -203,15 +202,15 @@ export function seenStatus(db: Reader, now: Date): Fragment {
     when p.native_deadline is null then 'expired' else 'processing' end`;
 }
 
-/** Longer than most payments are open. Longer-lived ones are in indexes of their own, so that creating the others is cheap. */
+/** Most payments are open for less. Longer-lived ones have separate indexes, so that creating the others stays cheap. */
 const LONG_MS = 48 * 3_600_000;
-/** More than the time of an id and the time of its payment can differ. */
+/** More than the possible difference between the time in an id and the creation time of its payment. */
 const MARGIN_MS = 3_600_000;
 
 /**
- * The open payments of the merchant `m`, each in one of three sources `p`. A merchant may have any number of old ones that
- * live for weeks, and an index has their order. The new ones are those of two days. An old one that does not live long is
- * overdue, and the sweeper is about to end it.
+ * The open payments of the merchant `m`, each in exactly one of three sources `p`. A merchant may have any number of old payments
+ * with a life of weeks, so an index has their order. Recent payments are at most two days old. An old payment with a short life is
+ * overdue, and a job is about to end it.
  */
 export function openSources(db: Reader, filter: PaymentFilter) {
   const isOpen = db`${isOfMerchant(db, filter)} and p.status = 'requires_action'`;
@@ -225,7 +224,7 @@ export function openSources(db: Reader, filter: PaymentFilter) {
   };
 }
 
-/** An open payment with an id before this one either lives long or is overdue. */
+/** An open payment with an id before this one either has a long life or is overdue. */
 export function firstRecentId({ now }: Pick<PaymentFilter, 'now'>): string {
   return firstIdAt('pay_', now.getTime() - LONG_MS - MARGIN_MS);
 }
@@ -233,7 +232,7 @@ export function firstRecentId({ now }: Pick<PaymentFilter, 'now'>): string {
 export const lifeOf = (db: Reader) => db`p.expires_at - p.created_at`;
 
 /**
- * The payments of all merchants that the sweeper and the watcher have yet to check. With a filter on one merchant the
+ * The overdue payments of all merchants, which the expiry job and the watcher have yet to check. With a filter on a merchant, the
  * planner might scan all payments of that merchant instead of these few.
  */
 export function overduePayments(db: Reader, columns: Fragment, now: Date): Fragment {

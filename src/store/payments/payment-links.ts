@@ -9,7 +9,7 @@ export interface PaymentLink extends LinkState {
   readonly mode: Mode;
   readonly merchantId: string;
   readonly description: string;
-  /** That of its payments. */
+  /** The reference id of the payments that the link creates. */
   readonly referenceId: string;
   readonly amountUnit: string;
   readonly amountDecimals: number;
@@ -32,7 +32,7 @@ export async function insertLink(tx: Tx, link: PaymentLink, picture: Picture | n
       ${picture?.bytes ?? null}, ${link.createdAt}, ${link.createdAt})`;
 }
 
-/** Of any merchant: the caller decides. */
+/** Links of any merchant. The caller checks the owner. */
 export async function findLink(db: Reader, id: string): Promise<PaymentLink | undefined> {
   const [row] = await findLinks(db, [id]);
   return row;
@@ -43,7 +43,6 @@ export function findLinks(db: Reader, ids: readonly string[]): Promise<PaymentLi
     select ${linkColumns(db)} from payment_links l where l.id = any(${ids as string[]}::text[]) order by l.id`;
 }
 
-/** The same, locked until the transaction ends. */
 export async function lockLink(tx: Tx, id: string): Promise<PaymentLink | undefined> {
   await tx`select from payment_links where id = ${id} for no key update`;
   const [row] = await findLinks(tx, [id]);
@@ -71,7 +70,7 @@ export async function countActiveLinks(db: Reader, merchantId: string): Promise<
   return one(rows).count;
 }
 
-/** Writes everything of a locked link that can change. Its picture stays as it is if `picture` is undefined. */
+/** Writes all changeable fields of a locked link. The picture stays if `picture` is undefined. */
 export async function updateLink(
   tx: Tx,
   { link, picture, at }: { link: PaymentLink; picture: Picture | null | undefined; at: Date },
@@ -96,7 +95,7 @@ export async function findLinkPicture(db: Reader, hash: string): Promise<Picture
   return row;
 }
 
-/** The stock of a link, and the pieces that are taken. */
+/** The stock of a link, and the number of taken pieces. */
 export interface LinkStock extends Pick<LinkState, 'stock' | 'taken'> {
   readonly id: string;
 }
@@ -106,14 +105,14 @@ export async function findLinkStock(db: Reader, id: string): Promise<LinkStock |
   return row;
 }
 
-/** Locks the links in one order, then counts: transactions that take pieces of one link run one after the other. */
+/** Locks the links in a fixed order, then counts. Transactions that take pieces of the same link run one after the other. */
 export async function lockLinkStocks(tx: Tx, ids: readonly string[]): Promise<LinkStock[]> {
   await tx`select from payment_links where id = any(${ids as string[]}::text[]) order by id for no key update`;
-  // A statement of its own: its snapshot has the pieces that others took while this transaction waited for the lock.
+  // A second statement, because its snapshot includes pieces that others took while this transaction waited for the lock.
   return tx<LinkStock[]>`select ${stockColumns(tx)} from payment_links l where l.id = any(${ids as string[]}::text[])`;
 }
 
-/** A piece that is taken already stays so. */
+/** A piece that is already taken stays taken. */
 export async function takePieces(
   tx: Tx,
   pieces: readonly { readonly paymentId: string; readonly linkId: string }[],
@@ -136,7 +135,7 @@ function linkColumns(db: Reader) {
     l.expires_at as "expiresAt", l.picture_hash as "pictureHash", l.created_at as "createdAt"`;
 }
 
-/** Links without a stock may have any number of payments, so theirs are not counted. */
+/** A link without a stock may have any number of payments, so they are not counted. */
 function stockColumns(db: Reader) {
   return db`l.id, l.stock, case when l.stock is not null then
     (select count(*)::int from payment_link_pieces p where p.link_id = l.id) end as taken`;

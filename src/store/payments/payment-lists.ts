@@ -42,7 +42,6 @@ export interface ListedRefund {
   readonly updatedAt: string;
 }
 
-/** Late money as lists of payments show it. */
 export interface ListedLateMoney {
   readonly id: string;
   readonly reason: LateReason | null;
@@ -54,23 +53,23 @@ export interface ListedLateMoney {
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
-  /** The fee in the smallest unit of the paid asset, and its parts. Null while unknown. */
+  /** The fee in the smallest unit of the paid asset, and its terms. Null while unknown. */
   readonly fee: string | null;
   readonly feeTerms: ItemFeeTerms | null;
-  /** The transfer to the merchant; all null until it has been made. */
+  /** The transfer to the merchant. All fields are null until it has happened. */
   readonly settledAsset: string | null;
   readonly settledAmount: string | null;
   readonly settledHash: string | null;
   readonly settledAt: Date | null;
-  /** In the order of their numbers; null if there is none. */
+  /** By number. Null if there are none. */
   readonly refunds: readonly ListedRefund[] | null;
-  /** The oldest first; null if there is none. */
+  /** The oldest first. Null if there is none. */
   readonly lateMoney: readonly ListedLateMoney[] | null;
 }
 
 /**
- * One page. The ids of the page are selected first, by the index that has the filter and the order. Then only the rows of
- * the page are read: they are scattered over the whole table.
+ * A page of payments. The ids of the page are selected first, by the index that has the filter and the order. Only the rows of the
+ * page are read then, because they are scattered over the whole table.
  */
 export function listPayments(db: Reader, query: PaymentPageQuery) {
   const direction = directionOf(db, query);
@@ -104,8 +103,8 @@ function lateMoneyOf(db: Reader): Fragment {
 }
 
 /**
- * The item that has paid a payment `p`. Its fee is that of the amount that has come: a deposit address may be paid with a
- * little less than it asked for. Sealed items take no more than the asked fee: see `sweptFee`.
+ * The item that paid the payment `p`. Its fee is computed for the amount that arrived, because a deposit address may be paid with
+ * slightly less than it asked for. The fee of a sealed item is at most the asked fee (see `sweptFee`).
  */
 function payingItem(db: Reader, tokenValue: Fragment): Fragment {
   return db`
@@ -116,7 +115,7 @@ function payingItem(db: Reader, tokenValue: Fragment): Fragment {
     limit 1`;
 }
 
-/** Ids of a page with `name` and `icon_url` of their merchants, found by indexes alone. */
+/** The ids of a page with `name` and `icon_url` of their merchants, found only by indexes. */
 export function pageIds(db: Reader, query: PaymentPageQuery): Fragment {
   const order = orderOf(db, query);
   if (query.named !== undefined) return namedIds(db, query, order, query.named);
@@ -149,10 +148,7 @@ function namedIds(db: Reader, query: PaymentPageQuery, order: PageOrder, name: P
     ) p join merchants m on m.id = p.merchant_id`;
 }
 
-/**
- * The first rows of each merchant, by indexes that have the order of the page. An index without the order would be read
- * to its end.
- */
+/** The first rows of each merchant, by indexes in the order of the page. Any other index would be read to its end. */
 function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branches: readonly Fragment[]): Fragment {
   return db`
     select p.id, m.name, m.icon_url from merchants m
@@ -160,7 +156,7 @@ function pageOf(db: Reader, query: PaymentPageQuery, { page }: PageOrder, branch
     where ${isAmong(db, query)} ${page}`;
 }
 
-/** One part of `payments_by_status` for each status. */
+/** One range of `payments_by_status` for each status. */
 function byStatus(
   db: Reader,
   query: PaymentPageQuery,
@@ -176,7 +172,7 @@ function byStatus(
   )`;
 }
 
-/** One part of `payments_by_amount` for each status. Open payments are not in it. */
+/** One range of `payments_by_amount` for each status. The index has no open payments. */
 function closedByAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   return db`(
     select p.* from unnest(${storedStatuses(query)}::text[]) as s(status)
@@ -188,7 +184,7 @@ function closedByAmount(db: Reader, query: PaymentPageQuery, { amount, isNext, p
   )`;
 }
 
-/** One part of `payments_by_token` for each token of the merchant. Open payments are not in it. */
+/** One range of `payments_by_token` for each token of the merchant. The index has no open payments. */
 function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   const { partnerId, mode } = query;
   const isOurs = db`partner_id = ${partnerId} and mode = ${mode} and merchant_id = m.id`;
@@ -207,7 +203,7 @@ function byToken(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: 
   )`;
 }
 
-/** Open payments that match. Only those that were offered to a payer have a token, so they are few. */
+/** Matching open payments. Only payments that were offered to a payer have a token, so with a token filter they are few. */
 function open(db: Reader, query: PaymentPageQuery, order: PageOrder): readonly Fragment[] {
   const offered = db`payments p where ${isOfMerchant(db, query)} and p.status = 'requires_action'
     and p.token_asset is not null`;
@@ -221,7 +217,7 @@ function open(db: Reader, query: PaymentPageQuery, order: PageOrder): readonly F
   );
 }
 
-/** The result of a search. No index has an order for it. */
+/** The result of a search. No index has it in the order of the page. */
 function found(db: Reader, query: PaymentPageQuery, { amount, isNext, page }: PageOrder): Fragment {
   return db`(
     select p.id, ${amount} as amount from (${matchesOfMerchant(db, query)}) p where ${isNext} ${page}

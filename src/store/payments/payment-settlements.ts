@@ -13,10 +13,7 @@ export interface PaymentSettlement {
   readonly at: Date;
 }
 
-/**
- * Notes settlements in the transaction that makes them known, and returns the payments that had none. A payment is settled
- * once: a settlement that is there already stays.
- */
+/** Stores settlements, and returns the payments that had none. A payment is settled once, so an existing settlement stays. */
 export async function insertPaymentSettlements(tx: Tx, settlements: readonly PaymentSettlement[]): Promise<string[]> {
   const rows = await tx<{ id: string }[]>`
     insert into payment_settlements (payment_id, asset, amount, recipient, transaction_hash, at)
@@ -28,7 +25,7 @@ export async function insertPaymentSettlements(tx: Tx, settlements: readonly Pay
   return rows.map(({ id }) => id);
 }
 
-/** The settlement as the payment's events record it. */
+/** The settlement in the form that the payment's events record. */
 export function recordSettlement({
   asset,
   amount,
@@ -39,7 +36,7 @@ export function recordSettlement({
   return { asset, amount, recipient, transactionHash, at };
 }
 
-/** The transfer was carried out by another transaction than it seemed; a payment without a settlement stays without. */
+/** Sets the transaction when another one than assumed made the transfer. A payment without a settlement stays without. */
 export async function moveSettlement(
   tx: Tx,
   { paymentId, transactionHash }: Pick<PaymentSettlement, 'paymentId' | 'transactionHash'>,
@@ -47,7 +44,7 @@ export async function moveSettlement(
   await tx`update payment_settlements set transaction_hash = ${transactionHash} where payment_id = ${paymentId}`;
 }
 
-/** Removes a settlement whose transaction a deep reorg has removed for good. */
+/** Deletes a settlement whose transaction a deep reorg has removed for good. */
 export async function deletePaymentSettlement(tx: Tx, paymentId: string): Promise<void> {
   await tx`delete from payment_settlements where payment_id = ${paymentId}`;
 }

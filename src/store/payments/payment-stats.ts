@@ -14,17 +14,16 @@ import {
 } from './payment-filter.ts';
 import { type DayPart, type DayRange, sourcesOf } from './stat-sources.ts';
 
-/** Totals of all payments that match a filter. */
 export interface PaymentStats {
   readonly transactions: number;
-  /** Different accounts that paid or tried to. Undefined if they were not counted. */
+  /** The number of distinct accounts that paid or tried to. Undefined if they were not counted. */
   readonly customers: number | undefined;
-  /** The prices of succeeded payments, less the parts that were refunded, one sum per unit. */
+  /** The prices of succeeded payments less the refunded parts, one sum per unit. */
   readonly revenue: readonly ({ readonly unit: string } & Decimal)[];
 }
 
 export interface StatsOptions {
-  /** False leaves the customers out: all others are read from totals, but different customers are counted row by row. */
+  /** False leaves the customers out. All other numbers are read from totals, but distinct customers must be counted row by row. */
   readonly countsCustomers?: boolean;
   readonly mostLookedUp?: number;
 }
@@ -53,13 +52,13 @@ interface StatsRow {
   readonly value: string | null;
 }
 
-/** More customers than this are found by the rows of their days, if the range has two ends. */
+/** More customers than this are not looked up one by one, but found by the rows of the days, if the range has two ends. */
 const MOST_LOOKED_UP = 1_000;
 
 /**
- * Adds up totals, the changes that are not yet in them, and single payments, in one statement and so in one snapshot,
- * despite concurrent writes and folds. Overdue payments that are not swept yet are counted by their visible status. They
- * have no buyer and no revenue.
+ * Sums totals, changes that are not yet in the totals, and single payments. It is one statement and so one snapshot, despite
+ * concurrent writes and folds. Overdue payments that no job has moved yet are counted by their visible status. They have no buyer
+ * and no revenue.
  */
 export function paymentStats(
   db: Reader,
@@ -109,7 +108,7 @@ export function paymentStats(
     order by r.unit`;
 }
 
-/** The number of all payments by stored status, from the totals and the changes that are not in them yet. */
+/** The number of all payments by stored status, from the totals and the changes that are not yet in them. */
 export async function countPayments(db: Reader): Promise<{ readonly status: string; readonly count: number }[]> {
   const rows = await db<{ status: string; count: string }[]>`
     select status, sum(payments) as count
@@ -120,7 +119,7 @@ export async function countPayments(db: Reader): Promise<{ readonly status: stri
   return rows.map(({ status, count }) => ({ status, count: Number(count) }));
 }
 
-/** Rows of totals and changes that the filter wants. */
+/** The rows of totals and changes that match the filter. */
 function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const { statuses } = filter;
   const isWanted = isTotalWanted(db, filter, totals);
@@ -138,22 +137,22 @@ function countedTotals(db: Reader, filter: PaymentFilter, totals: DayRange): Fra
     ${statuses === undefined ? db`` : seen}`;
 }
 
-/** Older payments have the spelling of their wallet. Only the addresses of EVM chains mean the same in lower case. */
+/** Older payments have the wallet's spelling of the address. Only addresses of EVM chains keep their meaning in lower case. */
 function oneSpelling(db: Reader): Fragment {
   return db`case when buyer_account like 'eip155:%' then lower(buyer_account) else buyer_account end`;
 }
 
 /**
- * The customers of whole days, with repetitions. The first and the last day of a customer decide, unless the customer came
- * before and after the range, or these days are unknown: then one look at the days of the customer. A merchant may have
- * millions of customers and few in the range, so they are looked up one by one only if all of them are few.
+ * The customers of whole days, with repetitions. Usually the first and the last day of a customer decide. If the customer came both
+ * before and after the range, or these days are unknown, the days of the customer are looked up. A merchant may have millions of
+ * customers and few in the range, so customers are looked up one by one only if all of them are few.
  */
 function customersOf(db: Reader, filter: PaymentFilter, days: DayRange, mostLookedUp: number): Fragment {
   const isWanted = db`${isTotalWanted(db, filter, ALL_DAYS)} and payments > 0`;
   if (!isByDay(days)) return db`select buyer_account from payment_customers where ${isWanted}`;
   const from = db`${days.fromDay ?? '-infinity'}::date`;
   const until = db`${days.untilDay ?? 'infinity'}::date`;
-  // No `exists`: the planner would hash the days of all customers.
+  // A subquery instead of `exists`, for which the planner would hash the days of all customers.
   const hasDay = db`(
     select true from payment_day_customers d
     where (d.merchant_id, d.buyer_account, d.status, d.token_asset)
@@ -176,7 +175,7 @@ function customersOf(db: Reader, filter: PaymentFilter, days: DayRange, mostLook
     where ${isTotalWanted(db, filter, days)} and payments > 0 and (select is_large from size))`;
 }
 
-/** The customers of days from which single payments are subtracted, with repetitions: those with a payment left. */
+/** The customers of days from which single payments are subtracted, with repetitions: customers with a payment left. */
 function customersOfReducedDays(db: Reader, filter: PaymentFilter, days: readonly string[]): Fragment {
   const keys = db`merchant_id, day, buyer_account, status, token_asset`;
   return db`
@@ -210,7 +209,7 @@ function isOwn(db: Reader, { partnerId, mode, merchantIds }: PaymentFilter): Fra
     and ${merchantIds === null ? db`true` : db`merchant_id = any(${merchantIds as string[]}::text[])`}`;
 }
 
-/** The visible statuses of payments that the sweeper and the watcher have yet to check. */
+/** The visible statuses of overdue payments, which the expiry job and the watcher have yet to check. */
 function overdue(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment {
   const columns = db`partner_id, mode, merchant_id, created_at, token_asset, ${seenStatus(db, filter.now)} as seen`;
   const { fromDay, untilDay } = totals;
@@ -221,7 +220,7 @@ function overdue(db: Reader, filter: PaymentFilter, totals: DayRange): Fragment 
       and ${untilDay === undefined ? db`true` : db`created_at < ${untilDay}::timestamp at time zone 'UTC'`}`;
 }
 
-/** The payments of a part, added up by buyer. The refunds are not yet subtracted, except in a search. */
+/** The payments of a part, summed by buyer. Refunds are subtracted here only for a search, otherwise by `refundsOf`. */
 function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
   const refunded = db`coalesce(case when p.status = 'succeeded' then (
     select sum(coalesce(r.price_value, p.amount_value)) from refunds r
@@ -238,10 +237,7 @@ function singles(db: Reader, { filter, sign, day }: DayPart): Fragment {
     ) s`;
 }
 
-/**
- * The refunds of the payments of a part of a day, which are few. To look for them payment by payment takes longer than
- * everything else.
- */
+/** The refunds of a part of a day, which are few. Looking them up by payment would take longer than everything else. */
 function refundsOf(db: Reader, { filter, sign }: DayPart): Fragment {
   return db`
     select p.status, p.amount_unit, p.amount_decimals, 0::int as payments,
@@ -253,8 +249,8 @@ function refundsOf(db: Reader, { filter, sign }: DayPart): Fragment {
 }
 
 /**
- * Moves at most `limit` rows from the changes into the totals, and returns their number. The totals are locked in one
- * order, so that two folding nodes wait for each other without a deadlock.
+ * Moves at most `limit` rows from the changes into the totals, and returns their number. The totals are locked in a fixed order,
+ * against deadlocks between two nodes.
  */
 export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
   const rows = await tx<{ folded: number }[]>`
@@ -288,8 +284,8 @@ export async function foldStatChanges(tx: Tx, limit: number): Promise<number> {
 }
 
 /**
- * Finds the first and the last day of customers that lack them, and returns their number. The rows are locked first: a
- * payment that moves meanwhile waits, and then adds its day.
+ * Computes the first and the last day of customers that lack them, and returns the number of these customers. The rows are locked
+ * first, so a payment that moves meanwhile waits, and then adds its day.
  */
 export async function findDaysOfCustomers(tx: Tx, limit: number): Promise<number> {
   const keys = await tx<{ key: string }[]>`

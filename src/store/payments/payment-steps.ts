@@ -3,10 +3,10 @@ import type { Owner } from '../parties/merchants.ts';
 import { one, type Reader, type Tx } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 
-/** The steps of a payer: the checkout, the ways to pay, the signature, the payment. */
+/** The steps of a payer: the checkout was opened, options were read, the payment was signed, the payment was paid. */
 export type PaymentStep = 'opened' | 'options' | 'signed' | 'paid';
 
-/** Notes payments that were opened, by their ids. Only the first time counts. */
+/** Records the first opening of payments, by id. */
 export async function recordOpenings(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     insert into payment_visits (payment_id, opened_at)
@@ -14,7 +14,7 @@ export async function recordOpenings(tx: Tx, times: ReadonlyMap<string, Date>): 
     on conflict (payment_id) do nothing`;
 }
 
-/** Notes payments whose options were asked for. They are opened as well. */
+/** Records the first reading of the options of payments, which counts as an opening, too. */
 export async function recordOptions(tx: Tx, times: ReadonlyMap<string, Date>): Promise<void> {
   await tx`
     insert into payment_visits (payment_id, opened_at, options_at)
@@ -28,14 +28,14 @@ function timesOf(times: ReadonlyMap<string, Date>): string[] {
 }
 
 export interface StepRound {
-  /** Visits, and events in batches, that one round counts at most. */
+  /** The most visits, and the most batches of events, that a round counts. */
   readonly visits: number;
   readonly batches: number;
 }
 
 /**
- * Counts new visits and the next events, and returns true if there may be more. The position moves in the same
- * transaction, so every event counts once, whatever crashes. One node does it at a time.
+ * Counts new visits and the next events, and returns true if there may be more. The cursor moves in the same transaction, so every
+ * event counts once despite crashes. Only one node counts at a time.
  */
 export async function foldSteps(tx: Tx, { visits, batches }: StepRound): Promise<boolean> {
   const [cursor] = await tx<{ position: string }[]>`select position from step_cursor for update skip locked`;
@@ -90,7 +90,7 @@ async function foldVisits(tx: Tx, limit: number): Promise<number> {
   return one(rows).visits;
 }
 
-/** Adds steps to the totals of their merchants and of their partners. */
+/** Adds steps to the totals of their merchants and partners. */
 function addSteps(tx: Tx, reached: Fragment): Fragment {
   return tx`
     insert into payment_day_steps (partner_id, mode, merchant_id, day, step, within_s, payments)
@@ -102,7 +102,7 @@ function addSteps(tx: Tx, reached: Fragment): Fragment {
       do update set payments = payment_day_steps.payments + excluded.payments`;
 }
 
-/** Removes at most `limit` visits of payments that are over for certain, and returns their number. */
+/** Deletes at most `limit` visits of payments that have certainly ended, and returns their number. */
 export async function pruneVisits(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from payment_visits where ctid = any(array(
@@ -112,9 +112,9 @@ export async function pruneVisits(tx: Tx, { before, limit }: { before: Date; lim
 }
 
 export interface StepRange extends Owner {
-  /** Of these merchants; null for all of the owner's. */
+  /** Null for all merchants of the owner. */
   readonly merchantIds: readonly string[] | null;
-  /** Days (UTC), both included. */
+  /** Days (UTC). Both bounds are inclusive. */
   readonly fromDay: string;
   readonly untilDay: string;
 }

@@ -7,7 +7,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 
 export interface Payment extends PaymentFacts {
   readonly id: string;
-  /** The encrypted id that the chain shows: `domain/seal.ts`. Null in rows of older versions. */
+  /** The encrypted id that the chain shows. See `domain/seal.ts`. Null in rows of older versions. */
   readonly sealedId: string | null;
   readonly partnerId: string;
   readonly mode: Mode;
@@ -17,17 +17,17 @@ export interface Payment extends PaymentFacts {
   /** Minor units, as a decimal integer. */
   readonly amountValue: string;
   readonly amountDecimals: number;
-  /** Counts the events after the first: the sequence of the last one is greater by one. */
+  /** The number of events after the first. The sequence of the last event is `version` + 1. */
   readonly version: number;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly successUrl: string | null;
   readonly errorUrl: string | null;
-  /** The payment link that it was created by. */
+  /** The payment link that created the payment. */
   readonly linkId: string | null;
 }
 
-/** The part of a payment that its status answer shows; it is read more than anything else. */
+/** The fields that the status answer shows. They are read more often than anything else. */
 export type PaymentGlance = Pick<
   Payment,
   | 'id'
@@ -42,7 +42,6 @@ export type PaymentGlance = Pick<
   | 'transactionHash'
 >;
 
-/** The state that `decide` needs. */
 export function stateOf({
   status,
   expiresAt,
@@ -51,7 +50,7 @@ export function stateOf({
   return { status, expiresAtMs: expiresAt.getTime(), nativeDeadlineMs: nativeDeadline?.getTime() ?? null };
 }
 
-/** In the requested order; undefined for a missing one. */
+/** In the order of the ids. Undefined for a missing payment. */
 export async function findPayments(db: Reader, ids: readonly string[]): Promise<(Payment | undefined)[]> {
   const rows = await db<
     Payment[]
@@ -59,7 +58,7 @@ export async function findPayments(db: Reader, ids: readonly string[]): Promise<
   return inOrder(rows, ids);
 }
 
-/** In the requested order; undefined for a missing one. */
+/** In the order of the ids. Undefined for a missing payment. */
 export async function glanceAtPayments(db: Reader, ids: readonly string[]): Promise<(PaymentGlance | undefined)[]> {
   const rows = await db<PaymentGlance[]>`
     select id, mode, merchant_id as "merchantId", status, expires_at as "expiresAt",
@@ -78,16 +77,13 @@ function inOrder<Row extends { readonly id: string }>(
   return ids.map((id) => byId.get(id));
 }
 
-/** Locks the rows in one order, so that two transactions never wait for each other. */
+/** Locks the rows in a fixed order, against deadlocks. */
 export function lockPayments(tx: Tx, ids: readonly string[]): Promise<Payment[]> {
   return tx<Payment[]>`
     select ${paymentColumns(tx)} from payments where id = any(${ids as string[]}::text[]) order by id for update`;
 }
 
-/**
- * Locks at most `limit` payments that the clock alone can end and whose time is over, the longest overdue first. Rows that
- * another node is sweeping are left to it.
- */
+/** Locks overdue payments that `expires_at` alone can end, the longest overdue first. Rows locked elsewhere are skipped. */
 export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }): Promise<Payment[]> {
   return tx<Payment[]>`
     select ${paymentColumns(tx)} from payments
@@ -95,22 +91,21 @@ export function lockOverdue(tx: Tx, { now, limit }: { now: Date; limit: number }
     order by expires_at limit ${limit} for update skip locked`;
 }
 
-/** One change of one payment, decided on the status and version it was read with. */
+/** A change of a payment, decided for the status and version that were read. */
 export interface Move {
   readonly payment: Payment;
   readonly facts: PaymentFacts;
-  /** At least one. The first describes the change itself. */
+  /** At least one event. The first describes the change itself. */
   readonly events: readonly EventType[];
   readonly at: Date;
   readonly actor: string;
-  /** The payment data that the events record. */
   readonly data: Facts;
   readonly evidence: Facts;
 }
 
 /**
- * Carries the changes out, appends their events and adjusts the totals. Returns the ids that changed: a payment that is
- * missing was changed by another transaction meanwhile. A payment occurs once.
+ * Applies the changes, appends their events and adjusts the totals. Returns the ids that changed: another transaction changed
+ * the payments that are missing in the result. Each payment may occur only once.
  */
 export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<string[]> {
   tx.outbox.hasEvents = true;
@@ -185,7 +180,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
         do update set payments = payment_day_customers.payments + excluded.payments
       returning partner_id, mode, merchant_id, day, buyer_account, status, token_asset, payments
     ), customers as (
-      -- A day without payments any more may have been the first or the last. Both are then unknown, which is null.
+      -- A day that has no payments any more may have been the first or the last day. Both days are then unknown (null).
       insert into payment_customers
         (partner_id, mode, merchant_id, buyer_account, status, token_asset, payments, first_day, last_day)
       select b.partner_id, b.mode, b.merchant_id, b.buyer, b.status, b.asset, sum(b.payments),
@@ -208,7 +203,7 @@ export async function movePayments(tx: Tx, moves: readonly Move[]): Promise<stri
   return moved.map(({ id }) => id);
 }
 
-/** The columns of a `Payment`, of the table or alias `payments`. */
+/** The columns of a `Payment`. They refer to the table or alias `payments`. */
 export function paymentColumns(db: Reader) {
   return db`id, sealed_id as "sealedId", partner_id as "partnerId", mode, merchant_id as "merchantId", reference_id as "referenceId",
     amount_unit as "amountUnit", amount_value as "amountValue", amount_decimals as "amountDecimals", status, version,

@@ -1,11 +1,11 @@
 import type { PaymentStatus } from '../../domain/payment.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** A payment of a sandbox whose outcome is yet to be brought about. */
+/** A payment of a sandbox whose requested outcome has not been produced yet. */
 export interface OpenRehearsal {
   readonly paymentId: string;
   readonly outcome: string;
-  /** The block that was chosen to be replaced. */
+  /** The block chosen to be replaced. */
   readonly block: RehearsedBlock | null;
   readonly status: PaymentStatus;
 }
@@ -15,7 +15,7 @@ export interface RehearsedBlock {
   readonly hash: string;
 }
 
-/** A payment that is enrolled already stays as it is. */
+/** An existing rehearsal stays unchanged. */
 export async function insertRehearsal(
   tx: Tx,
   { paymentId, outcome }: Pick<OpenRehearsal, 'paymentId' | 'outcome'>,
@@ -23,7 +23,7 @@ export async function insertRehearsal(
   await tx`insert into rehearsals (payment_id, outcome) values (${paymentId}, ${outcome}) on conflict do nothing`;
 }
 
-/** Those whose payments have left `requires_action`. */
+/** Rehearsals whose payments have left `requires_action`. */
 export function findOpenRehearsals(db: Reader, limit: number): Promise<OpenRehearsal[]> {
   return db<OpenRehearsal[]>`
     select r.payment_id as "paymentId", r.outcome, r.block, p.status
@@ -31,7 +31,7 @@ export function findOpenRehearsals(db: Reader, limit: number): Promise<OpenRehea
     where r.staged_at is null and p.status <> 'requires_action' order by r.payment_id limit ${limit}`;
 }
 
-/** Chooses the block, unless one was chosen before. */
+/** Stores the block, unless one was chosen before. */
 export async function chooseBlock(tx: Tx, paymentId: string, block: RehearsedBlock): Promise<void> {
   await tx`update rehearsals set block = ${tx.json(block as never)} where payment_id = ${paymentId} and block is null`;
 }

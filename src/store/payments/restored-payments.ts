@@ -3,11 +3,11 @@ import type { ItemPurpose } from '../chain/items.ts';
 import { appendHappened, newEventId } from '../events/events.ts';
 import type { Tx } from '../plumbing/database.ts';
 
-/** The data of a payment that the chain can provide. */
+/** The data of a payment that can be read from the chain. */
 export interface RestoredPayment {
   readonly id: string;
   readonly merchantId: string;
-  /** CAIP-19. The price itself is lost, so the paid amount is used. */
+  /** CAIP-19. The price is lost, so the paid amount is used. */
   readonly asset: string;
   readonly amount: bigint;
   readonly decimals: number;
@@ -16,8 +16,8 @@ export interface RestoredPayment {
 }
 
 /**
- * Inserts the payment in its state before it was paid. The usual transitions then end it. Returns false if there is no
- * such merchant. If events of the payment are left, its version and its sequences continue from them.
+ * Inserts the payment in its state before it was paid. The usual transitions then end it. Returns false if the merchant does not
+ * exist. If events of the payment have survived, its version and sequences continue from them.
  */
 export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, now: Date): Promise<boolean> {
   tx.outbox.hasEvents = true;
@@ -49,7 +49,7 @@ export async function insertRestoredPayment(tx: Tx, payment: RestoredPayment, no
   return rows.length === 1;
 }
 
-/** The data of a paid item that the chain can provide. */
+/** The data of a paid item that can be read from the chain. */
 export interface RestoredItem {
   readonly key: ItemKey;
   readonly subject: string;
@@ -71,7 +71,7 @@ export interface RestoredItem {
   readonly paidAt: Date;
 }
 
-/** Inserts the item again if it is missing. */
+/** An existing item stays unchanged. */
 export async function insertRestoredItem(tx: Tx, item: RestoredItem): Promise<void> {
   await tx`
     insert into items (commitment, subject, seal, purpose, network, collector, asset, method, payer, account, recipient,

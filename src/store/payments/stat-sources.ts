@@ -1,15 +1,15 @@
 import { isSearch, type PaymentFilter } from './payment-filter.ts';
 
-/** Whole days (UTC), from the first until before the last. An undefined end is open. */
+/** Whole days (UTC). `untilDay` is exclusive. An undefined bound is open. */
 export interface DayRange {
   readonly fromDay: string | undefined;
   readonly untilDay: string | undefined;
 }
 
-/** Payments that are added up one by one. */
+/** Payments that are summed one by one. */
 export interface DayPart {
   readonly filter: PaymentFilter;
-  /** −1: the totals have the whole day, and this part of it is not wanted. */
+  /** −1 if the totals include the whole day and this part of the day is not wanted. */
   readonly sign: 1 | -1;
   readonly day: string | undefined;
 }
@@ -18,18 +18,18 @@ export interface DayPart {
 export interface StatSources {
   /** The days of the totals. Undefined if no total covers the filter. */
   readonly totals: DayRange | undefined;
-  /** The days that lie in the range from their beginning to their end. */
+  /** The days that are completely in the range. */
   readonly whole: DayRange | undefined;
-  /** At most one for each end of the range. */
+  /** At most one part for each end of the range. */
   readonly parts: readonly DayPart[];
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * A search is added up from its matches. A time range is added up from the totals of its days. A day at an end of the range
- * lies in it only in part: either the wanted part is added to the totals, or the other part is subtracted from them. The
- * smaller part is read, so an end costs half a day of payments at most.
+ * The sources of a filter. A search is summed from its matches. A time range is summed from the totals of its days. The first and
+ * last day may be only partly in the range: then either the wanted part is added to the totals, or the unwanted part is subtracted
+ * from them. The smaller part is read, so an end costs half a day of payments at most.
  */
 export function sourcesOf(filter: PaymentFilter): StatSources {
   const { fromMs, untilMs } = filter;
@@ -57,7 +57,7 @@ function isRange(fromMs: number | undefined, untilMs: number | undefined): boole
   return fromMs === undefined || untilMs === undefined || fromMs < untilMs;
 }
 
-/** The beginning or the end of the day, whichever has fewer payments between itself and the time. The future has none. */
+/** The start or the end of the day, whichever has fewer payments between itself and the time. The future has no payments. */
 function nearestDay(atMs: number, nowMs: number): number {
   const startMs = Math.floor(atMs / DAY_MS) * DAY_MS;
   const endMs = startMs + DAY_MS;
@@ -65,10 +65,10 @@ function nearestDay(atMs: number, nowMs: number): number {
 }
 
 interface End {
-  /** An end of the range, and the day up to which the totals are used instead. */
+  /** An end of the range, and the boundary of the day that the totals use instead. */
   readonly atMs: number | undefined;
   readonly dayMs: number | undefined;
-  /** The sign of payments between the two if the day comes after the end. */
+  /** The sign of the payments between the two if the boundary comes after the end. */
   readonly signBefore: 1 | -1;
 }
 
@@ -80,10 +80,10 @@ function partBetween(filter: PaymentFilter, { atMs, dayMs, signBefore }: End): D
     : [{ filter: { ...filter, fromMs: dayMs, untilMs: atMs }, sign: signBefore === 1 ? -1 : 1, day }];
 }
 
-/** The year 9999 is the last that has four digits. */
+/** The year 9999 is the last with four digits. */
 const LAST_DAY_MS = Date.UTC(9999, 11, 31);
 
-/** PostgreSQL has no year 0, and other years are spelled in other ways. No payment is older than 1970. */
+/** From 1970, before which there are no payments, to 9999: PostgreSQL spells years without four digits differently. */
 function dayAt(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined;
   return new Date(Math.min(Math.max(ms, 0), LAST_DAY_MS)).toISOString().slice(0, 10);

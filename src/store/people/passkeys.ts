@@ -3,10 +3,10 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 export interface Passkey {
   readonly id: string;
   readonly personId: string;
-  /** Base64url, as browsers give it. */
+  /** Base64url, as browsers send it. */
   readonly credentialId: string;
   readonly publicKey: string;
-  /** The authenticator's count of signatures. Zero: it does not count. */
+  /** The authenticator's signature counter. Zero if it does not count. */
   readonly counter: string;
   readonly transports: readonly string[];
   readonly label: string;
@@ -14,12 +14,12 @@ export interface Passkey {
   readonly lastUsedAt: Date | null;
 }
 
-/** With the proof that the gateway wrote the row. */
+/** The MAC proves that the gateway wrote the row. */
 export interface StoredPasskey extends Passkey {
   readonly mac: string;
 }
 
-/** Returns false if the credential is known already. */
+/** Returns false if the credential is already known. */
 export async function insertPasskey(tx: Tx, passkey: StoredPasskey): Promise<boolean> {
   const { count } = await tx`
     insert into passkeys (
@@ -40,13 +40,13 @@ export function listPasskeys(db: Reader, personId: string): Promise<StoredPasske
   return db<StoredPasskey[]>`select ${columns(db)} from passkeys k where k.person_id = ${personId} order by k.id`;
 }
 
-/** The same, locked: two requests cannot remove the last two passkeys at once. */
+/** Locks the passkeys, so that two concurrent requests cannot remove the last two. */
 export function lockPasskeys(tx: Tx, personId: string): Promise<StoredPasskey[]> {
   return tx<StoredPasskey[]>`
     select ${columns(tx)} from passkeys k where k.person_id = ${personId} order by k.id for update`;
 }
 
-/** Returns false if the counter did not grow: the answer was used before, or the authenticator was copied. */
+/** Returns false if the counter did not grow, because the answer was used before or the authenticator was copied. */
 export async function notePasskeyUse(
   tx: Tx,
   { id, counter, at }: { id: string; counter: string; at: Date },
@@ -76,7 +76,7 @@ export async function pruneAnswered(tx: Tx, { before, limit }: { before: Date; l
   return count;
 }
 
-/** A page of all passkeys, by id. */
+/** Locks a page of all passkeys, by id. */
 export function lockAllPasskeys(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },

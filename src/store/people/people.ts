@@ -7,31 +7,31 @@ export type Person = Belonging & {
   readonly name: string;
   readonly email: string;
   readonly role: Role;
-  /** How much support may refund. Null: the role alone decides. */
+  /** The limits for refunds by support. Null if only the role decides. */
   readonly refundLimits: readonly RefundLimit[] | null;
   readonly version: number;
   readonly createdAt: Date;
-  /** The first sign-in. */
+  /** The time of the first sign-in. */
   readonly joinedAt: Date | null;
   readonly removedAt: Date | null;
 };
 
-/** With the proof that the gateway wrote the row. */
+/** The MAC proves that the gateway wrote the row. */
 export type StoredPerson = Person & { readonly mac: string };
 
 export type ListedPerson = StoredPerson & {
-  /** The last request of any session. */
+  /** The time of the last request of any session. */
   readonly lastSeenAt: Date | null;
   readonly passkeys: number;
 };
 
-/** The people that a caller sees. */
+/** The people that a caller may see. */
 export type PeopleQuery =
   | { readonly belongsTo: 'operator' }
   | { readonly belongsTo: 'partner'; readonly partnerId: string; readonly mode: Mode | null }
   | { readonly belongsTo: 'merchant'; readonly merchantId: string };
 
-/** Returns false if the place already has somebody with this address. */
+/** Returns false if a person with this email address already belongs to the same operator, partner or merchant. */
 export async function insertPerson(tx: Tx, person: StoredPerson): Promise<boolean> {
   const { count } = await tx`
     insert into people (
@@ -43,7 +43,7 @@ export async function insertPerson(tx: Tx, person: StoredPerson): Promise<boolea
   return count === 1;
 }
 
-/** Returns false if another change came first, or another person has the address. */
+/** Returns false if another change came first. */
 export async function updatePerson(tx: Tx, person: StoredPerson): Promise<boolean> {
   const { count } = await tx`
     update people set name = ${person.name}, role = ${person.role}, refund_limits = ${tx.json(person.refundLimits)},
@@ -56,7 +56,7 @@ export async function noteJoined(tx: Tx, { id, at }: { id: string; at: Date }): 
   await tx`update people set joined_at = ${at} where id = ${id} and joined_at is null`;
 }
 
-/** Ends the person's sessions, links and passkeys as well. Returns the hashes of the sessions. */
+/** Removes a person, and ends its sessions, links and passkeys. Returns the hashes of the sessions. */
 export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date }): Promise<string[]> {
   await tx`insert into person_ends (person_id, at) values (${id}, ${at}) on conflict do nothing`;
   await tx`update people set removed_at = ${at} where id = ${id} and removed_at is null`;
@@ -67,7 +67,7 @@ export async function removePersonRow(tx: Tx, { id, at }: { id: string; at: Date
   return ended.map(({ hash }) => hash);
 }
 
-/** Removed people are not found. */
+/** Does not find removed people. */
 export async function findPerson(db: Reader, id: string): Promise<StoredPerson | undefined> {
   const [row] = await db<
     StoredPerson[]
@@ -80,7 +80,7 @@ export async function lockPerson(tx: Tx, id: string): Promise<StoredPerson | und
   return findPerson(tx, id);
 }
 
-/** The ends of the places that the person `p` works for. Without its place a person may do nothing. */
+/** The times at which the partner or merchant of the person `p` ended. After that, the person has no rights. */
 export function placeEnds(db: Reader) {
   return db`(select r.disabled_at from partners r where r.id = p.partner_id) as "partnerDisabledAt",
     (select m.deleted_at from merchants m where m.id = p.merchant_id) as "merchantDeletedAt"`;
@@ -93,13 +93,13 @@ export async function isWithoutPlace(db: Reader, id: string): Promise<boolean> {
   return row === undefined || row.partnerDisabledAt !== null || row.merchantDeletedAt !== null;
 }
 
-/** The place in a list of people where the last page ended. */
+/** The position in a list of people where the last page ended. */
 export interface PeoplePlace {
   readonly ofMerchant: boolean;
   readonly id: string;
 }
 
-/** A partner's list contains the people of its merchants, after its own: no merchant can hide those. */
+/** A partner's own people come before those of its merchants, so that a merchant cannot push them off the first page. */
 export function listPeople(
   db: Reader,
   query: PeopleQuery,
@@ -115,7 +115,7 @@ export function listPeople(
     order by p.merchant_id is not null, p.id limit ${limit}`;
 }
 
-/** The people of this place, without those of the merchants of a partner. */
+/** The number of people of an operator, partner or merchant. For a partner, people of its merchants do not count. */
 export async function countPeople(db: Reader, { belongsTo, partnerId, merchantId }: Belonging): Promise<number> {
   const rows = await db<{ count: number }[]>`
     select count(*)::int as count from people p
@@ -132,7 +132,7 @@ export function listEverybody(db: Reader, limit: number): Promise<ListedPerson[]
     from people p where ${isHere(db)} order by p.id limit ${limit}`;
 }
 
-/** Locks the owners of a place, so that two of them cannot remove each other at once. */
+/** Locks the owners of an operator, partner or merchant, so that two owners cannot remove each other at the same time. */
 export async function lockOwners(tx: Tx, { belongsTo, partnerId, merchantId }: Belonging): Promise<string[]> {
   const isOwner = tx`p.role = 'owner' and p.belongs_to = ${belongsTo}
     and p.partner_id is not distinct from ${partnerId} and p.merchant_id is not distinct from ${merchantId}`;
@@ -142,12 +142,12 @@ export async function lockOwners(tx: Tx, { belongsTo, partnerId, merchantId }: B
   return rows.map(({ id }) => id);
 }
 
-/** Names, of removed people too. */
+/** Also finds removed people. */
 export function findPersonNames(db: Reader, ids: readonly string[]): Promise<Pick<Person, 'id' | 'name'>[]> {
   return db<Pick<Person, 'id' | 'name'>[]>`select id, name from people where id = any(${[...ids]}::text[])`;
 }
 
-/** A page of all people, by id. */
+/** Locks a page of all people, by id. */
 export async function lockPeople(
   tx: Tx,
   { after, limit }: { readonly after: string; readonly limit: number },

@@ -9,12 +9,12 @@ export interface SignInLink {
   readonly expiresAt: Date;
 }
 
-/** With the proof that the gateway wrote the row. */
+/** The MAC proves that the gateway wrote the row. */
 export interface StoredLink extends SignInLink {
   readonly mac: string;
 }
 
-/** The newest link of a person is the only one in force. */
+/** Replaces unused links of the person, so that only the newest link is in force. */
 export async function putLink(tx: Tx, link: StoredLink): Promise<void> {
   await tx`delete from sign_in_links where person_id = ${link.personId} and used_at is null`;
   await tx`
@@ -22,7 +22,7 @@ export async function putLink(tx: Tx, link: StoredLink): Promise<void> {
     values (${link.id}, ${link.personId}, ${link.hash}, ${link.createdAt}, ${link.expiresAt}, ${link.mac})`;
 }
 
-/** Takes an unused link out of force. Of two requests at once the first gets it. */
+/** Marks an unused link as used. Of two concurrent requests, only the first gets it. */
 export async function takeLink(tx: Tx, { hash, at }: { hash: string; at: Date }): Promise<StoredLink | undefined> {
   const [row] = await tx<StoredLink[]>`
     update sign_in_links l set used_at = ${at}

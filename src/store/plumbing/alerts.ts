@@ -3,14 +3,14 @@ import type { Reader, Tx } from './database.ts';
 
 export interface Alert {
   readonly name: AlertName;
-  /** The subject: a job, a network, a relayer. */
+  /** A job, a network, a relayer. */
   readonly subject: string;
   readonly message: string;
   readonly since: Date;
   readonly lastSeen: Date;
 }
 
-/** Returns true if the alert is new. A known alert only gets a new `last_seen`. */
+/** Returns true if the alert is new. A known alert gets the new message and `last_seen`. */
 export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<boolean> {
   const [row] = await tx<{ isNew: boolean }[]>`
     insert into alerts (name, subject, message, since, last_seen)
@@ -21,8 +21,8 @@ export async function upsertAlert(tx: Tx, alert: Omit<Alert, 'since'>): Promise<
 }
 
 /**
- * Moves an alert to the past ones, and returns true if there was one. With a time, only an alert that was not seen since
- * then is over. Nodes go by the time of the database, so its own clock gives the end.
+ * Moves an alert to the past alerts, and returns true if there was one. With `unseenSince`, only an alert that was not seen since
+ * then ends. Nodes use the database's time, so `now()` of the database gives the end.
  */
 export async function deleteAlert(
   tx: Tx,
@@ -46,22 +46,22 @@ export function listAlerts(db: Reader): Promise<Alert[]> {
   >`select name, subject, message, since, last_seen as "lastSeen" from alerts order by since, name, subject`;
 }
 
-/** An alert of the present or the past. */
+/** A raised or past alert. */
 export interface RaisedAlert extends Pick<Alert, 'name' | 'subject' | 'message' | 'since'> {
-  /** Null while it is raised. */
+  /** Null while the alert is raised. */
   readonly until: Date | null;
 }
 
 export interface AlertQuery {
   readonly subjects: readonly string[];
-  /** Accounts and payers of a network count as well, and work on it: `eip155:1:0x…`, `watch eip155:1`. */
+  /** Alerts about accounts and work on these networks count, too: `eip155:1:0x…`, `watch eip155:1`. */
   readonly networks: readonly string[];
   readonly from: Date;
   readonly to: Date;
   readonly limit: number;
 }
 
-/** Alerts about these subjects that were raised at some time of the period, the newest first. */
+/** Alerts about these subjects that were raised at some time in the period, the newest first. */
 export function findAlertsAbout(
   db: Reader,
   { subjects, networks, from, to, limit }: AlertQuery,
@@ -77,7 +77,7 @@ export function findAlertsAbout(
     order by since desc limit ${limit}`;
 }
 
-/** Takes alerts whose end is to be mailed, the oldest first. Only an alert that was mailed has an end that is. */
+/** Takes alerts whose end is to be mailed, the oldest first. An end is mailed only if the alert itself was mailed. */
 export function takeUnmailedEnds(tx: Tx, limit: number): Promise<RaisedAlert[]> {
   return tx<RaisedAlert[]>`
     update past_alerts set is_end_unmailed = false where ctid = any(array(
@@ -85,7 +85,7 @@ export function takeUnmailedEnds(tx: Tx, limit: number): Promise<RaisedAlert[]> 
     returning name, subject, message, since, until`;
 }
 
-/** Takes alerts that are raised and were not mailed, the oldest first. */
+/** Takes raised alerts that were not mailed yet, the oldest first. */
 export function takeUnmailedAlerts(tx: Tx, limit: number): Promise<RaisedAlert[]> {
   return tx<RaisedAlert[]>`
     update alerts set is_mailed = true where ctid = any(array(
@@ -100,7 +100,7 @@ export async function countUnmailed(db: Reader): Promise<number> {
   return row?.alerts ?? 0;
 }
 
-/** Deletes at most `limit` of the alerts that were over before then, and returns their number. */
+/** Deletes at most `limit` alerts that ended before that time, and returns their number. */
 export async function prunePastAlerts(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from past_alerts where ctid = any(array(

@@ -28,7 +28,7 @@ function originOf(tx: Tx, { place }: AuditEntry): Origin {
 export interface StoredAuditEntry extends AuditEntry {
   readonly id: string;
   readonly origin: Origin;
-  /** The database account that wrote the entry, and the address it came from, as PostgreSQL saw them. */
+  /** The database role that wrote the entry, and its network address, as recorded by PostgreSQL. */
   readonly databaseUser: string | null;
   readonly databaseClient: string | null;
 }
@@ -46,7 +46,7 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** The newest first. `actor` and `action` match from their beginning: `operator` also finds operators with a name. */
+/** The newest first. `actor` and `action` match by prefix, so `operator` also finds named operators. */
 export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEntry[]> {
   const { partnerId, merchantId, beforeId, subject, actor, action, since, limit } = query;
   return db<StoredAuditEntry[]>`
@@ -64,7 +64,7 @@ export function listAudit(db: Reader, query: AuditQuery): Promise<StoredAuditEnt
     limit ${limit}`;
 }
 
-/** Entries about these subjects with these actions within a period, the newest first. */
+/** The newest first. */
 export function findAuditAbout(
   db: Reader,
   query: {
@@ -83,7 +83,6 @@ export function findAuditAbout(
     order by id desc limit ${limit}`;
 }
 
-/** True if the log has an entry about that action on that subject. */
 export async function findAudit(
   db: Reader,
   { action, subject }: Pick<AuditEntry, 'action' | 'subject'>,
@@ -92,7 +91,7 @@ export async function findAudit(
   return rows.length > 0;
 }
 
-/** The id of the last entry before every entry of that time or later; 0 when there is none. */
+/** The id before the first entry of that time or later, or 0. Ids and times may be in different orders. */
 export async function findLastAuditId(db: Reader, before: Date): Promise<string> {
   const [row] = await db<{ id: string }[]>`
     select coalesce(max(id), 0)::text as id from audit_log
@@ -100,7 +99,7 @@ export async function findLastAuditId(db: Reader, before: Date): Promise<string>
   return row?.id ?? '0';
 }
 
-/** Entries in the order of their ids, as text that is the same after a dump and restore. */
+/** Entries by id, as text that does not change by a dump and restore. */
 export function listAuditRows(
   db: Reader,
   { after, upTo, limit }: { after: string; upTo: string; limit: number },

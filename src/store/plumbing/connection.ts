@@ -9,23 +9,23 @@ export interface ConnectionInput {
   readonly applicationName: string;
   /** The statement timeout: 15 s by default, none if 0. */
   readonly statementTimeoutMs?: number;
-  /** Further parameters of the server for these connections. */
+  /** Further server parameters for these connections. */
   readonly settings?: Readonly<Record<string, string>>;
   /**
-   * True if the URL leads to a pooler in transaction mode. It refuses parameters at the start of a connection, because its
-   * connections have no session: `beginText` then sets them in each transaction.
+   * True if the URL leads to a pooler in transaction mode. Such a pooler refuses parameters at the start of a connection, because
+   * its connections have no session. `beginText` then sets them in each transaction.
    */
   readonly isPooled?: boolean;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** The longest way of an answer from the server. */
+/** The longest transmission time of an answer from the server. */
 const NETWORK_MS = 1_000;
 
 export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
   const { url, applicationName, statementTimeoutMs = STATEMENT_TIMEOUT_MS, isPooled = false } = input;
-  // `sslmode` has its usual meaning in PostgreSQL clients: `require` encrypts, `verify-full` also checks.
+  // `sslmode` as in libpq: `require` encrypts, `verify-full` also checks the certificate.
   const parsed = parse(url, { useLibpqCompat: true });
   const given = toClientConfig(parsed);
   return {
@@ -34,42 +34,42 @@ export function connectionSettings(input: ConnectionInput): pg.ClientConfig {
     connectionTimeoutMillis: connectTimeoutOf(parsed),
     keepAlive: true,
     types: { getTypeParser: (oid) => PARSERS.get(oid) ?? asText } as pg.CustomTypesConfig,
-    // The server would have ended the statement by now: it hangs, or the network has lost the connection unnoticed.
+    // After this time the server should have ended the statement. So the server hangs, or the connection was lost unnoticed.
     ...(statementTimeoutMs === 0 ? {} : { query_timeout: statementTimeoutMs + NETWORK_MS }),
     ...NO_PARAMETERS,
     options: isPooled ? undefined : [given.options ?? [], ...optionsOf(parametersOf(input))].flat().join(' '),
   };
 }
 
-/** `connect_timeout` is in seconds, and 0 stands for none. */
+/** `connect_timeout` is in seconds. 0 means no timeout. */
 function connectTimeoutOf(parsed: object): number {
   const seconds = Number('connect_timeout' in parsed ? parsed.connect_timeout : Number.NaN);
   return seconds >= 0 ? seconds * 1000 : CONNECT_TIMEOUT_MS;
 }
 
-/** Begins a transaction, with the parameters that a connection to a pooler does not have. */
+/** Begins a transaction. With a pooler, it also sets the parameters that the connection does not have. */
 export function beginText(input: ConnectionInput): string {
   if (!input.isPooled) return 'begin';
   const sets = Object.entries(parametersOf(input)).map(
-    // The default concerns later transactions, and this one has begun.
+    // A `default_` parameter would only affect later transactions, and this transaction has already begun.
     ([name, value]) => `set local ${name.replace(/^default_/, '')} = '${value}'`,
   );
   return ['begin', ...sets].join('; ');
 }
 
-/** The parameters of the server that every statement must run under. */
+/** The server parameters that every statement must run with. */
 function parametersOf({ statementTimeoutMs = STATEMENT_TIMEOUT_MS, settings = {} }: ConnectionInput) {
   return { ...ALWAYS, ...settings, ...(statementTimeoutMs === 0 ? {} : limitsOf(statementTimeoutMs)) };
 }
 
-/** A URL may name these parameters, too. Ours are among the options. */
+/** Removes these parameters if the URL names them. Ours are set by `options`. */
 const NO_PARAMETERS = {
   statement_timeout: undefined,
   lock_timeout: undefined,
   idle_in_transaction_session_timeout: undefined,
 };
 
-/** A commit is answered only when it is on disk, whatever the server's default is. */
+/** A commit is confirmed only after it is on disk, whatever the server's default is. */
 const ALWAYS = { synchronous_commit: 'on' };
 
 function optionsOf(settings: Readonly<Record<string, string>>): string[] {
@@ -79,15 +79,15 @@ function optionsOf(settings: Readonly<Record<string, string>>): string[] {
 function limitsOf(statementTimeoutMs: number): Readonly<Record<string, string>> {
   return {
     statement_timeout: String(statementTimeoutMs),
-    // Only a transaction that hangs holds a lock for longer.
+    // Only a hanging transaction holds a lock for longer.
     lock_timeout: '5000',
-    // A transaction that was left open would hold its locks for ever.
+    // A transaction left open would hold its locks forever.
     idle_in_transaction_session_timeout: '15000',
   };
 }
 
 const asText = (text: string) => text;
-/** By the type's number in `pg_type`. Integers of 64 bits and decimals stay text: no float can hold all of them. */
+/** By type OID. 64-bit integers and decimals stay text, because no float can represent all of them. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [16, (text) => text === 't'],
   [17, (text) => Buffer.from(text.slice('\\x'.length), 'hex')],
@@ -98,25 +98,25 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, 
   [1184, (text) => new Date(text)],
 ]);
 
-/** The server cannot be reached, or the connection broke. The last statement may have been carried out. */
+/** The server is unreachable, or the connection broke. The last statement may have been executed. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
   constructor(cause: unknown) {
     const { message, code } = cause as NodeJS.ErrnoException;
-    // A refused connection to several addresses has its reason in the code and nothing in the message.
+    // If several addresses refused the connection, the error has a code and an empty message.
     super(message || code || String(cause), { cause });
   }
 }
 
-/** An error that the server sent is passed on; every other error of the driver is one of the connection. */
+/** Passes on an error that the server sent. Every other error of the driver is a connection error. */
 export function connectionError(error: unknown): unknown {
   return error instanceof pg.DatabaseError ? error : new ConnectionError(error);
 }
 
-/** A client that is connected. Its owner must end it. */
+/** A connected client. The caller must end it. */
 export async function connect(settings: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client(settings);
-  // The statement under way fails with the same error; without a listener it would end the process.
+  // The current statement fails with the same error. Without a listener, the event would end the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -127,18 +127,18 @@ export async function connect(settings: pg.ClientConfig): Promise<pg.Client> {
   }
 }
 
-/** Closes the socket at once. The polite end of a connection waits for a server that may never answer. */
+/** Closes the socket at once. A regular end waits for the server, which may never answer. */
 export function cut(client: pg.ClientBase): void {
   (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroy();
 }
 
 export interface SentStatement extends StatementText {
-  /** The name to be prepared under. */
+  /** The name of the prepared statement. */
   readonly name?: string | undefined;
   readonly queryMode?: 'extended' | undefined;
 }
 
-/** Text without name, values and mode may hold several statements. */
+/** A text without name, values and mode may contain several statements. */
 export async function send(client: pg.ClientBase, statement: SentStatement): Promise<pg.QueryResult> {
   try {
     const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement as pg.QueryConfig);

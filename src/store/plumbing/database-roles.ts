@@ -3,14 +3,14 @@ import { findPrimary } from './primary.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
 /**
- * Three roles use the database. The migrate role owns the tables and changes the schema. The run role is the one of
- * nodes and operator commands: it cannot change the schema, switch off a trigger, or change rows of append-only tables.
- * The read role only reads, for reports and support.
+ * Three roles use the database. The migrate role owns the tables and changes the schema. Nodes and operator commands use the run
+ * role, which cannot change the schema, disable a trigger, or change rows of append-only tables. The read role only reads, for
+ * reports and support.
  */
 const RUN = 'till_run';
 const READ = 'till_read';
 
-/** Their rows are never changed. A trigger refuses it as well, and only the owner of a table can switch that off. */
+/** Tables whose rows never change. A trigger refuses changes as well, and only the owner of a table can disable it. */
 const APPEND_ONLY = [
   'api_key_ends',
   'audit_log',
@@ -24,9 +24,9 @@ const APPEND_ONLY = [
 ];
 
 /**
- * Creates the roles where they are missing, and sets their rights on the tables that exist. Statements are in one
- * transaction, so nodes that run meanwhile never lack a right. Roles belong to the whole server: another database of
- * the same server may have created them, even at the same moment.
+ * Creates missing roles, and sets their rights on all existing tables. All statements are in one transaction, so that running nodes
+ * never lack a right. Roles belong to the whole server: another database of the same server may have created them, even at the same
+ * moment.
  */
 export const ROLES_SQL = `begin;
 do $$ begin create role ${RUN} login; exception when duplicate_object or unique_violation then null; end $$;
@@ -50,14 +50,13 @@ revoke insert, delete on webhook_cursor from ${RUN};
 revoke insert, update, delete on migrations from ${RUN};`;
 }
 
-/** Runs the statements as the migrate role. */
 export function applyRoles(migrateUrl: string): Promise<void> {
   return asMigrator(migrateUrl, async (sql) => {
     await sql.unsafe(ROLES_SQL);
   });
 }
 
-/** Sets the rights on new tables after a migration, where the roles are in use. Needs a transaction of the caller. */
+/** Sets the rights on new tables after a migration, if the roles are in use. The caller must have begun a transaction. */
 export async function renewGrants(sql: Reader): Promise<void> {
   const [row] = await sql<{ isInUse: boolean }[]>`
     select exists (
@@ -66,12 +65,12 @@ export async function renewGrants(sql: Reader): Promise<void> {
   if (row?.isInUse) await sql.unsafe(grants());
 }
 
-/** Gives the run role of the embedded server a new password. Returns its URL. */
+/** Sets a new password for the run role of the embedded server. Returns the URL of the role. */
 export async function openRunRole(
   { random }: { random: { bytes(count: number): Uint8Array } },
   migrateUrl: string,
 ): Promise<string> {
-  // Letters, digits, - and _ only, so it needs no quoting in the statement or the URL.
+  // Only letters, digits, - and _, so the password needs no quoting in the statement or the URL.
   const password = Buffer.from(random.bytes(24)).toString('base64url');
   await asMigrator(migrateUrl, async (sql) => {
     await sql.unsafe(ROLES_SQL);

@@ -19,14 +19,14 @@ import { type Reader, type Rows, type Run, readerOf, type Statement } from './st
 export type { Reader } from './statement.ts';
 
 /**
- * The pool. Reads run on it directly. Writes need a `Tx`, which only `begin` makes, or are a `SingleStatement`. Both are
- * called by `actions/command.ts` alone: the one write path.
+ * The pool. Reads run on it directly. Writes need a `Tx`, which only `begin` creates, or are a `SingleStatement`. Only
+ * `actions/command.ts` calls `begin` and `single`: it is the only write path.
  */
 export interface Database {
   readonly sql: Reader;
-  /** The randomness is for the ids of the events that the transaction appends, the origin for its audit entries. */
+  /** `random` creates the ids of appended events. `origin` is recorded in audit entries. */
   begin<T>(random: Random, work: (tx: Tx) => Promise<T>, origin?: Origin): Promise<T>;
-  /** Runs one statement. PostgreSQL makes it a transaction by itself, in one round trip. */
+  /** Runs one statement. PostgreSQL makes it a transaction of its own, in one round trip. */
   single<T>(statement: SingleStatement<T>): Promise<T>;
   /** Calls the listener after every commit that appended events. */
   onEvents(listener: () => void): void;
@@ -36,20 +36,19 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The use of the connections at this moment, and the failures since the start by kind. */
+/** The current use of the connections, and the failures since the start, by kind. */
 export interface DatabaseLoad extends PoolLoad {
   readonly errors: Readonly<Record<DatabaseFault | 'other', number>>;
 }
 
 const SAVEPOINT = Symbol('savepoint');
-/** A transaction in progress. No other module can make one: the symbol is not exported. */
+/** A transaction in progress. No other module can create one, because the symbol is not exported. */
 export interface Tx extends Reader {
   readonly [SAVEPOINT]: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
   readonly outbox: TxOutbox;
   readonly origin: Origin;
 }
 
-/** The part of a transaction that concerns the events it appends. */
 interface TxOutbox {
   readonly random: Random;
   hasEvents: boolean;
@@ -59,15 +58,15 @@ type TxContext = Pick<Tx, 'outbox' | 'origin'>;
 
 export interface DatabaseInput extends Omit<ConnectionInput, 'isPooled'> {
   readonly poolSize: number;
-  /** The same database for notifications, if the URL leads to a pooler in transaction mode. */
+  /** A URL of the same database without a pooler, for notifications. Set if `url` leads to a pooler in transaction mode. */
   readonly directUrl?: string | undefined;
-  /** True if statements are prepared under a name. By default they are, unless there is a pooler. */
+  /** True if statements are prepared under a name. The default is true without a pooler. */
   readonly isPrepared?: boolean | undefined;
-  /** Notices a database that hangs. Without it, a statement waits until its timeout. */
+  /** Detects a hanging database. Without it, a statement waits until its timeout. */
   readonly heartbeat?: Heartbeat;
 }
 
-/** Statements that still run when the database is closed get this long. */
+/** The time that running statements get when the database is closed. */
 const CLOSE_MS = 1_000;
 
 export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeoutMs' | 'settings'> {
@@ -75,8 +74,8 @@ export interface ListDatabaseInput extends Omit<DatabaseInput, 'statementTimeout
 }
 
 /**
- * Statements of lists get memory to sort and hash some hundred thousand rows. They are planned for their values: the
- * right index depends on the filter. They are not compiled, because that takes longer than they run.
+ * List statements get memory to sort and hash some hundred thousand rows. They are planned for their values, because the right
+ * index depends on the filter. They are not compiled, because compiling takes longer than running them.
  */
 export const LIST_SETTINGS = { work_mem: '32MB', plan_cache_mode: 'force_custom_plan', jit: 'off' };
 
@@ -86,7 +85,7 @@ export function openListDatabase({ timeoutMs, ...input }: ListDatabaseInput): Da
   return openDatabase({ ...input, statementTimeoutMs: timeoutMs, settings });
 }
 
-/** Statements touch a few rows. With this cost they use an index also while a new table has no statistics yet. */
+/** Statements touch few rows. With this cost they use an index even while a new table has no statistics yet. */
 const SETTINGS = { random_page_cost: '1.1' };
 
 export function openDatabase(input: DatabaseInput): Database {
@@ -106,7 +105,7 @@ export function openDatabase(input: DatabaseInput): Database {
     if (kind !== undefined) errors[kind] += 1;
   };
 
-  /** Lends out a connection. A broken connection does not go back into the pool. */
+  /** Lends a connection to the work. A broken connection does not return to the pool. */
   async function borrow<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const client = await pool.take().catch((error: unknown) => {
       const failure = connectionError(error);
@@ -128,7 +127,7 @@ export function openDatabase(input: DatabaseInput): Database {
   const runOnce: Run = (statement) =>
     borrow((session) => {
       const work = () => session.run(statement);
-      // Only a transaction keeps the connection that its parameters were set on.
+      // The parameters are set within a transaction, because a pooler may use another connection for the next statement.
       return isPooled ? transact(session, begin, work) : work();
     });
   const run: Run = async (statement) => {
@@ -182,7 +181,7 @@ async function transact<T>(session: Session, begin: string, work: () => Promise<
   await session.command(begin);
   try {
     const result = await work();
-    // The server answers `commit` with ROLLBACK, and no error, if a statement had failed and the work went on.
+    // If a statement failed and the work continued, the server answers `commit` with ROLLBACK and without an error.
     if ((await session.command('commit')) !== 'COMMIT') throw new Error('A statement of the transaction had failed.');
     return result;
   } catch (error) {
@@ -195,7 +194,7 @@ async function transact<T>(session: Session, begin: string, work: () => Promise<
   }
 }
 
-/** Work that can be undone without the rest of the transaction. */
+/** Runs work that can be rolled back without the rest of the transaction. */
 export function savepoint<T>(tx: Tx, work: (tx: Tx) => Promise<T>): Promise<T> {
   return tx[SAVEPOINT](work);
 }
@@ -211,7 +210,8 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
         await session.command(`release savepoint ${name}`);
         return result;
       } catch (error) {
-        // If this fails the work is not undone, and its error must not be taken for a refusal: this one is thrown.
+        // If this rollback fails, the work is not undone. Then this error is thrown: the work's own error could be handled as a
+        // mere refusal.
         await session.command(`rollback to savepoint ${name}`);
         throw error;
       }
@@ -220,9 +220,8 @@ function transactionOn(session: Session, context: TxContext, depth: number): Tx 
 }
 
 /**
- * `unavailable`: the database could not be reached or is stopping; the request may be sent again.
- * `conflict`: the transaction lost a race, or met a statement that must be prepared again; it may be run again.
- * `busy`: a lock was not granted in time.
+ * `unavailable`: the database is unreachable or stopping, and the request may be sent again. `conflict`: the transaction lost a
+ * race, or a statement must be prepared again, and the transaction may be retried. `busy`: a lock was not granted in time.
  */
 export type DatabaseFault = 'unavailable' | 'conflict' | 'busy';
 
@@ -242,15 +241,14 @@ const FAULTS: Readonly<Record<string, DatabaseFault>> = {
   '55P03': 'busy',
 };
 
-/** 08: the connection. 53: no disk, memory or connection is left. 58: the server's system fails, such as its disk. */
+/** 08: connection. 53: no disk space, memory or connection is left. 58: the server's system failed, such as its disk. */
 const UNAVAILABLE_CLASS = /^(08|53|58)/;
 
-/** True if PostgreSQL refused the data itself. A retry would fail again. */
+/** True if PostgreSQL refused the data itself, so that a retry would fail again. */
 export function isDataFault(error: unknown): boolean {
   return /^2[23]/.test(sqlState(error) ?? '');
 }
 
-/** True if the server ended the statement because it ran for too long. */
 export function isStatementTimeout(error: unknown): boolean {
   return sqlState(error) === '57014';
 }
@@ -264,7 +262,7 @@ export function databaseFault(error: unknown): DatabaseFault | undefined {
   return FAULTS[code] ?? (UNAVAILABLE_CLASS.test(code) ? 'unavailable' : undefined);
 }
 
-/** The row a statement that always returns one has returned. */
+/** The row of a statement that always returns one row. */
 export function one<T>(rows: readonly T[]): T {
   const [row] = rows;
   if (row === undefined) throw new Error('The statement returned no row.');

@@ -2,17 +2,16 @@ import { createBatcher } from '../../runtime/batcher.ts';
 import type { World } from '../../runtime/world.ts';
 
 /**
- * Rows that are read on every request, kept in memory and never older than a bound. While a row is in use it is read
- * again in the background, all rows in one statement, so that the steady state costs no round trip and a change made
- * on any node is seen on all within the bound. If the database is out of reach the rows age out, and the next
- * look-up reports that.
+ * A cache of rows that are read on every request, with a maximum age. Rows in use are refreshed in the background, all in one
+ * statement. The steady state therefore costs no round trip, and a change made on any node is visible on all nodes within the
+ * maximum age. If the database is unreachable, the rows age out, and the next read reports the error.
  */
 export interface FreshCache<Row> {
-  /** The row if it is in memory and fresh enough; costs nothing. */
+  /** The row if it is cached and fresh enough. Never reads the database. */
   peek(key: string): Row | undefined;
-  /** The row, read if need be; look-ups made at the same time share one statement. */
+  /** The row, read from the database if needed. Concurrent reads share one statement. */
   get(key: string): Promise<Row | undefined>;
-  /** Drops a row that was just changed here. */
+  /** Drops a row that this node has just changed. */
   forget(key: string): void;
   stop(): void;
 }
@@ -50,7 +49,7 @@ export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheI
   let isStopped = false;
 
   async function readInto(keys: readonly string[]): Promise<Map<string, Row>> {
-    // The age counts from before the read: a change during it may not be in the answer.
+    // The age counts from before the read, because a change during the read may be missing in the answer.
     const readAtMs = world.clock.nowMs();
     const rows = new Map((await read(keys)).map((row) => [keyOf(row), row]));
     for (const key of keys) {
@@ -69,7 +68,7 @@ export function createFreshCache<Row>(world: World, { read, keyOf }: FreshCacheI
     }
     const keys = [...entries.keys()];
     for (let start = 0; start < keys.length; start += MAX_KEYS_PER_READ) {
-      // A failed read leaves the rows to age out; the look-up that then misses reports the trouble.
+      // After a failed read the rows age out, and the next read that misses reports the error.
       await readInto(keys.slice(start, start + MAX_KEYS_PER_READ)).catch(() => {});
     }
     cancelRefresh = undefined;

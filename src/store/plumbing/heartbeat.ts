@@ -6,25 +6,25 @@ import { type ConnectionInput, connect, connectionSettings, cut, send } from './
 import { findPrimary, type Primary } from './primary.ts';
 
 /**
- * Notices a database that hangs without closing its connections, such as a stopped process or a host that vanished. A
- * connection of its own asks for the time of the database again and again. Statements with a short timeout would not do:
- * they cannot tell a slow statement from a silent server.
+ * Detects a database that hangs without closing its connections, such as a stopped process or a vanished host. A separate
+ * connection repeatedly asks for the database's time. A short statement timeout would not do, because it cannot distinguish a slow
+ * statement from a silent server.
  */
 export interface Heartbeat {
-  /** The URL of the present primary alone. */
+  /** The URL of the current primary only. */
   url(): string;
-  /** False while the database gives no answer. New work is then refused at once. */
+  /** False while the database does not answer. New work is then refused at once. */
   isAlive(): boolean;
-  /** Records an answer on another connection. It proves that the database is alive, however late the next beat is. */
+  /** Records an answer on another connection. It proves that the database is alive even if the next beat is late. */
   noteAnswer(): void;
-  /** Calls the listener each time the database stops answering or has moved: its connections are of no use any more. */
+  /** Calls the listener each time the database stops answering or moves, because its connections are useless then. */
   onStall(listener: () => void): void;
-  /** Resolves when the first beats are answered or refused, or when the database counts as stalled. */
+  /** Resolves when the first beats are answered or refused, or when the database is considered stalled. */
   readonly started: Promise<void>;
   stop(): void;
 }
 
-/** The time of the database, asked for and answered by a clock of this node. */
+/** A reading of the database's time, with this node's times of question and answer. */
 export interface Beat {
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -39,17 +39,17 @@ export interface HeartbeatInput extends Pick<ConnectionInput, 'url' | 'applicati
 }
 
 const BEAT_EVERY_MS = 500;
-/** The first beats of a connection follow each other closely: the clock is set by the quickest of them. */
+/** The first beats of a connection follow in quick succession, because the fastest one sets the clock. */
 const FIRST_BEATS = 5;
 const FIRST_PAUSE_MS = 5;
 const RETRY_MS = 100;
-/** A connection without an answer for this long is given up. */
+/** A connection without an answer for this long is abandoned. */
 const ANSWER_MS = 2_000;
 const TICK_MS = 250;
 const SILENT_TICKS = 8;
 const BEAT = { text: 'select (extract(epoch from clock_timestamp()) * 1000)::text as ms', values: [] };
 
-/** Delays use the machine's time: a node in virtual time still has real sockets. */
+/** Delays use the machine's time, because a node in virtual time still has real sockets. */
 export function startHeartbeat(input: HeartbeatInput): Heartbeat {
   const { log, clock, onBeat } = input;
   const stop = new AbortController();
@@ -103,7 +103,7 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
         await beat();
         pauseMs = beats < FIRST_BEATS ? FIRST_PAUSE_MS : BEAT_EVERY_MS;
       } catch (error) {
-        // A refusal, such as "too many connections", is an answer. Statements get the same one, with its reason.
+        // A refusal such as "too many connections" is an answer. Statements receive the same refusal with its reason.
         if (error instanceof pg.DatabaseError) {
           noteAnswer();
           started.resolve();
@@ -115,7 +115,7 @@ export function startHeartbeat(input: HeartbeatInput): Heartbeat {
     giveUpConnection();
   }
 
-  /** Silence is counted in ticks of this process: time in which the process itself stood still is no silence. */
+  /** Silence is counted in ticks of this process, so that a pause of the process itself does not count as silence. */
   function tick(): void {
     if (stop.signal.aborted) return;
     systemWorld.timers.after(TICK_MS, tick);

@@ -5,7 +5,7 @@ import type { Reader, Tx } from './database.ts';
 export interface IdempotencyScope {
   readonly partnerId: string;
   readonly mode: Mode;
-  /** '' if the route takes none. */
+  /** Empty if the route has no merchant. */
   readonly merchantId: string;
   readonly route: string;
   readonly key: string;
@@ -20,8 +20,8 @@ export interface StoredAnswer {
 }
 
 /**
- * Claims the key for this transaction. If another transaction holds it, this one waits for its end: then either its
- * claim is gone and this claim succeeds, or its answer can be read.
+ * Claims the key for this transaction. If another transaction holds the key, this one waits until it ends. Then either the other
+ * claim was rolled back and this claim succeeds, or the stored answer can be read.
  */
 export async function claimKey(tx: Tx, scope: IdempotencyScope, requestHash: string, at: Date): Promise<boolean> {
   const { count } = await tx`
@@ -45,7 +45,7 @@ export async function findAnswer(db: Reader, scope: IdempotencyScope): Promise<S
   return row;
 }
 
-/** Removes at most `limit` of those older than `before`, and returns their number. */
+/** Deletes at most `limit` keys older than `before`, and returns their number. */
 export async function pruneKeys(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from idempotency_keys where ctid = any(array(

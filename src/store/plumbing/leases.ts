@@ -1,25 +1,25 @@
 import type { Reader, Tx } from './database.ts';
 
-/** Clocks of nodes that are looked after differ by less. */
+/** More than the clocks of well-kept nodes differ. */
 const MAX_CLOCK_DIFFERENCE_MS = 60_000;
 
 /** The right to do work that only one node may do at a time. */
 export interface Lease {
   readonly name: string;
-  /** Grows with every holder. A write that names an old one is refused, however late it comes. */
+  /** Grows with every holder. A write with an old number is refused, however late it arrives. */
   readonly fencing: number;
 }
 
 /**
- * Takes the lease, unless another node still has it. A lease with an impossibly late end was written by a node with a
- * wrong clock, or this node's clock is wrong. It is taken over, so that no node waits hours for a dead one. Two live
- * nodes then take it from each other, which is slow and safe.
+ * Takes the lease, unless another node still holds it. If the end of a lease is impossibly late, the clock of its holder or of this
+ * node is wrong. Such a lease is taken over, so that no node waits hours for a dead holder. Two live nodes then take it from each
+ * other, which is slow but safe.
  */
 export async function takeLease(
   tx: Tx,
   { name, holder, now, until }: { name: string; holder: string; now: Date; until: Date },
 ): Promise<Lease | undefined> {
-  // The subquery reads the row as it was before the statement.
+  // The subquery sees the row as it was before the statement.
   const [row] = await tx<{ fencing: string }[]>`
     with taken as (
       insert into leases (name, holder, fencing, until, taken_by)
@@ -39,10 +39,10 @@ export async function takeLease(
   return row && { name, fencing: Number(row.fencing) };
 }
 
-/** A trigger refuses leaders that do not name the way in which they keep money: nodes of an older version. */
+/** A trigger refuses lease holders of an older version. It recognizes them because they do not name this way of keeping money. */
 const VERSION = 'lots';
 
-/** The holder of a lease that was released. */
+/** The holder of a released lease. */
 const NOBODY = '';
 
 /** Releases the lease, so that the next holder can take it at once. */
@@ -50,46 +50,44 @@ export async function releaseLease(tx: Tx, { name, fencing }: Lease, now: Date):
   await tx`update leases set until = ${now}, holder = ${NOBODY} where name = ${name} and fencing = ${fencing}`;
 }
 
-/** Prolongs the lease. Returns false if it is not held any more. */
+/** Prolongs the lease. Returns false if it is no longer held. */
 export async function extendLease(tx: Tx, { name, fencing }: Lease, until: Date): Promise<boolean> {
   const { count } = await tx`update leases set until = ${until} where name = ${name} and fencing = ${fencing}`;
   return count === 1;
 }
 
-/** Returns true if the lease is still held. Nobody can take it over before this transaction ends. */
+/** Returns true if the lease is still held. No other node can take it before this transaction ends. */
 export async function lockLease(tx: Tx, { name, fencing }: Lease): Promise<boolean> {
   const rows = await tx`select from leases where name = ${name} and fencing = ${fencing} for share`;
   return rows.length === 1;
 }
 
-/** The state of a lease. */
 export interface LeaseState {
   readonly name: string;
   readonly until: Date;
 }
 
-/** All leases that were ever taken: a few for each network. */
+/** All leases ever taken: a few for each network. */
 export function listLeases(db: Reader): Promise<LeaseState[]> {
   return db<LeaseState[]>`select name, until from leases`;
 }
 
-/** True if a node holds the lease. */
 export function isHeld(leases: readonly LeaseState[], name: string, nowMs: number): boolean {
   return leases.some((lease) => lease.name === name && lease.until.getTime() > nowMs);
 }
 
-/** A lease that passed to another holder. */
+/** The change of a lease to another holder. */
 export interface Takeover {
   readonly name: string;
   readonly fencing: number;
   readonly at: Date;
-  /** False if the holder before did not release it: that node died, stood still or lost the database. */
+  /** False if the previous holder did not release the lease, because it died, hung or lost the database. */
   readonly isReleased: boolean;
 }
 
 /**
- * Takeovers of leases whose names begin with these words, each ended by a blank, within the period, the newest first. The
- * first holder took nothing over.
+ * Takeovers of leases whose names begin with one of these words and a blank, within the period, the newest first. The first holder
+ * of a lease is no takeover.
  */
 export async function findTakeovers(
   db: Reader,
@@ -103,7 +101,7 @@ export async function findTakeovers(
   return rows.map((row) => ({ ...row, fencing: Number(row.fencing) }));
 }
 
-/** Deletes at most `limit` takeovers from before then, and returns their number. */
+/** Deletes at most `limit` takeovers from before that time, and returns their number. */
 export async function pruneTakeovers(tx: Tx, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const { count } = await tx`
     delete from lease_takeovers where ctid = any(array(

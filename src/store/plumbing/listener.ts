@@ -5,27 +5,27 @@ import { findPrimary } from './primary.ts';
 
 export interface Listener {
   readonly onMessage: (text: string) => void;
-  /** Called at the start, and each time the connection has come back: messages sent meanwhile were lost. */
+  /** Called at the start and after each reconnection. Messages sent while the connection was down were lost. */
   readonly onConnected: () => void;
 }
 
 /** One connection that listens on any number of channels. */
 export interface Listening {
   add(channel: string, listener: Listener): Promise<void>;
-  /** Closes a connection that may be silent for ever. A new one is opened. */
+  /** Closes a connection that may be silent forever, and opens a new one. */
   reopen(): void;
   stop(): Promise<void>;
 }
 
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 250;
-/** A server that is silent for longer is asked anew, on another connection. */
+/** If the server is silent for longer, a new connection is tried. */
 const ANSWER_MS = 3_000;
-/** A node that starts has nobody waiting for it, and may be busy itself. */
+/** Nobody waits for a starting node, and the node may be busy itself. */
 const FIRST_ANSWER_MS = 15_000;
 
 /**
- * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time: a node in
+ * Listens on a separate connection, and opens a new one whenever it breaks. Delays use the machine's time, because a node in
  * virtual time still has real sockets. The connection is opened with the first channel.
  */
 export function createListening(input: ConnectionInput): Listening {

@@ -9,12 +9,12 @@ import { sqlState } from './session.ts';
 import { type Reader, readerOf, textOf } from './statement.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../migrations');
-/** Any number will do, as long as every version of the gateway uses the same one. */
+/** An arbitrary number, the same in every version of the gateway. */
 const LOCK = 7_455_011;
 
 /** SQLSTATE `insufficient_privilege`. */
 const NO_RIGHT = '42501';
-/** Short, because a concurrent build of an index waits for it. */
+/** Short, because a concurrent index build waits for this statement. */
 const ASK_AGAIN_S = 0.1;
 
 const WITHOUT_TRANSACTION = '-- Without a transaction';
@@ -26,24 +26,24 @@ interface Migration {
   readonly sha256: string;
 }
 
-/** The database was made by a newer gateway, or holds a migration that differs from ours. */
+/** The database was migrated by a newer gateway, or contains a migration that differs from ours. */
 export class SchemaMismatchError extends Error {}
 
 /**
- * Brings the schema up to this version: forward only, in order, each file in a transaction of its own, under a lock,
- * so that any number of nodes may start at once. A crash in the middle leaves the files before it applied. A file that
- * begins with `-- Without a transaction` runs statement by statement, and again from its beginning after a crash.
+ * Migrates the schema to this version: forward only, in order, each file in its own transaction. A lock lets any number of nodes
+ * start at the same time. After a crash, the files before it stay applied. A file that begins with `-- Without a transaction` runs
+ * statement by statement, and again from its beginning after a crash.
  */
 export async function migrate(deps: { log: Log }, url: string): Promise<void> {
   const migrations = await readMigrations();
-  // No timeout: other nodes wait here for the migrating one, and building an index may take long.
+  // No timeout, because other nodes wait here for the migrating node, and an index build may take long.
   const { url: primaryUrl } = await findPrimary(url);
   const client = await connect(
     connectionSettings({ url: primaryUrl, applicationName: 'till-migrate', statementTimeoutMs: 0 }),
   );
   const sql = readerOf(async (statement) => rowsOf(await send(client, textOf(statement))));
   try {
-    // The run role has no right to create a table, and needs none while the schema is up to date.
+    // The run role may not create tables. It does not need to while the schema is up to date.
     if ((await migrationState(sql)).missing.length === 0) return;
     await takeLock(sql);
     await sql`
@@ -73,14 +73,14 @@ export async function migrate(deps: { log: Log }, url: string): Promise<void> {
       'The database does not have the schema of this version yet, and this role may not change it: set DATABASE_MIGRATE_URL, or run `npm run till -- migrate` with it.',
     );
   } finally {
-    // The end of the connection gives the lock back, and undoes a migration that failed.
+    // The end of the connection releases the lock, and rolls back a failed migration.
     await client.end();
   }
 }
 
 /**
- * Asks for the lock again and again, and never waits in a lock: a concurrent build of an index waits for all statements
- * that began before it, so one that waited for the lock would block it, and PostgreSQL would end one of the two.
+ * Polls for the lock instead of waiting for it. A concurrent index build waits for all statements that began before it. A statement
+ * that waited for the lock would block the build, and PostgreSQL would end one of the two as a deadlock.
  */
 async function takeLock(sql: Reader): Promise<void> {
   for (;;) {
@@ -94,7 +94,7 @@ function statementsOf({ sql }: Migration): string[] {
   return sql.split(/;\s*\n/).filter((text) => text.trim() !== '');
 }
 
-/** The names of the migrations the database holds, and of those it lacks. Throws if this version cannot use it. */
+/** The names of the applied and of the missing migrations. Throws if this version cannot use the database. */
 export async function migrationState(db: Reader): Promise<{ applied: string[]; missing: string[] }> {
   const known = await readMigrations();
   const [table] = await db<{ isThere: boolean }[]>`select to_regclass('migrations') is not null as "isThere"`;
@@ -103,10 +103,10 @@ export async function migrationState(db: Reader): Promise<{ applied: string[]; m
   return { applied: applied.map(({ name }) => name), missing: known.slice(applied.length).map(({ name }) => name) };
 }
 
-/** The files of a running version do not change, and monitors ask often: they are read once. */
+/** Read once, because the files of a running version do not change and monitors ask often. */
 let newestId: number | undefined;
 
-/** True if the schema is the one this version was written for. */
+/** True if the schema is that of this version. */
 export async function isMigrated(db: Reader): Promise<boolean> {
   newestId ??= (await readMigrations()).at(-1)?.id ?? 0;
   const [row] = await db<{ newest: number | null }[]>`select max(id) as newest from migrations`;

@@ -3,14 +3,13 @@ import type { Clock, Log } from '../../runtime/world.ts';
 import { type Database, openDatabase, openListDatabase } from './database.ts';
 import { startHeartbeat } from './heartbeat.ts';
 
-/** The database as a node uses it. */
 export interface NodeDatabase {
   readonly db: Database;
-  /** Lists and searches, on connections of their own. */
+  /** Lists and searches, on separate connections. */
   readonly listDb: Database;
-  /** The time of the database, which all nodes share. */
+  /** The database's time, which all nodes share. */
   readonly clock: Clock;
-  /** Milliseconds by which the machine's clock is ahead of the database. */
+  /** The milliseconds by which the machine's clock is ahead of the database. */
   clockOffMs(): number;
   close(): Promise<void>;
 }
@@ -24,12 +23,12 @@ export interface NodeDatabaseInput {
   readonly listPoolSize: number;
   readonly listTimeoutMs: number;
   readonly log: Log;
-  /** Measures the time between two looks at the clock of the database. */
+  /** Measures the time between two readings of the database's clock. */
   readonly baseClock: Clock;
   readonly machineClock: Clock;
 }
 
-/** Opens the pools with one heartbeat for both. Resolves when the clock is set. */
+/** Opens both pools with one heartbeat. Resolves when the clock is set. */
 export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
   const {
     url,

@@ -1,18 +1,18 @@
 import type { Reader, Tx } from './database.ts';
 
-/** A node that runs, as it has announced itself. */
+/** A running node, as it has registered itself. */
 export interface RunningNode {
-  /** A random name of the process. */
+  /** A random id of the process. */
   readonly id: string;
   readonly host: string;
   readonly roles: readonly string[];
-  /** The names of its master secrets. Null: it is of an older version, and does not say. */
+  /** The ids of the node's master secrets. Null for a node of an older version, which does not report them. */
   readonly secretIds: readonly string[] | null;
   readonly startedAt: Date;
   readonly seenAt: Date;
 }
 
-/** Writes the node, and forgets those that were not seen since then. */
+/** Stores the node, and deletes nodes that were not seen since `goneBefore`. */
 export async function putNode(tx: Tx, node: RunningNode, goneBefore: Date): Promise<void> {
   await tx`
     insert into nodes (id, host, roles, secret_ids, started_at, seen_at)

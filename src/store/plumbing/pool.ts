@@ -2,22 +2,22 @@ import pg from 'pg';
 import { cut } from './connection.ts';
 import type { Heartbeat } from './heartbeat.ts';
 
-/** Connections that are opened on demand and kept open. */
+/** Connections that are opened on demand and stay open. */
 export interface Pool {
-  /** A connection for one user, which must release it. Rejects at once while the database does not answer. */
+  /** Takes a connection, which the caller must release. Rejects at once while the database does not answer. */
   take(): Promise<pg.PoolClient>;
   load(): PoolLoad;
-  /** Closes all connections, also those in use. */
+  /** Closes all connections, including those in use. */
   cutAll(): void;
-  /** Closes each connection when it is given back. */
+  /** Closes each connection when it is released. */
   end(): Promise<void>;
 }
 
-/** The use of a pool at this moment. */
+/** The current use of a pool. */
 export interface PoolLoad {
   readonly inUse: number;
   readonly idle: number;
-  /** Users that wait for a connection. */
+  /** The number of callers that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -27,9 +27,8 @@ export interface PoolInput {
 }
 
 /**
- * When the database stops answering or moves to another host, all connections and all waiting users are given up with the
- * pool they belong to. A new pool takes its place, so that no old connection attempt keeps a new user waiting when the
- * database is back.
+ * When the database stops answering or moves to another host, the pool is abandoned with all its connections and waiting callers. A
+ * new pool replaces it, so that no old connection attempt delays a new caller when the database is back.
  */
 export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat }: PoolInput): Pool {
   const clients = new Set<pg.Client>();
@@ -37,15 +36,15 @@ export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat 
   let pool = open();
 
   function open(): pg.Pool {
-    // A connection is not closed for being idle: a new one would cost the next request a handshake.
+    // Idle connections are not closed, because a new connection would cost the next request a handshake.
     const opened = new pg.Pool({ ...settings(), max: poolSize, idleTimeoutMillis: 0 });
     opened.on('connect', (client: pg.Client) => {
       clients.add(client);
-      // The statement under way fails with the same error. Without a listener it would end the process.
+      // The current statement fails with the same error. Without a listener, the event would end the process.
       client.on('error', () => {});
     });
     opened.on('remove', (client: pg.Client) => void clients.delete(client));
-    // An idle connection broke, and the pool has removed it.
+    // An idle connection broke, and the pool has already removed it.
     opened.on('error', () => {});
     return opened;
   }
@@ -70,7 +69,7 @@ export function openPool(settings: () => pg.ClientConfig, { poolSize, heartbeat 
         const giveUp = () => reject(noAnswer());
         waiting.add(giveUp);
         taken.then(
-          // A connection that comes too late has no user.
+          // A connection that arrives too late has no caller any more, and goes back to the pool.
           (client) => (waiting.delete(giveUp) ? resolve(client) : client.release()),
           (error: unknown) => {
             waiting.delete(giveUp);

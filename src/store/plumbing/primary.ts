@@ -2,17 +2,17 @@ import { hostUrls } from '../../domain/database-hosts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { ConnectionError, connect, connectionSettings, cut, send } from './connection.ts';
 
-/** A server that takes writes. */
+/** A server that accepts writes. */
 export interface Primary {
-  /** The URL of this host alone. */
+  /** The URL of this host only. */
   readonly url: string;
-  /** Grows with each failover. */
+  /** Increases with each failover. */
   readonly timeline: number;
 }
 
-/** A host without an answer for this long has vanished or hangs. */
+/** A host without an answer after this time has vanished or hangs. */
 const ANSWER_MS = 2_000;
-/** After the first primary has answered, other hosts get this long: a former primary may have been quicker than its successor. */
+/** The wait for other hosts after the first primary's answer: a former primary may answer faster than its successor. */
 const GRACE_MS = 300;
 const ASK = {
   text: 'select case when not pg_is_in_recovery() then pg_walfile_name(pg_current_wal_lsn()) end as wal',
@@ -20,8 +20,8 @@ const ASK = {
 };
 
 /**
- * The primary among the hosts of the URL. A former primary that came back also takes writes. Each promotion begins a new
- * timeline, so the server with the highest timeline is the right one, and none before `leastTimeline` is.
+ * The primary among the hosts of the URL. A former primary that came back also accepts writes. Each promotion begins a new
+ * timeline, so the server with the highest timeline is the primary. A server with a timeline below `leastTimeline` is not.
  */
 export async function findPrimary(url: string, leastTimeline = 0): Promise<Primary> {
   const urls = hostUrls(url);
@@ -42,7 +42,7 @@ export async function findPrimary(url: string, leastTimeline = 0): Promise<Prima
   return primary;
 }
 
-/** The timeline of a primary; undefined for a standby. The question needs no parameters, so a pooler takes it as well. */
+/** The timeline of a primary. Undefined for a standby. The query has no parameters, so a pooler accepts it as well. */
 async function timelineOf(url: string): Promise<number | undefined> {
   const client = await connect({
     ...connectionSettings({ url, applicationName: 'till-primary', isPooled: true }),

@@ -5,11 +5,11 @@ export interface StoredReceiptKey {
   readonly id: string;
   /** Base64url. */
   readonly publicKey: string;
-  /** The private key, wrapped; null once another key signs. */
+  /** The wrapped private key. Null once another key signs. */
   readonly wrappedSeed: string | null;
 }
 
-/** Every key that ever signed a receipt, the newest first. */
+/** Every key that has ever signed a receipt, the newest first. */
 export function listReceiptKeys(sql: Reader): Promise<StoredReceiptKey[]> {
   return sql<StoredReceiptKey[]>`
     select id, public_key as "publicKey", wrapped_seed as "wrappedSeed" from receipt_keys
@@ -23,7 +23,7 @@ export async function insertReceiptKey(tx: Tx, key: StoredReceiptKey, now: Date)
     values (${key.id}, ${key.publicKey}, ${key.wrappedSeed}, ${now}, ${retiredAt}) on conflict do nothing`;
 }
 
-/** Forgets the private key. The public key stays. */
+/** Deletes the private keys. The public keys stay. */
 export async function retireReceiptKeys(tx: Tx, now: Date): Promise<void> {
   await tx`update receipt_keys set wrapped_seed = null, retired_at = ${now} where retired_at is null`;
 }

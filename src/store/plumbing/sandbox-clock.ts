@@ -6,7 +6,7 @@ export interface ClockShift {
   readonly aheadMs: number;
 }
 
-/** The time of the database, which all nodes go by. */
+/** The database's time, which all nodes use. */
 export async function readDatabaseTime(db: Reader): Promise<number> {
   const [row] = await db<{ ms: string }[]>`select (extract(epoch from clock_timestamp()) * 1000)::text as ms`;
   return Number(row?.ms);
@@ -18,7 +18,7 @@ export async function findClockShift(db: Reader): Promise<ClockShift> {
   return { wantedMs: Number(row?.wanted ?? 0), aheadMs: Number(row?.ahead ?? 0) };
 }
 
-/** Asks for more. Requests at the same time add up. Undefined if the sum would exceed the most. */
+/** Adds to the wanted shift. Concurrent requests add up. Undefined if the sum would exceed `mostMs`. */
 export async function wantClockShift(
   tx: Tx,
   { byMs, mostMs }: { byMs: number; mostMs: number },
@@ -31,7 +31,7 @@ export async function wantClockShift(
   return row && Number(row.wanted);
 }
 
-/** The chain has been moved that far ahead. */
+/** Records that the chain was moved this far ahead. */
 export async function reachClockShift(tx: Tx, aheadMs: number): Promise<void> {
   await tx`update sandbox_clock set ahead_ms = greatest(ahead_ms, ${aheadMs}::bigint)`;
 }

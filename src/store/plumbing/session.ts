@@ -3,15 +3,15 @@ import pg from 'pg';
 import { ConnectionError, rowsOf, type SentStatement, send } from './connection.ts';
 import { type Run, textOf } from './statement.ts';
 
-/** A connection, for as long as one statement or one transaction has it. */
+/** A connection in use by one statement or one transaction. */
 export interface Session {
-  /** Sends statements one after the other, in the order in which they come. */
+  /** Sends statements one after the other, in the order of the calls. */
   readonly run: Run;
-  /** Sends `begin`, `commit` and their like, and returns the command that the server carried out. */
+  /** Sends `begin`, `commit` and similar commands, and returns the command tag of the server. */
   command(text: string): Promise<string>;
-  /** True when the connection cannot be used again. */
+  /** True if the connection cannot be reused. */
   isLost: boolean;
-  /** From here on every statement is refused: the connection belongs to another user. */
+  /** Refuses every further statement, because the connection belongs to another caller from now on. */
   end(): void;
 }
 
@@ -34,7 +34,7 @@ export function openSession(client: pg.ClientBase, names: StatementNames, onAnsw
     async run(statement) {
       const { text, values } = textOf(statement);
       const name = statement.isPreparable ? names.of(text) : undefined;
-      // Without a name and without values the driver would choose the protocol that takes several commands at once.
+      // Without a name and values, the driver would choose the simple protocol, which accepts several statements in a text.
       const queryMode = statement.isPreparable ? 'extended' : undefined;
       try {
         return rowsOf(await sendInTurn({ name, text, values, queryMode }));
@@ -51,7 +51,7 @@ export function openSession(client: pg.ClientBase, names: StatementNames, onAnsw
   return session;
 }
 
-/** The server closes a connection after these; 25006 means that it is not the primary any more. */
+/** The server closes the connection after these errors. 25006 means that it is no longer the primary. */
 const LOST: ReadonlySet<string | undefined> = new Set(['25006', '25P03', '57P01', '57P02', '57P04', '57P05']);
 
 function isConnectionLost(error: unknown): boolean {
@@ -60,15 +60,15 @@ function isConnectionLost(error: unknown): boolean {
   return LOST.has(code) || code?.startsWith('08') === true;
 }
 
-/** The names that statements are prepared under, the same on every connection and in every process. */
+/** The names of prepared statements, the same on every connection and in every process. */
 export interface StatementNames {
-  /** Undefined when so many have a name that this one must do without. */
+  /** Undefined if the limit of names is reached. */
   of(text: string): string | undefined;
-  /** Has the statement prepared anew by every connection. */
+  /** Makes every connection prepare the statement again. */
   renew(text: string): void;
 }
 
-/** Each connection keeps all of them, on both sides. */
+/** Each connection keeps all prepared statements, in the driver and in the server. */
 const MAX_NAMES = 1_000;
 
 export function createStatementNames(): StatementNames {
@@ -87,17 +87,17 @@ export function createStatementNames(): StatementNames {
   };
 }
 
-/** 128 bits, in 22 characters. A name has at most 63. */
+/** 128 bits in 22 characters. PostgreSQL allows 63. */
 function digestOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-/** For a pooler that gives each transaction another connection, where a prepared statement is not found again. */
+/** For a pooler that gives each transaction another connection, where a prepared statement would not exist. */
 export const NO_STATEMENT_NAMES: StatementNames = { of: () => undefined, renew: () => {} };
 
 /**
- * A prepared statement cannot run any more: a migration changed the type of a column (0A000), or the server has
- * forgotten it (26000). Nothing was done; prepared anew it runs.
+ * True if a prepared statement can no longer run: a migration changed the type of a column (0A000), or the server has forgotten it
+ * (26000). Nothing was executed, so the statement can be prepared again and run.
  */
 export function isStalePlan(error: unknown): boolean {
   const code = sqlState(error);

@@ -1,6 +1,9 @@
 import { one, type Tx } from './database.ts';
 
-/** The value all nodes share under this name: the candidate, if none was there before. Everybody who reads the database sees it. */
+/**
+ * The value that all nodes share under this name. The candidate becomes the value if there is none. It is no secret: everybody who
+ * can read the database can read it.
+ */
 export async function sharedValue(
   tx: Tx,
   { name, candidate }: { name: string; candidate: Uint8Array },
@@ -10,7 +13,7 @@ export async function sharedValue(
   return one(rows).value;
 }
 
-/** Removes the keys that older versions stored in clear, and returns them by name. */
+/** Deletes the keys that older versions stored in plain text, and returns them by name. */
 export async function takeClearKeys(tx: Tx): Promise<ReadonlyMap<string, Buffer>> {
   const rows = await tx<{ name: string; value: Buffer }[]>`
     delete from shared_values where name in ('cursor', 'option', 'receipt') returning name, value`;

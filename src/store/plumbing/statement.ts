@@ -1,12 +1,10 @@
-/** Anything that can run a reading statement: the pool or a transaction. */
+/** Runs reading statements: the pool or a transaction. */
 export interface Reader {
-  /**
-   * A statement, or a part of one to be put into another. Values become parameters; they are never part of the text.
-   */
+  /** A statement, or a fragment to be inserted into another statement. Values become parameters and never part of the text. */
   <T extends readonly unknown[] = Row[]>(parts: TemplateStringsArray, ...values: readonly Value[]): Statement<Rows<T>>;
   /** A value for a parameter of type `jsonb`. */
   json(value: unknown): Json;
-  /** Text as it is, without parameters: one statement, several, or a part of one. Never for text from outside. */
+  /** Raw text without parameters: one statement, several statements, or a fragment. Never use it for text from outside. */
   unsafe<T extends readonly unknown[] = Row[]>(text: string): Statement<Rows<T>>;
 }
 
@@ -16,7 +14,7 @@ type Row = Record<string, any>;
 /** The rows, and the number of rows that the statement read or changed. */
 export type Rows<T extends readonly unknown[] = Row[]> = T & { readonly count: number };
 
-/** Types as the store uses them. A missing value is an error and not a null. */
+/** The types that the store uses. `undefined` is not allowed, so a missing value is an error and not a null. */
 export type Value = Scalar | readonly (string | null)[] | Json | Statement<unknown>;
 type Scalar = string | number | bigint | boolean | Date | Uint8Array | null;
 
@@ -27,15 +25,15 @@ class Json {
   }
 }
 
-/** How a statement reaches the server. */
+/** Sends a statement to the server. */
 export type Run = (statement: Statement<unknown>) => Promise<Rows>;
 
-/** A lazy promise of rows: it is sent to the server when it is awaited, and only once. */
+/** A lazy promise of rows. It is sent to the server when it is first awaited, and only once. */
 export class Statement<T> implements Promise<T> {
   readonly [Symbol.toStringTag] = 'Statement';
   readonly parts: readonly string[];
   readonly values: readonly Value[];
-  /** False for text that may hold several statements, which the server cannot prepare. */
+  /** False for text that may contain several statements, which the server cannot prepare. */
   readonly isPreparable: boolean;
   readonly #run: Run;
   #rows: Promise<T> | undefined;
@@ -77,7 +75,7 @@ export function readerOf(run: Run): Reader {
   }) as unknown as Reader;
 }
 
-/** A statement as the server takes it. */
+/** A statement in the form that the server accepts. */
 export interface StatementText {
   readonly text: string;
   readonly values: readonly (string | Uint8Array | null)[];
@@ -102,10 +100,7 @@ function join({ parts, values }: Statement<unknown>, parameters: (string | Uint8
   return text;
 }
 
-/**
- * The cast for values whose type is certain. The server infers the type of all others from their place: a string may
- * mean text, a number or a time.
- */
+/** The cast for values of certain type. The server infers other types: a string may be a text, a number or a time. */
 function typeOf(value: Exclude<Value, Statement<unknown>>): string {
   if (typeof value === 'boolean') return '::boolean';
   if (typeof value !== 'object' || value === null) return '';

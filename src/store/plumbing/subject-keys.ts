@@ -1,7 +1,7 @@
 import type { Tx } from './database.ts';
 import type { Reader } from './statement.ts';
 
-/** A key of seals that was made from a master secret which has been replaced. */
+/** A sealing key derived from a master secret that has been replaced. */
 export interface StoredSubjectKey {
   readonly id: string;
   readonly wrapped: string;
@@ -12,12 +12,12 @@ export function listSubjectKeys(sql: Reader): Promise<StoredSubjectKey[]> {
   return sql<StoredSubjectKey[]>`select id, wrapped from subject_keys order by retired_at desc, id`;
 }
 
-/** Removes keys that nothing opens any more. */
+/** Deletes keys that can no longer be unwrapped. */
 export async function deleteSubjectKeys(tx: Tx, ids: readonly string[]): Promise<void> {
   await tx`delete from subject_keys where id = any(${ids as string[]}::text[])`;
 }
 
-/** Stores retired keys, or wraps stored ones anew. */
+/** Stores retired keys, or replaces the wrapping of stored keys. */
 export async function putSubjectKeys(tx: Tx, keys: readonly StoredSubjectKey[], now: Date): Promise<void> {
   await tx`
     insert into subject_keys (id, wrapped, retired_at)

@@ -7,12 +7,12 @@ import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { type Endpoint, endpointColumns } from './endpoints.ts';
 import { isServed, isSubscribed } from './subscription.ts';
 
-/** A bound for the memory of a round. Others are found when some of these have no due delivery any more. */
+/** Bounds the memory of a round. Further endpoints are found once some of these have no due delivery left. */
 const MAX_WAITING = 5_000;
 
 /**
- * Endpoints that get deliveries, and have due ones. The statement jumps from one endpoint to the next in the index of pending
- * deliveries, so it costs as much as there are such endpoints, however many deliveries wait.
+ * Active endpoints with due deliveries. The statement jumps from endpoint to endpoint in the index of pending deliveries, so its
+ * cost depends on the number of endpoints and not on the number of deliveries.
  */
 export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
   return db<Endpoint[]>`
@@ -28,20 +28,20 @@ export function listWaiting(db: Reader, now: Date): Promise<Endpoint[]> {
     select ${endpointColumns(db)}
     from pending p join webhook_endpoints w on w.id = p.endpoint_id and ${isServed(db)}
     cross join lateral (
-      -- With its limit it stays one look into the index. As a condition it would be a join with all due deliveries.
+      -- The limit keeps this a single index lookup. As a condition, it would become a join with all due deliveries.
       select from webhook_deliveries d
       where d.endpoint_id = p.endpoint_id and d.status = 'pending' and d.due_at <= ${now} order by d.due_at limit 1
     ) due
     limit ${MAX_WAITING}`;
 }
 
-/** A delivery that this node may attempt until the end of its claim. */
+/** A delivery that this node may attempt until its claim ends. */
 export interface ClaimedDelivery {
   readonly endpointId: string;
   readonly eventId: string;
   /** The fencing number of the claim. */
   readonly claim: number;
-  /** Failed tries before this one, since the start of the schedule. */
+  /** The number of failed attempts before this one, since the start of the schedule. */
   readonly tries: number;
   readonly begunAt: Date;
 }
@@ -54,9 +54,9 @@ export interface ClaimInput {
 }
 
 /**
- * Claims the oldest due deliveries of each endpoint, of events that it is subscribed to now. If this node dies they are due again at the end of the claim. The rows
- * are named by their places: the planner takes the shares for a tenth of all that wait, and would join by reading the whole
- * table in every round.
+ * Claims the oldest due deliveries of each endpoint, of events to which it is subscribed now. If this node dies, they are due again
+ * when the claim ends. Rows are selected by ctid: the planner estimates the shares as a tenth of all pending deliveries, and would
+ * otherwise read the whole table in every round.
  */
 export function claimDeliveries({ shares, now, until }: ClaimInput): SingleStatement<ClaimedDelivery[]> {
   return {
@@ -79,7 +79,7 @@ export function claimDeliveries({ shares, now, until }: ClaimInput): SingleState
   };
 }
 
-/** Ends claims that were not used. The deliveries are due at once. */
+/** Releases unused claims. The deliveries are due at once. */
 export function releaseDeliveries(
   claims: readonly Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'>[],
   now: Date,
@@ -96,10 +96,9 @@ export function releaseDeliveries(
   };
 }
 
-/** The result of an attempt. */
 export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eventId' | 'claim'> {
   readonly status: DeliveryStatus;
-  /** The next attempt, of a pending delivery. */
+  /** The time of the next attempt, for a pending delivery. */
   readonly dueAt: Date | null;
   readonly attemptedAt: Date;
   readonly url: string;
@@ -107,13 +106,13 @@ export interface AttemptResult extends Pick<ClaimedDelivery, 'endpointId' | 'eve
   readonly answer: string | null;
   readonly problem: string | null;
   readonly latencyMs: number;
-  /** False if the attempt failed for a reason of ours. It then says nothing about the endpoint. */
+  /** False if the attempt failed because of us. Such a failure says nothing about the endpoint. */
   readonly isReceivers: boolean;
 }
 
 /**
- * Stores results of claims that are still in force, and the health of their endpoints. Returns the endpoints that failed,
- * with the time since when they only fail.
+ * Stores the results of claims that are still in force, and the health of their endpoints. Returns the endpoints that failed, with
+ * the time since which all attempts have failed.
  */
 export function storeResults(
   results: readonly AttemptResult[],
@@ -151,7 +150,7 @@ export function storeResults(
   };
 }
 
-/** Events by their ids, as far as they are placed. */
+/** Events by id, if they have positions. */
 export async function findEvents(db: Reader, ids: readonly string[]): Promise<PlacedEvent[]> {
   const rows = await db<PlacedRow[]>`
     select ${placedColumns(db)} from events e join event_batches b on b.batch = e.batch
@@ -180,21 +179,21 @@ export interface Delivery {
 export interface DeliveryQuery {
   readonly endpointId: string;
   readonly status: DeliveryStatus | undefined;
-  /** Only deliveries of older events. */
+  /** Only deliveries of events before this one. */
   readonly before: string | undefined;
   readonly limit: number;
 }
 
-/** A page looks through this many deliveries at most: an endpoint that was narrowed may be subscribed to few of them. */
+/** The most deliveries that a page scans. An endpoint whose subscription was narrowed may be subscribed to few of them. */
 const MAX_LOOKED_THROUGH = 2_000;
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
-  /** The event that the next page begins before. Null at the end; a page without deliveries is not the end. */
+  /** The event before which the next page begins. Null at the end. An empty page is not the end. */
   readonly next: string | null;
 }
 
-/** Deliveries of an endpoint, of events that it is subscribed to now, those of the newest events first. */
+/** Deliveries of an endpoint, of events to which it is subscribed now, the newest events first. */
 export async function listDeliveries(
   db: Reader,
   { endpointId, status, before, limit }: DeliveryQuery,
@@ -226,7 +225,7 @@ export async function findDelivery(db: Reader, endpointId: string, eventId: stri
   return row;
 }
 
-/** The last attempt of a delivery, as the story of an object tells it. */
+/** The last attempt of a delivery, for the timeline of an object. */
 export interface ToldDelivery
   extends Pick<
     Delivery,
@@ -244,10 +243,7 @@ export interface ToldDelivery
   readonly endpointUrl: string;
 }
 
-/**
- * Deliveries of these events to the endpoints of their partner that are subscribed to them now, the newest first. Deleted
- * endpoints are left out.
- */
+/** Deliveries of these events to the partner's endpoints that are subscribed now and not deleted, the newest first. */
 export function findDeliveriesOf(
   db: Reader,
   { partnerId, mode }: Owner,
@@ -262,7 +258,7 @@ export function findDeliveriesOf(
     order by coalesce(d.attempted_at, d.created_at) desc, d.event_id, d.endpoint_id limit ${limit}`;
 }
 
-/** Makes a delivery that the endpoint is subscribed to due, unless it is being attempted, and starts its schedule again. */
+/** Makes a delivery due and restarts its schedule, if the endpoint is subscribed to the event and no attempt is in progress. */
 export async function renewDelivery(
   tx: Tx,
   { endpointId, eventId }: Pick<Delivery, 'endpointId' | 'eventId'>,
@@ -281,7 +277,7 @@ export interface Pruning {
   readonly limit: number;
 }
 
-/** Removes some deliveries that are over and old. Returns their number. */
+/** Deletes at most `limit` old deliveries that are not pending. Returns their number. */
 export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
@@ -290,7 +286,7 @@ export async function pruneOver(tx: Tx, { before, limit }: Pruning): Promise<num
   return count;
 }
 
-/** Removes some deliveries that wait at deleted endpoints, and old ones at endpoints that get none. Returns their number. */
+/** Deletes pending deliveries of deleted endpoints, and old ones of endpoints that are not served. Returns their number. */
 export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<number> {
   const { count } = await tx`
     delete from webhook_deliveries where ctid = any(array(
@@ -301,15 +297,15 @@ export async function pruneStopped(tx: Tx, { before, limit }: Pruning): Promise<
   return count;
 }
 
-/** The fan-out is one statement. One that began before the change has ended by then. */
+/** The fan-out is one statement. After this time, a fan-out that began before the change has ended. */
 const FAN_OUT_ENDS_MS = 10 * 60_000;
 
-/** Notes that the endpoint may have pending deliveries that no subscription asks for. */
+/** Records that the endpoint may have pending deliveries that it is no longer subscribed to. */
 export async function noteNarrowed(tx: Tx, endpointId: string, now: Date): Promise<void> {
   await tx`update webhook_endpoints set narrowed_at = ${now} where id = ${endpointId}`;
 }
 
-/** Removes some pending deliveries that the subscriptions of narrowed endpoints do not ask for. Returns their number. */
+/** Deletes at most `limit` pending deliveries to which narrowed endpoints are no longer subscribed. Returns their number. */
 export async function pruneUnsubscribed(
   tx: Tx,
   { now, limit }: { readonly now: Date; readonly limit: number },

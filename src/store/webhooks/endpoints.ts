@@ -9,9 +9,9 @@ export interface Endpoint {
   readonly partnerId: string;
   readonly mode: Mode;
   readonly url: string;
-  /** Types and patterns. */
+  /** Event types and patterns. */
   readonly events: readonly string[];
-  /** Null: all merchants of the partner. */
+  /** Null for all merchants of the partner. */
   readonly merchantIds: readonly string[] | null;
   readonly description: string | null;
   readonly status: EndpointStatus | 'deleted';
@@ -19,14 +19,14 @@ export interface Endpoint {
   readonly secrets: readonly StoredSecret[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** The first failure after the last success. */
+  /** The time of the first failure after the last success. */
   readonly failingSince: Date | null;
 }
 
 /** A secret that signs deliveries, wrapped with the master secret. */
 export interface StoredSecret {
   readonly wrapped: string;
-  /** ISO 8601. Null for the newest, which signs without an end. */
+  /** ISO 8601. Null for the newest secret, which has no end. */
   readonly until: string | null;
 }
 
@@ -40,20 +40,19 @@ export async function insertEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> 
       ${endpoint.createdAt}, ${endpoint.updatedAt})`;
 }
 
-/** The endpoints of a partner, the oldest first. Deleted ones are left out. */
+/** The endpoints of a partner, the oldest first, without deleted ones. */
 export function listEndpoints(db: Reader, { partnerId, mode }: Owner): Promise<Endpoint[]> {
   return db<Endpoint[]>`
     select ${endpointColumns(db)} from webhook_endpoints w
     where w.partner_id = ${partnerId} and w.mode = ${mode} and w.status <> 'deleted' order by w.id`;
 }
 
-/** Of any partner, deleted ones too: the caller decides. */
+/** Endpoints of any partner, including deleted ones. The caller checks both. */
 export async function findEndpoint(db: Reader, id: string): Promise<Endpoint | undefined> {
   const [row] = await db<Endpoint[]>`select ${endpointColumns(db)} from webhook_endpoints w where w.id = ${id}`;
   return row;
 }
 
-/** The same, locked until the transaction ends. */
 export async function lockEndpoint(tx: Tx, id: string): Promise<Endpoint | undefined> {
   const [row] = await tx<Endpoint[]>`
     select ${endpointColumns(tx)} from webhook_endpoints w where w.id = ${id} for no key update`;
@@ -67,7 +66,7 @@ export function lockEndpoints(tx: Tx, { after, limit }: { after: string; limit: 
     where w.id > ${after} and w.status <> 'deleted' order by w.id limit ${limit} for no key update`;
 }
 
-/** Writes everything of a locked endpoint that can change. */
+/** Writes all changeable fields of a locked endpoint. */
 export async function updateEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> {
   await tx`
     update webhook_endpoints

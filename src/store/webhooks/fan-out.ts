@@ -4,18 +4,17 @@ import type { Lease } from '../plumbing/leases.ts';
 import type { SingleStatement } from '../plumbing/single-statement.ts';
 import { isServed, isSubscribed } from './subscription.ts';
 
-/** Rings on every node when there are new deliveries. */
+/** The channel that notifies every node of new deliveries. */
 export const DELIVERIES_CHANNEL = 'till_webhooks';
 
-/** Keeps a round short: its deliveries begin when it ends. A batch has up to 1,000 events. */
+/** Keeps a round short, because its deliveries begin only after its end. A batch has up to 1,000 events. */
 const MAX_BATCHES = 500;
 const MAX_EVENTS = 2_000;
 
 /**
- * Creates the deliveries of the next events, and moves the cursor behind them. One statement, so that a crash leaves both or
- * none: every event that is placed gets one delivery for each endpoint that is subscribed at this moment. Only the holder of
- * the lease can commit it. A batch of events is taken whole, so there may be more than `most`. Returns the number of these
- * events.
+ * Creates the deliveries of the next events, and moves the cursor past them. It is one statement, so that a crash leaves both or
+ * none: every placed event gets one delivery for each endpoint that is subscribed at this moment. Only the holder of the lease can
+ * commit it. Batches of events are taken whole, so a round may exceed `most`. Returns the number of events.
  */
 export function fanOutEvents(
   { name, fencing }: Lease,
@@ -56,16 +55,16 @@ export function fanOutEvents(
   };
 }
 
-/** A request to redeliver all events of an endpoint since a time. */
+/** A request to deliver all events of an endpoint since a time again. */
 export interface Replay {
   readonly endpointId: string;
-  /** Positions after this one, up to that one. */
+  /** The range of positions, exclusive `after`, inclusive `until`. */
   readonly after: number;
   readonly until: number;
   readonly since: Date;
 }
 
-/** Stores a request. One that is under way is widened. */
+/** Stores a request. A replay in progress is extended. */
 export async function startReplay(tx: Tx, { endpointId, after, until, since }: Replay): Promise<void> {
   await tx`
     update webhook_endpoints
@@ -75,8 +74,8 @@ export async function startReplay(tx: Tx, { endpointId, after, until, since }: R
 }
 
 /**
- * Locks the request that waited longest for its turn. Partners take turns, then the merchants of a partner, then endpoints: a
- * partner that orders replays again and again delays its own alone. The caller is the only one that takes requests.
+ * Locks the request that has waited longest for its turn. Partners take turns, then the merchants of a partner, then endpoints, so
+ * that a partner that orders many replays delays only itself. Only one caller takes requests at a time.
  */
 export async function takeReplay(tx: Tx, now: Date): Promise<(Replay & Owner) | undefined> {
   const [next] = await tx<{ id: string }[]>`
@@ -98,7 +97,7 @@ export async function takeReplay(tx: Tx, now: Date): Promise<(Replay & Owner) | 
   return row && { ...row, after: Number(row.after), until: Number(row.until) };
 }
 
-/** Creates or renews the deliveries of some events. Those that are being attempted stay as they are. */
+/** Creates or renews the deliveries of some events. Deliveries whose attempt is in progress stay unchanged. */
 export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): Promise<void> {
   const { endpointId, after, until, since, partnerId, mode } = replay;
   await tx`
@@ -128,9 +127,9 @@ export async function replayEvents(tx: Tx, replay: Replay & Owner, now: Date): P
       where not (d.status = 'pending' and d.is_claimed)`;
 }
 
-/** Events are appended soon after their time. The clocks of nodes are those of the database. */
+/** Events are appended within this time after their `at`. All nodes use the database's clock. */
 const MARGIN_MS = 10 * 60_000;
-/** Halves of any number of positions. */
+/** The number of halvings that is enough for any number of positions. */
 const MAX_STEPS = 64;
 
 /** A position before all events of the partner since that time. Positions follow time, up to the margin. */

@@ -2,8 +2,8 @@ import { PUBLIC_EVENT_TYPES } from '../../domain/event.ts';
 import { concernsMerchants } from '../events/partner-feed.ts';
 
 /**
- * True if the endpoint `w` gets the event `e`, by its subscription as it is now. Every statement that creates, claims, shows
- * or repeats deliveries asks it. A test of an endpoint is for this endpoint alone.
+ * True if the endpoint `w` is subscribed to the event `e` now. Every statement that creates, claims, shows or repeats deliveries
+ * checks it. A test event is only for the endpoint under test.
  */
 export function isSubscribed<Fragment>(
   sql: (text: TemplateStringsArray, ...values: (readonly string[] | Fragment)[]) => Fragment,
