@@ -95,7 +95,7 @@ describe('lists of a merchant with many payments', () => {
       const pages = searchedPages(scans);
       const most = query.referencePart === undefined ? MOST_PAGES : MOST_PAGES_OF_SEARCH;
       assert.ok(pages <= most, `${pages} of at most ${most} pages, by ${scans.map(wayOf)}`);
-      assert.ok(pagesOf(plan) <= most + LIMIT * 8, `${pagesOf(plan)} pages in all`);
+      assert.ok(pagesOf(plan) <= most + LIMIT * PAGES_OF_ROW, `${pagesOf(plan)} pages in all`);
     });
   }
 
@@ -295,6 +295,8 @@ describe('lists of a merchant with many payments', () => {
 
 /** A scan of the large merchant's part of an index would take far more: some 700 pages of the 20,000 payments. */
 const MOST_PAGES = 200;
+/** A row and its index of three levels, and the indexes of its settlement, refunds and late money. */
+const PAGES_OF_ROW = 10;
 /** The list of a part that most references have grows with them: by a page for some thousand payments. */
 const MOST_PAGES_OF_SEARCH = MOST_PAGES + ROWS / 2_000;
 /** From the root of an index to an entry. */
