@@ -203,6 +203,8 @@ describe('till rebuild, of outgoing transfers', () => {
   it('ignores balances from before the gateway first saw the chain', async () => {
     const fresh = await openRefundScene();
     fresh.transfer({ from: fresh.payers.newAccount(), units: 77n });
+    // The first reading begins some blocks below the head.
+    fresh.control.mine(40);
     await fresh.live(await fresh.newNode(), 2);
     const differences = await fresh.differences();
     const report = await rebuild(fresh, fresh.connected, { from: 0 });

@@ -3,9 +3,10 @@ import { afterEach, describe, it } from 'node:test';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { type RebuildInput, rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
+import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
-import { ACCOUNTS } from '../../src/domain/books.ts';
+import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listStrays } from '../../src/store/money/strays.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
@@ -246,4 +247,35 @@ describe('a database restored from an older copy', () => {
     assert.deepEqual(await scene.books(COIN), books);
     assert.deepEqual(await scene.differences(), []);
   }
+
+  it('credits a float again that came since the backup, though the backup is from before the first search for strays', async () => {
+    scene = await openRefundScene();
+    // No payment, and no money of ours, is in these blocks.
+    scene.control.mine(40);
+    node = await scene.newNode();
+    await node.watch();
+    const copy = await copyDatabase(scene.db);
+    const { number: from } = await scene.chain.head();
+    const owner = OPERATOR_FLOAT;
+    const transactionHash = scene.transfer({ from: scene.payers.newAccount(), units: 25n });
+    await node.turn(2);
+    const credit = () => addFloat(scene, { owner, asset: DOLLAR, transactionHash, actor: 'test' });
+    assert.equal(await credit(), 25n);
+    const { id } = await scene.paid(node, { isHeld: true });
+    await scene.request(id);
+    await scene.live(node);
+    assert.equal((await scene.refund(id)).state, 'refunded');
+    const floats = await scene.floats();
+
+    await copy.restore();
+    node = await scene.newNode();
+    await node.turn(2);
+    await scene.live(node);
+    assert.equal(await credit(), 25n, 'the refund that has left since is no reason to refuse');
+    const report = await rebuild(scene, scene.connected, { from, merchantId: scene.merchantId });
+    assert.deepEqual(report?.unplaced, []);
+    await scene.live(node);
+    assert.deepEqual(await scene.floats(), floats);
+    assert.deepEqual(await scene.differences(), []);
+  });
 });

@@ -130,6 +130,8 @@ describe('money outside of payments', () => {
       try {
         const transactionHash = fresh.transfer({ from: fresh.payers.newAccount(), units: 40n });
         if (!isThere) fresh.control.setBalance(fresh.intermediate, DOLLAR, 15n);
+        // The first reading begins some blocks below the head.
+        fresh.control.mine(40);
         await fresh.live(await fresh.newNode(), 2);
         const input = { owner: OPERATOR_FLOAT, asset: DOLLAR, transactionHash, actor: 'test' };
         if (isThere) {

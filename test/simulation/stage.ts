@@ -129,6 +129,7 @@ export interface Stage {
   nextConfirm(): Promise<string>;
   noteConfirm(merchantId: string): void;
   newClient(name: string): Participant;
+  /** Starts a node, unless it runs. */
   startNode(index: number): void;
   /** A node dies, and is started again after this time. */
   crashNode(node: SimNode, downMs: number): Promise<void>;
@@ -235,6 +236,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
     },
     newClient: (name) => ({ name, isAlive: true, pausedUntilMs: 0, skewMs: 0 }),
     startNode(index) {
+      // The faults may be over while the nodes are being started, and two may start a node then. The first one would run on unseen.
+      if (stage.nodes[index]?.isAlive) return;
       const incarnation = (incarnations[index] ?? 0) + 1;
       incarnations[index] = incarnation;
       const own = random.fork(`node ${index} ${incarnation}`);
@@ -265,11 +268,8 @@ export async function openStage(input: StageInput): Promise<Stage> {
     },
     async crashNode(node, downMs) {
       const index = stage.nodes.indexOf(node);
-      const restart = () => {
-        if (!stage.nodes[index]?.isAlive) stage.startNode(index);
-      };
       await node.crash();
-      scheduler.after(stage.newClient('supervisor'), downMs, restart, `restarts ${node.name}`);
+      scheduler.after(stage.newClient('supervisor'), downMs, () => stage.startNode(index), `restarts ${node.name}`);
     },
     registerHeld: (deps) => registerHeld(deps, stage.merchants, random.fork('destination')),
     async paidOnChain(objectId) {

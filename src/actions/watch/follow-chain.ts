@@ -2,11 +2,12 @@ import { type Block, type Chain, type ChainEvent, ChainUnavailableError } from '
 import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import {
+  beginCursor,
   type ChainCursor,
   findCursors,
   listSeenBlocks,
+  moveCursor,
   putBlocks,
-  putCursor,
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { putEvents } from '../../store/chain/chain-events.ts';
@@ -66,7 +67,7 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const added = await commandOfLeader(deps, watcher.lease, async (tx, at) => {
     if (hasMoved) await putBlocks(tx, network, blocks.map(seenBlock), to - historyOf(depth));
     const count = events.length === 0 ? 0 : await putEvents(tx, network, events.map(storedEvent), at);
-    if (hasProgress) await putCursor(tx, next, { fencing: watcher.lease.fencing, at });
+    if (hasProgress) await moveCursor(tx, next, { fencing: watcher.lease.fencing, at });
     return count;
   });
   if (added > 0) deps.world.crashPoint?.('watch.stored');
@@ -111,7 +112,7 @@ async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher)
   const cursor = { network, blockNumber: first.number, blockHash: first.hash, finalNumber: first.number, finalAt: at };
   await commandOfLeader(deps, lease, async (tx, now) => {
     await putBlocks(tx, network, [seenBlock(first)], 0);
-    await putCursor(tx, cursor, { fencing: lease.fencing, at: now });
+    await beginCursor(tx, cursor, { fencing: lease.fencing, at: now });
   });
   return cursor;
 }

@@ -3,7 +3,7 @@ import {
   type ChainCursor,
   deleteBlocksAbove,
   listSeenBlocks,
-  putCursor,
+  moveCursor,
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
@@ -60,7 +60,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
       { type: 'payment.reorged', actor: 'watcher', evidence },
       at,
     );
-    await putCursor(tx, next, { fencing: lease.fencing, at });
+    await moveCursor(tx, next, { fencing: lease.fencing, at });
     return [...revived.map(({ subject }) => subject), ...lost];
   });
   const depth = cursor.blockNumber - fork.number;

@@ -32,15 +32,30 @@ export async function findCursors(db: Reader): Promise<ChainCursor[]> {
   }));
 }
 
-export async function putCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { fencing: number; at: Date }) {
+/**
+ * Stores the first cursor of a network, and begins its books in the same transaction. Otherwise a backup from between the two would
+ * take everything that came since for part of the opening balance.
+ */
+export async function beginCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { fencing: number; at: Date }) {
   const { network, blockNumber, blockHash, finalNumber, finalAt } = cursor;
   await tx`
     insert into chain_cursors
       (network, block_number, block_hash, final_number, final_timestamp, fencing, updated_at)
     values (${network}, ${blockNumber}, ${blockHash}, ${finalNumber}, ${finalAt}, ${fencing}, ${at})
-    on conflict (network) do update
-    set block_number = excluded.block_number, block_hash = excluded.block_hash, final_number = excluded.final_number,
-      final_timestamp = excluded.final_timestamp, fencing = excluded.fencing, updated_at = excluded.updated_at`;
+    on conflict (network) do nothing`;
+  await tx`
+    insert into stray_cursors (network, first_block, block_number) values (${network}, ${finalNumber}, ${finalNumber})
+    on conflict (network) do nothing`;
+}
+
+/** Moves the cursor of a network, forward or back. */
+export async function moveCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { fencing: number; at: Date }) {
+  const { network, blockNumber, blockHash, finalNumber, finalAt } = cursor;
+  await tx`
+    update chain_cursors
+    set block_number = ${blockNumber}, block_hash = ${blockHash}, final_number = ${finalNumber},
+      final_timestamp = ${finalAt}, fencing = ${fencing}, updated_at = ${at}
+    where network = ${network}`;
 }
 
 /** The stored blocks, the highest first. */

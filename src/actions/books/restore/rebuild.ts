@@ -67,13 +67,18 @@ export async function rebuild(
   const to = Math.min(input.to ?? cursor.finalNumber, cursor.finalNumber);
   const rebuilt: string[] = [];
   const unplaced: { id: string; problem: string }[] = [];
+  // Transactions of events that could not be placed: their money has an owner.
+  const owned = new Set<string>();
+  const setAside = ({ id, transactionHash }: PaidEvent | SweptEvent, problem: string) => {
+    unplaced.push({ id, problem });
+    if (!isStrangers({ problem })) owned.add(transactionHash);
+  };
   const attempt = async (event: PaidEvent | SweptEvent, restore: () => Promise<Outcome>) => {
-    const { id } = event;
     try {
-      if ((await restore()) === 'rebuilt') rebuilt.push(id);
+      if ((await restore()) === 'rebuilt') rebuilt.push(event.id);
     } catch (error) {
       if (!(error instanceof Unplaced)) throw error;
-      unplaced.push({ id, problem: error.message });
+      setAside(event, error.message);
     }
   };
 
@@ -88,13 +93,12 @@ export async function rebuild(
       told.agreed.includes(event) && (!told.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
     const all = told.events.filter((event) => event.type === 'paid');
     const paid: PaidEvent[] = nameEvents(deps, chain, all.filter(isProved));
-    for (const { id } of nameEvents(
+    const unproved = nameEvents(
       deps,
       chain,
       all.filter((event) => !isProved(event)),
-    )) {
-      unplaced.push({ id, problem: 'is shown by one endpoint alone' });
-    }
+    );
+    for (const event of unproved) setAside(event, 'is shown by one endpoint alone');
     const sweeps = told.agreed.filter((event) => event.type === 'swept');
     swept.push(...nameEvents(deps, chain, sweeps));
     for (const { transactionHash, block } of sweeps) carriers.set(transactionHash, block.number);
@@ -108,11 +112,14 @@ export async function rebuild(
   }
   for (const events of await lostSweeps(deps, connected, swept)) {
     const [first] = events;
-    if (first !== undefined) await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
+    if (first === undefined) continue;
+    await attempt(first, () => restoreSweeps(deps, connected, events, input.merchantId));
+    if (owned.has(first.transactionHash)) for (const { transactionHash } of events) owned.add(transactionHash);
   }
   // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
-    rebuilt.push(...(await restoreStrays(deps, connected, start, Math.min(start + RANGE - 1, to))));
+    const range = { from: start, to: Math.min(start + RANGE - 1, to) };
+    rebuilt.push(...(await restoreStrays(deps, connected, { ...range, owned })));
   }
   await restoreMovements(deps, connected, {
     from: input.from,
@@ -151,7 +158,7 @@ export async function rebuild(
 }
 
 /** Anybody can cause such an event, and it takes nothing from our accounts. It must not keep payouts and refunds frozen. */
-function isStrangers({ problem }: RebuildReport['unplaced'][number]): boolean {
+function isStrangers({ problem }: { readonly problem: string }): boolean {
   return problem === NOT_OURS;
 }
 
@@ -207,17 +214,20 @@ async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events
   return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
 }
 
-/** Unexpected money since the books began. Earlier money is restored only if the books mention it. */
+/**
+ * Unexpected money since the books began. Earlier money is restored only if the books mention it. Transactions of events that could
+ * not be placed have owners, and bring no unexpected money.
+ */
 async function restoreStrays(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
-  from: number,
-  to: number,
+  { from, to, owned }: { readonly from: number; readonly to: number; readonly owned: ReadonlySet<string> },
 ): Promise<string[]> {
   const { sql } = deps.db;
   const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const found = await connected.chain.incoming(accounts, from, to);
+  const arrived = await connected.chain.incoming(accounts, from, to);
+  const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
   const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(

@@ -54,6 +54,7 @@ export async function recordStrays(
   const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
   const cursor = await findStrayCursor(deps.db.sql, network);
   if (cursor === undefined) {
+    // Only the first reading by an older version leaves a network without this cursor.
     await command(deps, (tx) => putStrayCursor(tx, network, final));
     return false;
   }
