@@ -157,6 +157,8 @@ describe('till rebuild', () => {
     const item = await scene.payers.newItem(stranger, 'eip3009-vrs');
     scene.control.emitLookAlike({ ...item, seal: '5e'.repeat(32) });
     scene.control.emitLookAlike({ ...item, amount: 1n });
+    // The Collector reports that our own account has paid, and no token has moved anything.
+    scene.control.emitLookAlike({ ...item, payer: scene.connected.intermediateAccount, amount: 2n });
     await node.turn(2);
     assert.deepEqual(await scene.differences(), []);
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: MERCHANT });

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../../../chains/chain.ts';
+import type { Chain, ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
@@ -9,15 +9,15 @@ import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearEvents } from '../../evidence.ts';
+import { hearEvents, hearTransfers } from '../../evidence.ts';
 import { storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
 import { ownAccounts } from '../../own-accounts.ts';
-import { hasLeft, provingAssets } from '../../own-transfer.ts';
+import { hasLeft, isMoved, provingAssets } from '../../own-transfer.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { ownershipOf } from '../audit/compare-events.ts';
-import { nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
+import { hasOwnSeal, nameEvents, type PaidEvent, type SweptEvent } from '../audit/paid-event.ts';
 import { restoreGas } from './restore-gas.ts';
 import { restoreMovements } from './restore-movements.ts';
 import { restoreOutgoing } from './restore-outgoing.ts';
@@ -197,9 +197,22 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
       ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
       ...unknown.filter((event) => isOurs(event)),
     ],
-    outgoing: ripe.filter(isOutgoing),
+    outgoing: await movedAmong(chain, ripe.filter(isOutgoing), known),
     refunds: strange.filter(isNamedRefund),
   };
+}
+
+/**
+ * Events of known items, events with our seal, and events whose token shows that the money has left. Anybody can make the Collector
+ * report that an account of ours has paid, and such a report must not keep payouts and refunds frozen.
+ */
+async function movedAmong(chain: Chain, events: readonly PaidEvent[], known: ReadonlyMap<string, unknown>) {
+  const moved: PaidEvent[] = [];
+  for (const event of events) {
+    const isProved = known.has(event.commitment) || hasOwnSeal(event) === true;
+    if (isProved || isMoved(event, (await hearTransfers(chain, event.transactionHash)).transfers)) moved.push(event);
+  }
+  return moved;
 }
 
 /** Sweeps of ours whose address is unknown, grouped by address. */
