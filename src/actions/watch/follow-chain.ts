@@ -105,14 +105,16 @@ const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const head = await chain.head();
   const wanted = deps.settings.startAt?.(network) ?? head.number - LOOK_BACK;
+  const final = Math.max(0, head.number - depth + 1);
   // The first block counts as final.
-  const first = await chain.block(Math.max(0, Math.min(wanted, head.number - depth + 1)));
+  const first = await chain.block(Math.max(0, Math.min(wanted, final)));
   if (first === undefined) throw new ChainUnavailableError(network, 'its blocks cannot be read');
   const at = new Date(first.timestampS * 1000);
   const cursor = { network, blockNumber: first.number, blockHash: first.hash, finalNumber: first.number, finalAt: at };
   await commandOfLeader(deps, lease, async (tx, now) => {
     await putBlocks(tx, network, [seenBlock(first)], 0);
-    await beginCursor(tx, cursor, { fencing: lease.fencing, at: now });
+    // Money that came before the first reading is an opening balance, also in the blocks that are read again.
+    await beginCursor(tx, cursor, { booksFrom: final, fencing: lease.fencing, at: now });
   });
   return cursor;
 }

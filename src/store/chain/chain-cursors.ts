@@ -36,7 +36,11 @@ export async function findCursors(db: Reader): Promise<ChainCursor[]> {
  * Stores the first cursor of a network, and begins its books in the same transaction. Otherwise a backup from between the two would
  * take everything that came since for part of the opening balance.
  */
-export async function beginCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: { fencing: number; at: Date }) {
+export async function beginCursor(
+  tx: Tx,
+  cursor: ChainCursor,
+  { booksFrom, fencing, at }: { booksFrom: number; fencing: number; at: Date },
+) {
   const { network, blockNumber, blockHash, finalNumber, finalAt } = cursor;
   await tx`
     insert into chain_cursors
@@ -44,7 +48,7 @@ export async function beginCursor(tx: Tx, cursor: ChainCursor, { fencing, at }: 
     values (${network}, ${blockNumber}, ${blockHash}, ${finalNumber}, ${finalAt}, ${fencing}, ${at})
     on conflict (network) do nothing`;
   await tx`
-    insert into stray_cursors (network, first_block, block_number) values (${network}, ${finalNumber}, ${finalNumber})
+    insert into stray_cursors (network, first_block, block_number) values (${network}, ${booksFrom}, ${booksFrom})
     on conflict (network) do nothing`;
 }
 
