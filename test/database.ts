@@ -93,7 +93,7 @@ function asAdministrator(run: (sql: Reader) => Promise<unknown>): Promise<unknow
 }
 
 async function on<T>(url: string, run: (sql: Reader) => Promise<T>): Promise<T> {
-  const sql = connectTo(url);
+  const sql = connectTo(patient(url));
   try {
     return await run(sql);
   } finally {
