@@ -2,6 +2,7 @@ import { OtherMasterSecretError } from '../actions/open-receipt-key.ts';
 import { ApiError, type ErrorCode, type Issue } from '../errors.ts';
 import { HomeInUseError } from '../sandbox/home-lock.ts';
 import { ShopperError } from '../sandbox/shopper.ts';
+import { ScreeningListError } from '../screening/follow-list.ts';
 import { ChainSettingsError } from '../settings/chains.ts';
 import { MasterSecretError } from '../settings/master-secret.ts';
 import { databaseFault } from '../store/plumbing/database.ts';
@@ -27,7 +28,7 @@ export class ConfigurationError extends Error {
 }
 
 /** Errors whose message is enough for the operator. */
-const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError, ShopperError];
+const REFUSALS = [HomeInUseError, OtherMasterSecretError, SchemaMismatchError, ScreeningListError, ShopperError];
 
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return describeUsage(error);

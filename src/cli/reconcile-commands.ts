@@ -4,6 +4,7 @@ import { recordCommand } from '../actions/record-command.ts';
 import type { Chains, ConnectedChain } from '../chains/chains.ts';
 import { OPERATOR_FLOAT } from '../domain/books.ts';
 import { ApiError } from '../errors.ts';
+import { readScreening } from '../screening/follow-list.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { blockNumber, id } from './kinds.ts';
@@ -73,10 +74,11 @@ const restore = databaseCommand({
       const floatOwner = operator ? OPERATOR_FLOAT : merchant;
       const rowKeys = await openRowKeys(deps);
       const subjectKeys = await openEventKeys(deps);
+      const screening = await readScreening(deps.config.screeningList);
       const input = { from, to, merchantId: merchant, floatOwner };
       const recorded = { actor: operatorOf(deps.config), action: 'books.rebuild', subject: network, detail: input };
       const report = await recordCommand(deps, recorded, async () => {
-        const done = connected && (await rebuild({ ...deps, rowKeys, subjectKeys }, connected, input));
+        const done = connected && (await rebuild({ ...deps, rowKeys, subjectKeys, screening }, connected, input));
         if (done === undefined) throw new ApiError('invalid_state', 'The chain was not read yet.');
         return done;
       });

@@ -1,4 +1,4 @@
-import { lackText } from '../actions/outgoing/float/take-from-floats.ts';
+import { type Lack, lackText } from '../actions/outgoing/float/take-from-floats.ts';
 import { approveRefund } from '../actions/outgoing/refund/approve-refund.ts';
 import { coverByOperator } from '../actions/outgoing/refund/cover-by-operator.ts';
 import { requestAsOperator } from '../actions/outgoing/refund/request-refund.ts';
@@ -163,13 +163,20 @@ const cover = databaseCommand({
       actor: operatorOf(deps.config),
     });
     const { asset, account, fromOperator } = refund;
+    const paid = `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}`;
     const text =
       missing === undefined
-        ? `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}. ${sentFrom(offeredUntil)}`
-        : `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}, and ${lackText(asset, [missing])}. Transfer it to ${account}, then run: till float add --operator --asset ${asset} --tx <hash>`;
+        ? `${paid}. ${sentFrom(offeredUntil)}`
+        : `${paid}, and ${lackText(asset, [missing])}. ${howToFill(missing, { asset, account })}`;
     return { json: { ...refund, missingUnits: missing?.units.toString() ?? '0' }, text };
   },
 });
+
+function howToFill({ elsewhere }: Lack, { asset, account }: Pick<ShownRefund, 'asset' | 'account'>): string {
+  return elsewhere === undefined
+    ? `Transfer it to ${account}, then run: till float add --operator --asset ${asset} --tx <hash>`
+    : `Move the money of the float to ${account} by a transfer: the float follows. Then run this command again.`;
+}
 
 function sentFrom(offeredUntil: Date | null): string {
   return offeredUntil === null

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises';
 import type { Log, World } from '../runtime/world.ts';
-import type { Screening } from './screening.ts';
+import { NO_SCREENING, type Screening } from './screening.ts';
 import { parseScreeningList, type ScreeningList } from './screening-list.ts';
 
 export interface FollowListDeps {
@@ -34,6 +34,11 @@ export async function followScreeningList(deps: FollowListDeps): Promise<Followe
       await loop;
     },
   };
+}
+
+/** The list as it is now, for a command. Throws as `followScreeningList` does. */
+export async function readScreening(path: string | undefined): Promise<Screening> {
+  return path === undefined ? NO_SCREENING : (await readList(path)).list;
 }
 
 export class ScreeningListError extends Error {

@@ -74,6 +74,18 @@ describe('a database restored from a backup', () => {
     assert.deepEqual(await freezes(), [`restored ${scene.network}`]);
   });
 
+  it('notices a payout that it has forgotten, though the id of a payout has no time', async () => {
+    const { id } = await scene.paid(node, { isHeld: true });
+    const copy = await copyDatabase(scene.db);
+    await scene.register(destination);
+    await scene.live(node);
+    assert.equal((await scene.payout(id))?.state, 'paid');
+    await copy.restore();
+    node = await scene.newNode();
+    await node.watch();
+    assert.deepEqual(await freezes(), [`restored ${scene.network}`]);
+  });
+
   it('stays frozen by the operator’s word, until a rebuild has reached the last final block', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     const restored = { scope: 'restored', subject: scene.network, reason: 'restored', actor: 'operator' } as const;

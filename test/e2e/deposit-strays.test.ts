@@ -204,6 +204,31 @@ describe('stray money at a deposit address', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('of a screened sender does not count after a rebuild either', async () => {
+    const hits = new Set<string>();
+    const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+    const decide = (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list });
+    await open({ ...EVERYTHING, screening: { decide } });
+    const { id, item, send, sender } = await scene.deposit();
+    hits.add(`${scene.network}:${sender}`);
+    const node = await scene.newNode();
+    send(1_000n);
+    await node.turn(2);
+    scene.control.relayAsStranger([{ item, commitment: '', signature: '0x', hasCode: false }]);
+    await node.turn(4);
+    const screened = () => scene.db.sql`select is_screened from movements where payment_id = ${id}`;
+    assert.deepEqual(await screened(), [{ is_screened: true }]);
+    for (const table of ['movements', 'lots', 'positions']) {
+      await scene.tamper(`delete from ${table} where payment_id = '${id}'`);
+    }
+    await scene.tamper('delete from alerts');
+    await rebuild(scene, scene.connected, { from: 0 });
+    assert.deepEqual(await screened(), [{ is_screened: true }]);
+    assert.ok((await scene.alerts()).some((alert) => alert.startsWith('screened_payer')));
+    await node.turn(2);
+    assert.equal(await scene.status(id), 'requires_action');
+  });
+
   describe('on another network', () => {
     let other: BooksScene;
     const openBoth = async (input: SceneInput = EVERYTHING) => {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
+import { coverByOperator } from '../../src/actions/outgoing/refund/cover-by-operator.ts';
 import { adoptAccount, createAccountCheck, ownAccounts, rememberAccounts } from '../../src/actions/own-accounts.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
@@ -183,6 +184,18 @@ describe('accounts that were ever ours', () => {
       addFloat(scene, { owner: scene.merchantId, asset: DOLLAR, transactionHash: more, actor: 'test' }),
       new RegExp(`is on the account ${scene.intermediate}. Move its money to ${NEW.address}`),
     );
+  });
+
+  it('cover a refund with their own floats alone when the operator covers it', async () => {
+    const { id } = await scene.paid(node);
+    await scene.fill(node, OPERATOR_FLOAT, 50n);
+    await scene.fill(node, scene.merchantId, 300n);
+    await replaceAccount();
+    await scene.request(id);
+    await scene.live(node);
+    const { refund, missing } = await coverByOperator(scene, { id: refundIdOf(id, 1), actor: 'test' });
+    assert.deepEqual([refund.account, refund.fromMerchant, refund.fromOperator], [NEW.address, '0', '1000']);
+    assert.deepEqual(missing, { owner: OPERATOR_FLOAT, units: 1_000n, elsewhere: scene.intermediate });
   });
 
   it('count by a right MAC alone: any other row raises an alert', async () => {

@@ -286,6 +286,28 @@ describe('people', () => {
       assert.deepEqual([again.statusCode, again.json().details], [403, { needs: 'passkey' }]);
     });
 
+    it('have one refund limit for each unit, however it is spelled', async () => {
+      const { headers } = await owner();
+      const token = 'caip19/eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+      const [usd, lower] = ['iso4217/USD', token.toLowerCase()];
+      for (const units of [
+        [usd, usd],
+        [token, lower],
+      ]) {
+        const refundLimits = units.map((unit) => ({ unit, value: '1000' }));
+        const body = { name: 'Sam', email: 'sam@example.com', role: 'support', refundLimits };
+        const answer = await browserOf(gateway, headers)('POST', '/v1/people', body);
+        const { code, message } = answer.json();
+        assert.deepEqual(
+          [code, message],
+          [
+            'params_validation',
+            `Validation error: refundLimits[1].unit is the unit of refundLimits[0], too: ${units[0]}`,
+          ],
+        );
+      }
+    });
+
     it('ask owners for the passkey again before destinations and people change', async () => {
       const { headers } = await owner();
       const { authenticator } = await addPasskey(gateway, headers);

@@ -14,7 +14,6 @@ import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { firstPayoutOf } from '../../src/domain/money/money-out.ts';
-import { NO_SCREENING } from '../../src/screening/screening.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { listFloats } from '../../src/store/money/floats.ts';
@@ -44,7 +43,6 @@ export async function openRefundScene(input: SceneInput = {}) {
     refused: createAlarms(base, 'outgoing_refused'),
     limited: createAlarms(base, 'outgoing_limited'),
     hourlyLimit: input.hourlyLimit ?? (() => undefined),
-    screening: input.screening ?? NO_SCREENING,
     config: { signedRefundFees: 'keep' } as const,
   };
   const { connected, control, intermediate, merchantId, network, db } = scene;

@@ -16,6 +16,7 @@ import { parseAccount } from '../../src/domain/caip.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { waitOf } from '../../src/domain/refund.ts';
 import { itemOf } from '../../src/store/chain/items.ts';
+import { findFeesToReturn } from '../../src/store/money/outgoing.ts';
 import { findShownRefunds } from '../../src/store/money/refunds.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import type { Payer } from '../chains/harness.ts';
@@ -322,6 +323,29 @@ describe('a refund that the merchant signs for', () => {
     const open = await scene.db.sql`select id from outgoing where fee_return > 0 order by id`;
     assert.deepEqual(open, [{ id: refused }], `the fee of ${other} is returned`);
     assert.ok((await scene.alerts()).includes(`outgoing_refused ${refused}/fee`));
+  });
+
+  it('lets no fee wait at the head of the queue while the merchant’s float is on another account', async () => {
+    const { refundId } = await waiting();
+    const { requests } = await offerRefund({ ...scene, config: { signedRefundFees: 'return' } }, refundId);
+    await accept(refundId, await merchant.signTypedData(JSON.parse(String(requests.at(-1)?.params[1]))));
+    await scene.live(node, 2);
+    await scene.fill(node, OPERATOR_FLOAT, 25n);
+    await scene.fill(node, scene.merchantId, 5n);
+    const move = (account: string) =>
+      command(scene, (tx) => tx`update floats set account = ${account} where owner = ${scene.merchantId}`);
+    const former = scene.payers.newAccount();
+    await move(former);
+    await returnFees(scene);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '5', operator: '25' });
+    const queue = () => findFeesToReturn(scene.db.sql, { now: new Date(scene.nowMs()), limit: 1 });
+    assert.deepEqual(await queue(), []);
+    assert.match((await scene.alertText('outgoing_refused')) ?? '', new RegExp(`is on the account ${former}`));
+    await move(scene.intermediate);
+    scene.pass(60_000);
+    await returnFees(scene);
+    assert.deepEqual(await scene.floats(), { [scene.merchantId]: '15', operator: '15' });
+    await assertBooked();
   });
 
   it('is vetoed only when nobody can have it carried out any more', async () => {

@@ -134,7 +134,8 @@ export async function openRelayScene(input: SceneInput = {}) {
   };
   const secrets = createSecrets([TEST_SECRET]);
   const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
-  const base = { db, world, log, ...keys };
+  const screening = input.screening ?? NO_SCREENING;
+  const base = { db, world, log, screening, ...keys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   const party = async () =>
@@ -183,7 +184,6 @@ export async function openRelayScene(input: SceneInput = {}) {
       ...leaseDeps,
       chains,
       movePayment,
-      screening: input.screening ?? NO_SCREENING,
       settings: input.watching ?? {},
       meters: { blocks: () => {}, event: (_, outcome) => count('event', outcome), reorg: () => count('reorg') },
     };

@@ -12,7 +12,7 @@ import { parseUnit } from '../../chains/units.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { Language } from '../../domain/mail.ts';
 import type { Belonging, RefundLimit } from '../../domain/role.ts';
-import { ApiError, validationError } from '../../errors.ts';
+import { ApiError, type Issue, validationError } from '../../errors.ts';
 import { findMerchant } from '../../store/parties/merchants.ts';
 import { listPeople, type PeoplePlace, type PeopleQuery, type Person } from '../../store/people/people.ts';
 import type { App, HttpDeps } from '../deps.ts';
@@ -160,18 +160,23 @@ async function placeFor(
   return { belongsTo: 'merchant', partnerId, merchantId, mode };
 }
 
-/** Returns the limits with their units in canonical spelling. */
+/** Returns the limits with their units in canonical spelling. A unit has one limit. */
 function checkLimits(limits: readonly RefundLimit[] | null): readonly RefundLimit[] | null {
   if (limits === null) return null;
-  const issues = limits.flatMap(({ unit }, index) => {
+  const indexes = new Map<string, number>();
+  const issues: Issue[] = [];
+  const checked = limits.map(({ unit, value }, index) => {
     const parsed = parseUnit(unit);
-    return parsed.ok ? [] : [{ field: `refundLimits[${index}].unit`, message: parsed.problem }];
+    const id = parsed.ok ? parsed.value.id : unit;
+    const first = indexes.get(id);
+    const field = `refundLimits[${index}].unit`;
+    if (!parsed.ok) issues.push({ field, message: parsed.problem });
+    else if (first !== undefined) issues.push({ field, message: `is the unit of refundLimits[${first}], too: ${id}` });
+    else indexes.set(id, index);
+    return { unit: id, value };
   });
   if (issues.length > 0) throw validationError(issues);
-  return limits.map(({ unit, value }) => {
-    const parsed = parseUnit(unit);
-    return { unit: parsed.ok ? parsed.value.id : unit, value };
-  });
+  return checked;
 }
 
 function viewLink({ config }: HttpDeps, { link, expiresAt, isMailed }: Relinked) {

@@ -77,8 +77,8 @@ async function eraseSent(
 }
 
 /**
- * Erases names, and notifies all nodes, because they cache final payments. A page has few enough ids for one notification. Returns
- * the number of items and payments.
+ * Erases names, and notifies all nodes, because they cache final payments. A page has few enough ids for one notification. Sweeps
+ * have a name if an older version has ordered them. Returns the number of items and payments.
  */
 async function eraseNames(
   tx: Tx,
@@ -87,7 +87,9 @@ async function eraseNames(
 ): Promise<number> {
   const { count: inItems } = await tx`
     update items set buyer_name = ${NO_NAME}, buyer_icon = null
-    where commitment = any(${keys as ItemKey[]}::text[]) and (buyer_name <> ${NO_NAME} or buyer_icon is not null)`;
+    where (commitment = any(${keys as ItemKey[]}::text[])
+        or subject = any(${paymentIds as string[]}::text[]) and purpose = 'sweep')
+      and (buyer_name not in ('', ${NO_NAME}) or buyer_icon is not null)`;
   const { count: inPayments } = await tx`
     update payments set buyer_name = ${NO_NAME}, buyer_icon = null
     where id = any(${paymentIds as string[]}::text[]) and lower(buyer_account) = lower(${`${network}:${address}`})

@@ -2,6 +2,7 @@ import type { Chain, ChainEvent } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
+import type { Screening } from '../../../screening/screening.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
@@ -56,7 +57,7 @@ const RANGE = 500;
  * entries of all these and of gas. Existing rows stay unchanged. Undefined if the chain was never read.
  */
 export async function rebuild(
-  deps: CommandDeps & RowKeyDeps & SubjectKeyDeps,
+  deps: CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screening: Screening },
   connected: ConnectedChain,
   input: RebuildInput,
 ): Promise<RebuildReport | undefined> {

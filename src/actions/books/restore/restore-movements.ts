@@ -1,10 +1,10 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { Screening } from '../../../screening/screening.ts';
 import { findPayersOf } from '../../../store/chain/chain-events.ts';
 import { listPlacesOf } from '../../../store/chain/deposit-places.ts';
-import { putMovements } from '../../../store/chain/movements.ts';
 import { markPositionsStale } from '../../../store/money/positions.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { movementOf } from '../../watch/deposits/read-movements.ts';
+import { movementOf, storeMovements } from '../../watch/deposits/read-movements.ts';
 
 const PAGE = 500;
 
@@ -13,7 +13,7 @@ const PAGE = 500;
  * stay unchanged.
  */
 export async function restoreMovements(
-  deps: CommandDeps,
+  deps: CommandDeps & { readonly screening: Screening },
   { chain }: ConnectedChain,
   { from, to, commitments }: { readonly from: number; readonly to: number; readonly commitments: readonly string[] },
 ): Promise<void> {
@@ -29,13 +29,13 @@ export async function restoreMovements(
     const movements = found.flatMap((transfer) => {
       const place = byAddress.get(transfer.to);
       const header = blocks.get(transfer.block.number);
-      // The verdicts of the screening are not on the chain, so restored movements count as not screened.
+      // Earlier verdicts of the screening are not on the chain, so the present list decides.
       return place === undefined || header?.hash !== transfer.block.hash
         ? []
-        : [{ ...movementOf(transfer, { place, header, payers }), isScreened: false }];
+        : [movementOf(deps, transfer, { network, place, header, payers })];
     });
     await command(deps, async (tx, at) => {
-      const added = await putMovements(tx, network, movements);
+      const added = await storeMovements(tx, { network, movements }, at);
       const isNew = new Set(added.map(({ commitment }) => commitment));
       const payments = places.filter(({ commitment }) => isNew.has(commitment)).map(({ paymentId }) => paymentId);
       await markPositionsStale(tx, payments, at);

@@ -56,8 +56,9 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
       account: `${network}:${item.payer}`,
       quote: null,
       isHeld: item.isHeld,
-      buyerName: item.buyerName,
-      buyerIcon: item.buyerIcon,
+      // Only the item of the payment names the wallet: a name has to be erased wherever it is stored.
+      buyerName: '',
+      buyerIcon: null,
       state: 'due',
       // The contract requires no signature.
       signature: '0x',

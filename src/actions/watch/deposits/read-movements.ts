@@ -1,4 +1,5 @@
 import { type Block, ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
+import type { Screening } from '../../../screening/screening.ts';
 import { listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
 import { findPayersOf, type TransferByItem } from '../../../store/chain/chain-events.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../../store/chain/deposit-places.ts';
 import { putMovements, type ReadMovement } from '../../../store/chain/movements.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
 
@@ -49,11 +51,7 @@ export async function readMovements(deps: WatchDeps, watcher: Watcher, view: Vie
   ]);
   const movements = await storable(deps, watcher, found.flat());
   await commandOfLeader(deps, lease, async (tx, at) => {
-    const added = new Set((await putMovements(tx, network, movements)).map(keyOf));
-    for (const movement of movements.filter((each) => each.isScreened && added.has(keyOf(each)))) {
-      const message = `Money came to a deposit address from ${movement.sender}, which is on the screening list. It does not count, and is not swept.`;
-      await upsertAlert(tx, { name: 'screened_payer', subject: movement.commitment, message, lastSeen: at });
-    }
+    await storeMovements(tx, { network, movements }, at);
     await putDepositCursor(tx, network, next);
   });
   if (movements.length > 0) deps.world.crashPoint?.('deposit.stored');
@@ -121,18 +119,39 @@ async function storable(
     }
     const place = memory.places.byAddress.get(transfer.to);
     if (place === undefined) return [];
-    const movement = movementOf(transfer, { place, header, payers });
-    const { hits } = deps.screening.decide([`${network}:${movement.sender}`]);
-    return [{ ...movement, isScreened: hits.length > 0 }];
+    return [movementOf(deps, transfer, { network, place, header, payers })];
   });
 }
 
+/** Stores movements, and raises an alert for each new one from a sender on the screening list. Returns the new ones. */
+export async function storeMovements(
+  tx: Tx,
+  { network, movements }: { readonly network: string; readonly movements: readonly ReadMovement[] },
+  at: Date,
+): Promise<readonly Pick<ReadMovement, 'transactionHash' | 'logIndex' | 'commitment'>[]> {
+  const added = await putMovements(tx, network, movements);
+  const isNew = new Set(added.map(keyOf));
+  for (const movement of movements.filter((each) => each.isScreened && isNew.has(keyOf(each)))) {
+    const message = `Money came to a deposit address from ${movement.sender}, which is on the screening list. It does not count, and is not swept.`;
+    await upsertAlert(tx, { name: 'screened_payer', subject: movement.commitment, message, lastSeen: at });
+  }
+  return added;
+}
+
+interface MovementContext {
+  readonly network: string;
+  readonly place: DepositPlace;
+  readonly header: Block;
+  readonly payers: readonly TransferByItem[];
+}
+
 export function movementOf(
+  { screening }: { readonly screening: Screening },
   transfer: Incoming,
-  context: { readonly place: DepositPlace; readonly header: Block; readonly payers: readonly TransferByItem[] },
-): Omit<ReadMovement, 'isScreened'> {
+  { network, place, header, payers }: MovementContext,
+): ReadMovement {
   const { block, transactionHash, logIndex, asset, amount } = transfer;
-  const { place, header, payers } = context;
+  const sender = senderOf(transfer, payers);
   return {
     transactionHash,
     logIndex,
@@ -142,8 +161,9 @@ export function movementOf(
     commitment: place.commitment,
     paymentId: place.paymentId,
     asset,
-    sender: senderOf(transfer, payers),
+    sender,
     amount: amount.toString(),
+    isScreened: screening.decide([`${network}:${sender}`]).hits.length > 0,
   };
 }
 

@@ -30,7 +30,10 @@ export async function returnFees(deps: CommandDeps): Promise<boolean> {
   await eachApart(
     ids,
     (id) => command(deps, (tx, at) => returnFee(tx, id, at)),
-    (id, error) => command(deps, (tx, at) => postponeFee(tx, { id, error }, at)),
+    (id, error) => {
+      const cause = error instanceof Error ? error.message : String(error);
+      return command(deps, (tx, at) => postponeFee(tx, { id, cause }, at));
+    },
   );
   return ids.length === MAX_RETURNED;
 }
@@ -47,7 +50,11 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   const floats = await lockFloats(tx, asset, [merchantId, OPERATOR_FLOAT]);
   const account = floats.find(({ owner }) => owner === OPERATOR_FLOAT)?.account ?? null;
   // The whole float of a merchant is on one account, so a fee from another account waits.
-  if (floats.some((float) => float.owner === merchantId && isElsewhere(float, account))) return;
+  const elsewhere = floats.find((float) => float.owner === merchantId && isElsewhere(float, account));
+  if (elsewhere !== undefined) {
+    const cause = `the float of ${merchantId} is on the account ${elsewhere.account}, and the operator's float is on ${account}. Move the money of one of them by a transfer: the float follows.`;
+    return postponeFee(tx, { id, cause }, at);
+  }
   const taken = await takeFromFloats(tx, { ...change, kind: 'covered', parts, payer: account }, at);
   if (!taken.ok) return;
   const added = { ...change, kind: 'added', owner: merchantId, units } as const;
@@ -57,10 +64,9 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
   await deleteAlert(tx, { name: 'outgoing_refused', subject: reference });
 }
 
-/** The books refuse the fee. It is tried again later, and others go on. */
-async function postponeFee(tx: Tx, { id, error }: { readonly id: string; readonly error: unknown }, at: Date) {
+/** The fee cannot be returned now. It is tried again later, and others go on. */
+async function postponeFee(tx: Tx, { id, cause }: { readonly id: string; readonly cause: string }, at: Date) {
   await postponeFeeReturn(tx, { id, retryAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
-  const cause = error instanceof Error ? error.message : String(error);
   const message = `The fee of this refund cannot be returned to its merchant: ${cause}`;
   await upsertAlert(tx, { name: 'outgoing_refused', subject: feeReference(id), message, lastSeen: at });
 }
