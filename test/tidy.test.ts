@@ -387,7 +387,8 @@ describe('the house', () => {
   });
 
   it('has SQL in the store alone', () => {
-    const writers = sources.filter((name) => /`\s*(select|insert into|update|delete from|with)\s/i.test(read(name)));
+    const codeOf = (name: string) => read(name).replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+    const writers = sources.filter((name) => /`\s*(select|insert into|update|delete from|with)\s/i.test(codeOf(name)));
     assert.deepEqual(
       writers.filter((name) => !name.startsWith('src/store/')),
       [],

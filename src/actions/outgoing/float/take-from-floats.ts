@@ -1,5 +1,6 @@
 import { tokenText } from '../../../chains/amount-text.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import { changeFloats, type Float, type FloatChange, lockFloats } from '../../../store/money/floats.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
@@ -54,7 +55,7 @@ export async function lackOfFloats(
 
 export function isElsewhere({ account, units }: Pick<Float, 'account' | 'units'>, payer: string | null): boolean {
   if (payer === null || account === null || BigInt(units) === 0n) return false;
-  return account.toLowerCase() !== payer.toLowerCase();
+  return !isSameAddress(account, payer);
 }
 
 /** For example: `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
