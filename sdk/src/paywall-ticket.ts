@@ -1,6 +1,6 @@
 import { hexOf, webCrypto } from './web-crypto.ts';
 
-/** The fields used of a request of Node's `http` or of Express. */
+/** The fields that a paywall reads from a request of Node's `http` or of Express. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;

@@ -4,7 +4,7 @@ import type { Item } from '../domain/item.ts';
 export type Signable = {
   /** CAIP-2. */
   readonly network: string;
-  /** The items that the signature pays or executes. Empty for a transaction that pays nothing. */
+  /** The items that the signature authorizes, or that the signed transaction executes. Empty for a transaction that pays nothing. */
   readonly items: readonly Item[];
 } & (
   | { readonly kind: 'typed_data'; readonly typedData: unknown }

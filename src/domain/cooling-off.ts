@@ -18,8 +18,9 @@ export interface CoolingOff {
 }
 
 /**
- * The first destination of a merchant and asset receives new payments at once, and held money after the period. A destination
- * that follows a removed one counts as a change, so that a removal does not skip the period.
+ * A merchant's first destination for an asset receives new payments at once, and money that is already held for the merchant only
+ * after the cooling-off period. A destination that is added after a removal counts as a change. Otherwise a removal would avoid the
+ * period.
  */
 export function termsOfNew(
   destination: string,

@@ -211,7 +211,7 @@ function stopping(): ApiError {
 
 const UNAVAILABLE = { status: 503, retryAfterS: 1 };
 
-/** Pages correct their clocks by `Date`, to show the time left to pay. So `Date` follows the movable clock of a sandbox. */
+/** Pages set their countdown by the response header `Date`. The clock of a sandbox can be moved, so the header has that time. */
 function dateBySandbox(app: App, { world }: HttpDeps): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
     reply.header('Date', new Date(world.clock.nowMs()).toUTCString());

@@ -90,7 +90,7 @@ interface ItemLot {
   readonly spent: bigint;
 }
 
-/** The item must have brought at least the spent units to the account. */
+/** The payment of the item on the chain must have credited the account with at least the units that are spent. */
 async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot, outgoing, spent }: ItemLot) {
   const event = await findPaidEvent(deps.db.sql, lot);
   if (event === undefined) return refused('no event on the chain is known that paid its payment');

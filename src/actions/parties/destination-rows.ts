@@ -57,7 +57,7 @@ export async function eraseDestination(tx: Tx, deps: RowKeyDeps, erased: CryptoS
   await forgetDestination(tx, id);
 }
 
-/** True if the gateway wrote exactly these terms, and they are its latest. */
+/** True if the gateway itself wrote this row, and the row is the newest version of the destination. */
 export function isOwnDestination(deps: RowKeyDeps, row: StoredDestination): boolean {
   return row.number === row.lastNumber && hasOwnMac(deps, row);
 }

@@ -18,8 +18,9 @@ import type { CommandDeps } from '../command.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 
 /**
- * The set of freezes is authenticated as a whole, because a freeze is lifted by deleting its row. The newest head with a valid MAC
- * lists the freezes that operators have ordered. While the table lacks one of them, no money moves.
+ * A freeze is lifted by deleting its row, so a MAC on each row could not reveal a deletion by an attacker. Each change therefore
+ * writes a head: a list of all freezes with one MAC. While a freeze of the newest valid head is missing in the table of freezes, no
+ * money moves.
  */
 
 const TABLE = 'freeze_heads';

@@ -74,7 +74,8 @@ export async function fetchActions(deps: FetchDeps, input: FetchInput): Promise<
     const stopped = await findClosed(tx, [payment.merchantId, item.network]);
     if (stopped.has(payment.merchantId)) throw merchantStopped();
     if (stopped.has(item.network)) throw noExecutor();
-    // The link got a stock after the option was made. A payer's own transaction cannot be refused at confirmation.
+    // The merchant limited the stock of the payment link after the option was offered. The payer's own transaction cannot be refused
+    // once it is on the chain, so the option is withdrawn now.
     if ((await findStockFor(tx, payment)) !== undefined) throw quoteExpired();
     const deadline = new Date(item.deadlineS * 1000);
     if (!(await raiseNativeDeadline(tx, { paymentId: payment.id, deadline, now }))) return false;

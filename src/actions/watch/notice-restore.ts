@@ -19,7 +19,7 @@ import type { WatchDeps, Watcher } from './watcher.ts';
  */
 const MAX_PROVED = 50;
 
-/** The fates of events without a stored item. Events in neither set are decided, and prove nothing. */
+/** Events without a stored item. An event in neither set is settled, and is no sign of a restored database. */
 export interface StrangeEvents {
   /** Events that the endpoints could not confirm or refute yet. */
   readonly open: ReadonlySet<StoredEvent>;

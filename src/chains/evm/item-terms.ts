@@ -15,7 +15,7 @@ export function collectorItem(item: Item): CollectorItem {
   return { subject: `0x${shownSubject(item)}`, ...orderOf(item) };
 }
 
-/** The subject as events show it: the item's seal, or the bytes of its id in the first releases. In hex, without 0x. */
+/** The subject in events of the contract: the item's seal, or the bytes of its id by the first releases. In hex, without 0x. */
 export function shownSubject({ subject, seal, collector }: Pick<Item, 'subject' | 'seal' | 'collector'>): string {
   if (seal !== undefined) return seal;
   if (isSealed(collector)) throw new TypeError('an item of this contract needs a seal');

@@ -16,7 +16,7 @@ export interface Fold {
   readonly lots: ReadonlyMap<string, Lot>;
   /** The asked money that came in time, by way. It decides whether the payment is paid. */
   readonly counts: ReadonlyMap<string, Count>;
-  /** The first way that received the asked amount. */
+  /** The first item or deposit address that received the whole requested amount. */
   readonly filled: PaidEnding | undefined;
   readonly paid: bigint;
   /** The lot that dust joins, by address, network, asset and class. */

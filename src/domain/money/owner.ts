@@ -29,7 +29,7 @@ export interface Known {
   readonly items: Pick<ReadonlySet<string>, 'has'>;
   /** The commitment of each deposit address. The address is the same on all networks. */
   readonly deposits: ReadonlyMap<string, string>;
-  /** Every account that was ever used. */
+  /** All accounts of the gateway by address, with their roles. Former accounts are among them. */
   readonly accounts: ReadonlyMap<string, Exclude<PlaceKind, 'deposit'>>;
 }
 

@@ -16,7 +16,7 @@ export function idempotencyKeyOf(request: FastifyRequest): string | undefined {
   return parsed.key;
 }
 
-/** The request's key with its scope and meaning, for routes that require a key. */
+/** The idempotency key, its owner, and the content that a repeated request must match. For routes that require a key. */
 export function idempotentRequest(request: FastifyRequest, meaning: unknown): IdempotentRequest {
   const key = idempotencyKeyOf(request);
   if (key === undefined) throw validationError([{ field: HEADER, message: 'is required' }]);

@@ -15,7 +15,7 @@ export interface Shape {
 
 const NOTHING: Shape = { schema: {}, names: [], types: [], isNullable: false, values: [], variants: [] };
 
-/** `followed` has the references so far: a schema that is defined as itself has no shape. */
+/** `followed` lists the `$ref`s that were resolved on this path. A schema that refers back to itself has no shape. */
 export function shapeOf(document: OpenApiDocument, schema: unknown, followed: readonly string[] = []): Shape {
   if (!isRecord(schema)) return NOTHING;
   const stated: Schema = schema;

@@ -82,7 +82,7 @@ function pageOf({ after, limit }: FeedAsk, rows: readonly FeedRow[]): FeedPage {
   };
 }
 
-/** The most batches that a page of older events scans. */
+/** The maximum number of batches of events that are scanned for one page of older events. */
 const MAX_BATCHES_BACK = 500;
 
 /** Events before a position, the newest first. A page can be empty: its position then shows how far it has scanned. */

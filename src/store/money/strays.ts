@@ -126,7 +126,7 @@ export async function moveStray(
   return count === 1;
 }
 
-/** Stores a partner's request. Returns false if the money is not unclaimed. */
+/** Stores a partner's request to return the money to a recipient. Returns false if the money is already claimed. */
 export async function requestStray(tx: Tx, id: string, request: StrayRequest, at: Date): Promise<boolean> {
   const { recipient, sendAfter, mac } = request;
   const { count } = await tx`

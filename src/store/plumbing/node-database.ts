@@ -28,7 +28,7 @@ export interface NodeDatabaseInput {
   readonly machineClock: Clock;
 }
 
-/** Opens both pools with one heartbeat. Resolves when the clock is set. */
+/** Opens the pool of requests and the pool of lists, with one heartbeat. Resolves when the node's clock is set by the database. */
 export async function openNodeDatabase(input: NodeDatabaseInput): Promise<NodeDatabase> {
   const {
     url,

@@ -38,12 +38,12 @@ export type Step =
   | { readonly at: 'picking' }
   /** The payer sends the token. `deposit` is null until the gateway has opened the address. */
   | { readonly at: 'transfer'; readonly asset: string; readonly deposit: Deposit | null }
-  /** The payer's part is done. The page must stay open until the result is delivered. */
+  /** The payer has signed or sent the payment. The page must stay open until the gateway has the signature or the transaction's id. */
   | {
       readonly at: 'confirming';
       /** Null if the choice was made before a reload, or elsewhere. */
       readonly choice: Choice | null;
-      /** The transaction that the payer sent, if the payment is one. */
+      /** The id of the payer's own transaction. Null if the payer signed an authorization instead. */
       readonly txId: string | null;
       readonly isDelivered: boolean;
       /** The money at a deposit address, if it was sent to one. */

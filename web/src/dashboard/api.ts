@@ -66,7 +66,7 @@ export function setMode(next: Mode): void {
   store(MODE_KEY, next);
 }
 
-/** The partner that an operator's person has chosen. */
+/** The partner that the signed-in user of the operator has selected. */
 export function readPartner(): string | undefined {
   return partnerId;
 }

@@ -41,7 +41,7 @@ export interface EventsCompared {
 interface Ask {
   readonly chain: Chain;
   readonly intermediateAccount: string;
-  /** The intermediate account, the relayers, and all earlier ones. */
+  /** The accounts of the gateway: the intermediate account, the relayers, and all accounts that formerly had these roles. */
   readonly own: readonly string[];
   readonly from: number;
   readonly to: number;

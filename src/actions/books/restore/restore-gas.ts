@@ -101,7 +101,7 @@ interface GapSearch extends GasSearch {
   readonly budget: { blocks: number };
 }
 
-/** Transactions of the account whose nonces no send accounts for, and the number of those that were not found. */
+/** Transactions of the account that have no stored row, found by gaps in the nonces, and the number of gaps without a transaction. */
 async function fillGaps(
   { db }: CommandDeps,
   { chain }: ConnectedChain,

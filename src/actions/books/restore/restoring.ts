@@ -66,7 +66,7 @@ export function accountOf({ asset, payer }: PaidEvent): string {
   return `${asset.split('/')[0]}:${payer}`;
 }
 
-/** The payment of a refund, and the item that paid it. */
+/** The payment that a refund belongs to, and the item by which that payment was paid. */
 export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment; item: StoredItem }> {
   const [payment] = await lockPayments(tx, [paymentIdOf(id)]);
   const item = payment && (await findPayingItem(tx, payment.id));

@@ -170,7 +170,7 @@ function PaymentRows({ rows, filters, columns, onEnd }: RowsProps) {
  * elements. With the same filters, a payment keeps its element, and so the focus, when new rows appear above it.
  */
 function useRowKeys(filters: Filters): (row: ListedPayment) => number {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: Other filters begin with the first key again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: With other filters, the React keys of the rows begin at 0 again.
   const keys = useMemo(() => new Map<string, number>(), [filters]);
   return ({ paymentId }) => {
     const key = keys.get(paymentId) ?? keys.size;
