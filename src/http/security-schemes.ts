@@ -1,7 +1,7 @@
 import type { Right } from '../domain/role.ts';
 import { SCOPES } from '../domain/scope.ts';
 
-/** What each scope of keys, and each right of people, allows. An operation names the one that it needs. */
+/** The acts that each scope of a key, and each right of a person, allows. Every operation names the scope or right that it needs. */
 const RIGHTS: Readonly<Record<Right, string>> = {
   'merchants:read': 'Read merchants, their settlement destinations, and the assets.',
   'merchants:write': 'Create, change and delete merchants, and change their branding.',

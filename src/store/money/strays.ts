@@ -108,14 +108,6 @@ export async function linkStray(tx: Tx, { id, lotId }: { id: string; lotId: stri
   return count === 1;
 }
 
-/** The lots of a payment whose return is requested or in progress. */
-export async function listReturningLots(db: Reader, paymentId: string): Promise<string[]> {
-  const rows = await db<{ lot: string }[]>`
-    select lot_id as lot from strays
-    where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
-  return rows.map(({ lot }) => lot);
-}
-
 /** Changes the state. Returns false if the row is not in the state `from`. */
 export async function moveStray(
   tx: Tx,

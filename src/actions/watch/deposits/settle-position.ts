@@ -18,7 +18,7 @@ import {
   type StoredPosition,
 } from '../../../store/money/positions.ts';
 import { wakeRefunds } from '../../../store/money/refunds.ts';
-import { listReturningLots } from '../../../store/money/strays.ts';
+import { findReturningLots } from '../../../store/money/strays.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
@@ -95,7 +95,7 @@ async function settlePosition(
   await wakeRefunds(tx, paymentId);
   await recordUnexpected(tx, { payment, lots: kept.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true) }, at);
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
-  const returning = new Set(await listReturningLots(tx, paymentId));
+  const returning = await findReturningLots(tx, paymentId);
   await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rulesOf(deps, kept, returning)) }, at);
 }
 
