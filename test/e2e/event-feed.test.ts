@@ -5,6 +5,7 @@ import { command } from '../../src/actions/command.ts';
 import { sealCursor } from '../../src/domain/cursor.ts';
 import type { EventView } from '../../src/http/views/event.ts';
 import { appendEvents } from '../../src/store/events/events.ts';
+import { eventsPlaced } from '../events-placed.ts';
 import {
   createTestKey,
   createTestMerchant,
@@ -257,8 +258,7 @@ describe('the feed of events', () => {
       const event = { type: 'merchant.updated', objectId: loud.id, merchantId: loud.id, at, actor: 'test' } as const;
       for (let count = 0; count < 600; count += 1) await appendEvents(tx, [{ ...event, data: {} }]);
     });
-    const waiting = async () => (await gateway.db.sql`select from outbox`).length;
-    await until('all events are placed', async () => (await waiting()) === 0);
+    await eventsPlaced(gateway);
     const seen: string[] = [];
     const sizes: [number, boolean][] = [];
     for (let cursor = 'latest', hasMore = true; hasMore; ) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { eventsPlaced } from '../events-placed.ts';
 import { PLACES } from './money-places.ts';
 import { openWorld, type Told, WAYS, type Way } from './money-ways.ts';
 
@@ -15,6 +16,7 @@ export async function tellStories(): Promise<Row[]> {
     const world = await openWorld();
     try {
       const id = await way.happen(world);
+      await eventsPlaced(world.gateway);
       const read = async (url: string) => {
         const { statusCode, body, json } = await world.gateway.call({ url, headers: world.headers });
         assert.equal(statusCode, 200, `${url}: ${body}`);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
+import { eventsPlaced } from '../events-placed.ts';
 import { freshKey } from '../gateway.ts';
 import type { Json } from './list-test.ts';
 import { paidPayment } from './paid-payment.ts';
@@ -80,6 +81,7 @@ describe('the refundable rest of a payment', () => {
     const again = await refund(id, { ...dollars('300'), reason: 'the thirteenth' });
     assert.deepEqual([again.status, again.problem, again.reason], ['requested', null, 'the thirteenth']);
     assert.deepEqual(left(again), ['700 iso4217/USD', '7000000']);
+    await eventsPlaced(paying.gateway);
     const { events } = await read(`/v1/events?types=refund.created,refund.failed&limit=100`);
     const told = events.filter(({ data }: Json) => data.refundId === again.refundId);
     assert.deepEqual(
