@@ -52,8 +52,16 @@ async function isDisputed(scene: FaultScene, ...sayings: readonly RegExp[]): Pro
   );
 }
 
-const isWell = (scene: FaultScene) =>
-  until('no alert is left', async () => (await scene.alerts()).length === 0, WITHIN);
+async function isWell(scene: FaultScene): Promise<void> {
+  let left: string[] = [];
+  const isNoneLeft = async () => {
+    left = await scene.alerts();
+    return left.length === 0;
+  };
+  await until('no alert is left', isNoneLeft, WITHIN).catch((cause: unknown) => {
+    throw new Error(`Alerts are left: ${left.join(', ')}.`, { cause });
+  });
+}
 
 /** Both endpoints are asked many times over: whatever a lie leads to has happened by then. */
 async function isAskedAgain({ proxies, chain }: FaultScene): Promise<void> {
