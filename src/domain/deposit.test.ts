@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { leastPaid, sweptFee, transferUri } from './deposit.ts';
+import fc from 'fast-check';
+import { leastPaid, mostFeesOf, sweptFee, transferUri } from './deposit.ts';
 
 describe('the money of a deposit address', () => {
   it('may be a little less than asked, rounded in favour of the merchant', () => {
@@ -17,6 +18,21 @@ describe('the money of a deposit address', () => {
     assert.deepEqual([fee(300n, 'b', { asked: 'b' }), fee(300n, 'a', { asked: 'b' })], [7n, 21n]);
     for (const seal of [null, undefined]) assert.equal(fee(300n, 'a', { seal }), 21n, 'the first contracts had none');
     assert.equal(fee(300n, 'a', { amount: '100', fee: '100' }), 100n);
+  });
+
+  it('bears at most the pro rata fee in all its sweeps together, and one sweep in another asset reaches it', () => {
+    const terms = { asset: 'a', amount: 1_000n, fee: 10n, seal: 'ab' };
+    assert.equal(mostFeesOf(terms, 1_330n), 13n);
+    fc.assert(
+      fc.property(fc.array(fc.bigInt(0n, 3_000n)), (sweeps) => {
+        const units = sweeps.reduce((sum, each) => sum + each, 0n);
+        const fees = sweeps
+          .map((amount) => sweptFee(terms, { asset: 'a', amount }))
+          .reduce((sum, fee) => sum + fee, 0n);
+        assert.ok(fees <= mostFeesOf(terms, units));
+        assert.equal(sweptFee(terms, { asset: 'b', amount: units }), mostFeesOf(terms, units));
+      }),
+    );
   });
 
   it('is asked for by a link as EIP-681 writes it', () => {

@@ -29,6 +29,11 @@ export function sweptFee(terms: SweepTerms, swept: { readonly asset: string; rea
   return isBounded ? feeShare(schedule, 0n, swept.amount) : unboundedShare(schedule, swept.amount);
 }
 
+/** The most that sweeps take as fees from these units together, however many they are. The asked fee limits only a single sweep. */
+export function mostFeesOf(terms: Pick<SweepTerms, 'amount' | 'fee'>, units: bigint): bigint {
+  return unboundedShare({ fee: BigInt(terms.fee), of: BigInt(terms.amount) }, units);
+}
+
 /** An EIP-681 request to a wallet: a transfer of a token on a chain. */
 export function transferUri({
   token,

@@ -140,6 +140,30 @@ describe('late money that a partner gives back', () => {
     });
   }
 
+  it('arrives from a deposit address that was swept twice, each time with a fee', async () => {
+    await scene.close();
+    await open({ watching: { sweepFrom: () => 0n } });
+    const { id, send } = await scene.deposit();
+    const cancelled = { type: 'cancelled', by: 'merchant' } as const;
+    await scene.movePayment({ paymentId: id, event: cancelled, actor: 'test', evidence: {} });
+    for (const units of [330n, 1_000n]) {
+      send(units);
+      await scene.live(node, 4);
+    }
+    const money = await strayOf(id);
+    // The contract limits the fee of each sweep to the asked fee of 10, and not the fees of all sweeps.
+    assert.deepEqual([money.amount, money.fee], ['1330', '13']);
+    await scene.fill(node, OPERATOR_FLOAT, 13n);
+    await scene.fill(node, scene.merchantId, 1_317n);
+    const friend = scene.payers.newAccount();
+    await request(money.id, friend);
+    await scene.live(node, 6);
+    assert.deepEqual(await scene.alerts(), []);
+    assert.equal((await stray(money.id)).state, 'returned');
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_330n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('names the floats that lack, and moves nothing', async () => {
     const { id, paymentId } = await paidLate(false);
     const friend = scene.payers.newAccount();

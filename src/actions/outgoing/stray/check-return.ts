@@ -2,7 +2,7 @@ import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
-import { sweptFee } from '../../../domain/deposit.ts';
+import { mostFeesOf } from '../../../domain/deposit.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
@@ -112,7 +112,9 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray
   // Late money of older versions was held only if an item brought it.
   const isHeld = stray.isHeld && stray.lotId === null;
   const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
-  if (isHeld || !deposits.some((deposit) => isFeeOf(deposit, stray))) {
+  // The operator's float pays the fee.
+  const isFee = deposits.some(({ item }) => BigInt(stray.fee) <= mostFeesOf(item, BigInt(stray.amount)));
+  if (isHeld || !isFee) {
     return refused('its fee is not that of a deposit address of the payment');
   }
   const isPaying = deposits.some(
@@ -127,11 +129,6 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray
   const isShown = isEnough(chain, finding, stray) && BigInt(finding.value) >= needed + returned;
   // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
   return isShown ? GOOD : UNCLEAR;
-}
-
-/** The operator's float pays the fee, so the fee must not exceed the fee of the address. */
-function isFeeOf({ item }: OpenDeposit, { asset, amount, fee }: Stray): boolean {
-  return BigInt(fee) <= sweptFee(item, { asset, amount: BigInt(amount) });
 }
 
 async function largestSweeps(
