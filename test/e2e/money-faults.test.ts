@@ -307,6 +307,30 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.ok(scene.control.balanceOf(destination, DOLLAR) > 0n);
   });
 
+  for (const token of [DOLLAR, TETHER]) {
+    it(`that a deep reorganisation removes before its sweep leaves no order behind (${token === DOLLAR ? 'asked' : 'another'} token)`, async () => {
+      scene = await openRefundScene({ ...EVERYTHING, depth: 2 });
+      const node = await scene.newNode();
+      await scene.live(node, 1);
+      const { id, send } = await scene.deposit({ isHeld: true });
+      const { number: before } = await scene.chain.head();
+      const arrival = send(1_000n, { token });
+      const sweeps = () =>
+        scene.db.sql<{ state: string }[]>`select state from items where subject = ${id} and purpose = 'sweep'`;
+      for (let turn = 0; (await sweeps()).length === 0; turn += 1) {
+        assert.ok(turn < 8, 'a sweep is ordered');
+        await scene.live(node, 1);
+      }
+      const { number } = await scene.chain.head();
+      scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
+      await scene.live(node, 12);
+      assert.deepEqual(
+        (await sweeps()).map(({ state }) => state),
+        ['unpaid'],
+      );
+    });
+  }
+
   it('leaves a debt if a deep reorganisation takes it after its payout, which the same money fills', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();

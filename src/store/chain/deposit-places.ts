@@ -115,18 +115,19 @@ export async function putDepositCursor(tx: Tx, network: string, cursor: DepositC
     on conflict (network) do update set read_number = excluded.read_number, final_number = excluded.final_number`;
 }
 
-/** The open sweeps of an asset at an address, and the number of all sweeps ever ordered there. */
-export async function findSweeps(
-  db: Reader,
-  { network, address, asset }: { network: string; address: string; asset: string },
-): Promise<{ readonly ordered: number; readonly open: readonly { key: ItemKey; state: 'due' | 'sent' }[] }> {
-  const rows = await db<{ key: ItemKey; state: string }[]>`
-    select commitment as key, state from items
-    where network = ${network} and payer = ${address} and asset = ${asset} and purpose = 'sweep'`;
-  const open = rows.filter(
-    (row): row is { key: ItemKey; state: 'due' | 'sent' } => row.state === 'due' || row.state === 'sent',
-  );
-  return { ordered: rows.length, open };
+/** A sweep that was ever ordered for a payment. */
+export interface OrderedSweep {
+  readonly key: ItemKey;
+  readonly network: string;
+  readonly address: string;
+  readonly asset: string;
+  readonly state: string;
+}
+
+export async function listSweepsOf(db: Reader, paymentId: string): Promise<OrderedSweep[]> {
+  return db<OrderedSweep[]>`
+    select commitment as key, network, payer as address, asset, state from items
+    where subject = ${paymentId} and purpose = 'sweep'`;
 }
 
 /** A sweep of an asset from the deposit address of a payment, with the transaction that executed it. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ItemKey, itemKeyOf } from '../../../domain/item.ts';
 import type { Sweep } from '../../../domain/money/money-out.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
-import { findSweeps } from '../../../store/chain/deposit-places.ts';
+import { listSweepsOf } from '../../../store/chain/deposit-places.ts';
 import { endItems, insertItems, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import type { PositionFacts } from './read-position.ts';
@@ -17,40 +17,31 @@ interface Orders {
 }
 
 /**
- * Orders sweeps as items, which relayers send like any other. A sweep that would find nothing ends, because a stranger has swept
- * the address.
+ * Orders sweeps as items, which relayers send like any other. A sweep that would find nothing ends: a stranger has swept the
+ * address, or a reorganisation has removed the money.
  */
 export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: Date): Promise<void> {
-  const places = new Map(
-    lots.flatMap((lot) =>
-      lot.address === null
-        ? []
-        : [[`${lot.network} ${lot.asset} ${lot.address}`, { ...lot, address: lot.address }] as const],
-    ),
-  );
-  for (const { network, asset, address, commitment } of places.values()) {
-    const isWaiting = lots.some(
-      (lot) => lot.address === address && lot.network === network && lot.asset === asset && lot.waiting > 0n,
-    );
-    const isWanted = sweeps.some(
-      (each) => each.address === address && each.network === network && each.asset === asset,
-    );
-    if (isWaiting && !isWanted) continue;
-    const { ordered, open } = await findSweeps(tx, { network, address, asset });
-    if (!isWaiting) {
-      // A sweep that was sent is closed when its transaction is final.
-      const due = open.filter(({ state }) => state === 'due');
-      const ends = due.map((each) => ({ key: each.key, state: 'unpaid', reason: 'swept' }) as const);
-      if (ends.length > 0) await endItems(tx, ends, at);
-      continue;
-    }
+  // Only deposit addresses are swept.
+  if (known.deposits.length === 0) return;
+  const ordered = await listSweepsOf(tx, known.terms.payment);
+  const waiting = new Set(lots.filter((lot) => lot.waiting > 0n).map(placeOf));
+  // A sweep that was sent is closed when its transaction is final.
+  const ends = ordered
+    .filter((sweep) => sweep.state === 'due' && !waiting.has(placeOf(sweep)))
+    .map(({ key }) => ({ key, state: 'unpaid', reason: 'swept' }) as const);
+  if (ends.length > 0) await endItems(tx, ends, at);
+  const wanted = new Map(sweeps.map((sweep) => [placeOf(sweep), sweep]));
+  for (const [place, { network, asset, commitment }] of wanted) {
+    const earlier = ordered.filter((sweep) => placeOf(sweep) === place);
+    const isOpen = earlier.some(({ state }) => state === 'due' || state === 'sent');
+    if (isOpen) continue;
     const same = known.deposits.filter((each) => each.commitment === commitment);
     const deposit = same.find((each) => each.network === network) ?? same[0];
-    if (open.length > 0 || deposit === undefined) continue;
+    if (deposit === undefined) continue;
     const { item } = deposit;
     const isAsked = item.asset === asset;
     const sweep = {
-      key: sweepKey(item, { network, number: ordered, asset: isAsked ? undefined : asset }),
+      key: sweepKey(item, { network, number: earlier.length, asset: isAsked ? undefined : asset }),
       purpose: 'sweep',
       item: { ...itemOf(item), network, asset, ...(!isAsked && { asked: item.asset }), deadlineS: FAR_S },
       account: `${network}:${item.payer}`,
@@ -68,6 +59,11 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
     } as const;
     await insertItems(tx, [sweep], at);
   }
+}
+
+/** An asset at a deposit address. */
+function placeOf({ network, asset, address }: Pick<Lot, 'network' | 'asset' | 'address'>): string {
+  return `${network} ${asset} ${address}`;
 }
 
 /** The key of the n-th sweep of this money. The chain shows the commitment of the address alone, so the hash is our own. */
