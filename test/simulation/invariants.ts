@@ -135,13 +135,13 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     name: 'payers keep their limit',
-    promise: `A payer never has more than ${OPEN_ITEMS_PER_PAYER} open items.`,
+    promise: `A payer never has more than ${OPEN_ITEMS_PER_PAYER} open items on a network.`,
     when: 'always',
     about: ['items'],
     find: (sql) => sql`
           select payer || ' has ' || count(*) || ' open items' as problem from items
           where purpose = 'payment' and state in ('due', 'sent')
-          group by payer having count(*) > ${OPEN_ITEMS_PER_PAYER} order by payer limit 1`,
+          group by network, payer having count(*) > ${OPEN_ITEMS_PER_PAYER} order by payer limit 1`,
   },
   {
     name: 'one signature per transfer',
