@@ -4,7 +4,6 @@ const ABOVE_EVERY_AMOUNT = 'The steps only end a search without a result. Either
 
 const COMPILED = 'The type of the table refuses it without this row. A missing one would read as `records`.';
 const BOTH_GROUPS = 'A pattern gives both of its groups or none. The conditions are for the compiler.';
-const UNKNOWN_ITEM = 'Items that are not ours, and none, are passed over when items are looked up.';
 const ONE_INDEX = 'A log has its index for itself.';
 const NOTHING_JOINS = 'Nothing that joins a lot changes nothing.';
 const WAITING_JOINS = 'Money that joins a lot waits, so it has neither fee nor net amount.';
@@ -135,14 +134,6 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'image-type.ts': {
     'const end = Math.min(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0), bytes.length, 17 + 4 * MAX_BRANDS);':
       'A brand has four bytes, and one byte more has no place for another.',
-  },
-  'money/fact.ts': {
-    "const item = part.owner.is === 'item' || !part.isFee ? itemOf(leg, mined) : undefined;": UNKNOWN_ITEM,
-    'if (true || (item !== undefined)) paidOut.add(item);': UNKNOWN_ITEM,
-    "event.event === 'swept' && event.address === from && event.asset === asset && event.index >= index,": ONE_INDEX,
-    'if (false && (sweep === undefined)) return;':
-      'A part of a deposit address has its sweep. The condition is for the compiler.',
-    'event.index > leg.index,': ONE_INDEX,
   },
   'money/fee-share.ts': {
     'return units > schedule.of ? schedule.fee : unboundedShare(schedule, units);':
