@@ -4,7 +4,6 @@ const ABOVE_EVERY_AMOUNT = 'The steps only end a search without a result. Either
 
 const COMPILED = 'The type of the table refuses it without this row. A missing one would read as `records`.';
 const BOTH_GROUPS = 'A pattern gives both of its groups or none. The conditions are for the compiler.';
-const UNKNOWN_ITEM = 'Items that are not ours, and none, are passed over when items are looked up.';
 const ONE_INDEX = 'A log has its index for itself.';
 const NOTHING_JOINS = 'Nothing that joins a lot changes nothing.';
 const WAITING_JOINS = 'Money that joins a lot waits, so it has neither fee nor net amount.';
@@ -19,6 +18,10 @@ const CHOSEN = 'A number that was chosen. A test would repeat it.';
 const NO_SUCH_LENGTH = 'No option is so long. The bound only keeps long texts from the cipher.';
 const AUTHENTICATED = 'A text that was not made by us does not open either. The bound only saves the work.';
 const ALL_THREE = 'The pattern gives three numbers, and no more than three are read.';
+const NO_COLOUR_HAS_IT = 'None of the 2 ** 24 colours has exactly this contrast, or the same contrast twice.';
+const THREE_CHANNELS = 'A colour has three channels. The default is for the compiler.';
+const COMPILED_ONCE = 'The map only saves the time to compile a list again.';
+const SHORT_REFERENCE = 'The grammar has at most 32 characters here.';
 const ONE_LINE = 'A sum has one line for each account.';
 const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
 
@@ -27,6 +30,35 @@ const NO_LINE_OF_ZERO = 'Entries have no lines of zero units.';
  * them, and refuses a row whose mutant does not exist any more or is noticed by a test.
  */
 export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'accent.ts': {
+    'if (ratio > LEAST_ON_PAGE) return undefined;': NO_COLOUR_HAS_IT,
+    'const text = contrast(main, WHITE) > contrast(main, BLACK) ? WHITE : BLACK;': NO_COLOUR_HAS_IT,
+    'const isGood = (hover: string) => weakest(hover).ratio > LEAST_ON_PAGE && contrast(hover, text) >= LEAST_OF_TEXT;':
+      NO_COLOUR_HAS_IT,
+    'const isGood = (hover: string) => weakest(hover).ratio >= LEAST_ON_PAGE && contrast(hover, text) > LEAST_OF_TEXT;':
+      NO_COLOUR_HAS_IT,
+    'return all.reduce((worst, each) => (each.ratio <= worst.ratio ? each : worst));': NO_COLOUR_HAS_IT,
+    '.find((colour) => weakest(colour).ratio > LEAST_ON_PAGE);': NO_COLOUR_HAS_IT,
+    '.findLast((colour) => weakest(colour).ratio >= LEAST_ON_PAGE);':
+      'A colour that is too dark is not visible with black either, and one that is too bright not with white.',
+    'for (let percent = 0; percent <= 100; percent += 1) {': 'The colour itself was refused.',
+    'for (let percent = 1; percent < 100; percent += 1) {': 'Greys of medium brightness come before.',
+    'for (let percent = 1; percent <= 101; percent += 1) {': 'Greys of medium brightness come before.',
+    '(without) throw new Error(`No colour like ${accent} is visible in both themes.`);':
+      'Greys of medium brightness come before. The statement is for the compiler.',
+    'const mixed = Math.round(value + ((channels(end)[index] ?? 1) - value) * (percent / 100));': THREE_CHANNELS,
+    'const [red = 1, green = 0, blue = 0] = channels(colour).map((value) => {': THREE_CHANNELS,
+    'const [red = 0, green = 1, blue = 0] = channels(colour).map((value) => {': THREE_CHANNELS,
+    'const [red = 0, green = 0, blue = 1] = channels(colour).map((value) => {': THREE_CHANNELS,
+    'return share < 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;':
+      'The bound is between two values of a channel.',
+  },
+  'address-list.ts': {
+    "return version !== 1 && blocksOf(list).check(plain, version === 4 ? 'ipv4' : 'ipv6');":
+      'A `BlockList` answers that a text without an address is not in it.',
+    'if (false && (found !== undefined)) return found;': COMPILED_ONCE,
+    '(without) known.set(list, blocks);': COMPILED_ONCE,
+  },
   'book-floors.ts': {
     ...Object.fromEntries(
       [
@@ -48,6 +80,14 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
   'books.ts': {
     "if (kept.reduce((sum, { units }) => sum - units, 0n) !== 0n) throw new RangeError('An entry does not balance.');":
       'The sum with the other sign is zero at the same time.',
+  },
+  'caip.ts': {
+    'return /[1-9A-HJ-NP-Za-km-z]{32}$/.test(text)': SHORT_REFERENCE,
+    'return /^[1-9A-HJ-NP-Za-km-z]{32}/.test(text)': SHORT_REFERENCE,
+    "if (/0x0+$/.test(text)) return refuse('has the all-zero address, which is neither a token nor an account');":
+      'The line above has refused a text with another x.',
+    'return /^(0|[1-9][0-9]{0,16})$/.test(text) && Number(text) >= min && Number(text) <= max;':
+      'A number of 17 digits is above every maximum, even when it is rounded.',
   },
   'clock-off.ts': {
     "const where = offMs >= 0 ? 'ahead of' : 'behind';": 'A clock that is right was answered above.',
@@ -91,13 +131,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
     'const FORM = /[0-7][0-9A-HJKMNP-TV-Z]{25}$/;': 'The length is checked before.',
     'const FORM = /^[0-7][0-9A-HJKMNP-TV-Z]{25}/;': 'The length is checked before.',
   },
-  'money/fact.ts': {
-    "const item = part.owner.is === 'item' || !part.isFee ? itemOf(leg, mined) : undefined;": UNKNOWN_ITEM,
-    'if (true || (item !== undefined)) paidOut.add(item);': UNKNOWN_ITEM,
-    "event.event === 'swept' && event.address === from && event.asset === asset && event.index >= index,": ONE_INDEX,
-    'if (false && (sweep === undefined)) return;':
-      'A part of a deposit address has its sweep. The condition is for the compiler.',
-    'event.index > leg.index,': ONE_INDEX,
+  'image-type.ts': {
+    'const end = Math.min(new DataView(bytes.buffer, bytes.byteOffset).getUint32(0), bytes.length, 17 + 4 * MAX_BRANDS);':
+      'A brand has four bytes, and one byte more has no place for another.',
   },
   'money/fee-share.ts': {
     'return units > schedule.of ? schedule.fee : unboundedShare(schedule, units);':
@@ -277,6 +313,9 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       'The pattern finds the @ of every credential as well.',
     "const literal = hostname.replace(/\\[|\\]$/g, '');": BRACKETS,
     "const literal = hostname.replace(/^\\[|\\]/g, '');": BRACKETS,
+  },
+  'webhook-pace.ts': {
+    'for (let isGiven = true; isGiven && left >= 0; ) {': 'A further round has no places to give.',
   },
   'webhook.ts': {
     ...Object.fromEntries(

@@ -19,6 +19,9 @@ describe('an accent colour', () => {
       ['#767676', '#ffffff', 4.54],
       ['#ff0000', '#ffffff', 3.99],
       ['#0000ff', '#000000', 2.44],
+      // The scale is linear up to a channel of 10.
+      ['#0a0a0a', '#000000', 1.06],
+      ['#141414', '#000000', 1.13],
     ] as const) {
       assert.equal(Math.floor(contrast(one, other) * 100) / 100, ratio, `${one} ${other}`);
       assert.equal(contrast(one, other), contrast(other, one));
@@ -62,6 +65,29 @@ describe('an accent colour', () => {
     );
   });
 
+  it('is mixed with black or white, no further than needed', () => {
+    for (const [accent, ground, ratio, nearest] of [
+      ['#ffffff', '#ffffff', 1, '#8c8c8c'],
+      ['#ffee00', '#f4f3ef', 1.08, '#998f00'],
+      ['#0000ff', '#1b1f26', 1.92, '#4d4dff'],
+    ] as const) {
+      const { theme: _, ...problem } = accentProblem(accent) ?? assert.fail(accent);
+      assert.deepEqual(problem, { ground, ratio, needed: 3, nearest });
+    }
+  });
+
+  it('is darkened for the pointer, or lightened where that would be hard to see, as far as it stays visible', () => {
+    for (const [accent, hover] of [
+      ['#02a12d', '#028e28'],
+      ['#0172ef', '#1f83f1'],
+      ['#007ba5', '#007198'],
+      ['#05794e', '#19845c'],
+      ['#048204', '#047d04'],
+      ['#07759f', '#117ba3'],
+    ] as const)
+      assert.equal(accentColours(accent).hover, hover, accent);
+  });
+
   it('has readable text, and a colour for the pointer that is as visible', () => {
     fc.assert(
       fc.property(colours, (colour) => {
@@ -84,6 +110,7 @@ describe('an accent colour', () => {
       '#fff',
       'red',
       '635bff',
+      ' #635bff',
       '#635bff ',
       '#635bff\n',
       '#635bfff',

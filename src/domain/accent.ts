@@ -21,8 +21,8 @@ export function parseColour(text: string): string | null {
 
 /** The contrast of two colours by WCAG 2, from 1 to 21. */
 export function contrast(one: string, other: string): number {
-  const [darker = 0, brighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (brighter + 0.05) / (darker + 0.05);
+  const luminances = [luminance(one), luminance(other)];
+  return (Math.max(...luminances) + 0.05) / (Math.min(...luminances) + 0.05);
 }
 
 export interface AccentProblem {

@@ -4,7 +4,10 @@ import { isAddressOrNetwork, isListedAddress } from './address-list.ts';
 
 describe('a list of addresses', () => {
   it('takes addresses and networks of both families, and nothing else', () => {
-    for (const text of ['203.0.113.7', '10.0.0.0/8', '0.0.0.0/0', '2001:db8::1', '2001:db8::/32', '::/0']) {
+    for (const text of [
+      ...['203.0.113.7', '10.0.0.0/8', '0.0.0.0/0', '10.0.0.1/32'],
+      ...['2001:db8::1', '2001:db8::/32', '::/0', '::1/128'],
+    ]) {
       assert.ok(isAddressOrNetwork(text), text);
     }
     for (const text of [
@@ -13,6 +16,9 @@ describe('a list of addresses', () => {
       '10.0.0.0/33',
       '10.0.0.0/',
       '10.0.0.0/8/8',
+      '10.0.0.0/-8',
+      '10.0.0.0/8.0',
+      '10.0.0.0/0008',
       'localhost',
       '::1/129',
       'fe80::1%eth0',

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { checksumAddress, type Parsed, parseAccount, parseAsset, parseChainId, sameChain } from './caip.ts';
+import {
+  chainIn,
+  checksumAddress,
+  isSameAddress,
+  isZeroAccount,
+  type Parsed,
+  parseAccount,
+  parseAsset,
+  parseChainId,
+  sameChain,
+} from './caip.ts';
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
@@ -110,6 +120,14 @@ describe('parseAsset', () => {
     ['eip155:1/slip44:2147483648', /slip44 number/],
     ['eip155:1/slip44:60.0', /slip44 number/],
     ['eip155:1/slip44:ETH', /slip44 number/],
+    [`eip155:1/erc20:0${USDC}`, /not 0x and 40 hexadecimal digits/],
+    ['abc:1/slip44:0', /"abc"; accepted are/],
+    ['abcdefghi:1/slip44:0', /CAIP-19/],
+    ['eip155:1/abcdefghi:0', /CAIP-19/],
+    [`eip155:1/erc20:${'a'.repeat(128)}`, /not 0x and 40 hexadecimal digits/],
+    [`eip155:1/erc20:${'a'.repeat(129)}`, /CAIP-19/],
+    ['a'.repeat(256), /CAIP-19/],
+    ['a'.repeat(257), /^is longer than 256 characters$/],
     [`eip155:1/erc20:${'a'.repeat(300)}`, /^is longer than 256 characters$/],
   ] satisfies [string, RegExp][]) {
     it(`refuses ${JSON.stringify(text).slice(0, 100)}`, () => assert.match(problem(parseAsset(text)), expected));
@@ -163,6 +181,14 @@ describe('parseAccount', () => {
     [`eip155:1:0x${'0'.repeat(40)}`, /all-zero address/],
     [`${SOLANA}:${USDC}`, /not 32 bytes in base58/],
     [`${SOLANA}:${'1'.repeat(32)}`, /all-zero address/],
+    ['abc:1:a', /"abc"; accepted are/],
+    ['abcdefghi:1:a', /CAIP-10/],
+    [`eip155:${'1'.repeat(33)}:${USDC}`, /CAIP-10/],
+    ['eip155:1:a', /not 0x and 40 hexadecimal digits/],
+    [`eip155:1:${'a'.repeat(128)}`, /not 0x and 40 hexadecimal digits/],
+    [`eip155:1:${'a'.repeat(129)}`, /CAIP-10/],
+    // The first digit alone makes this address one of mixed case.
+    [`eip155:1:0xA${'0'.repeat(38)}b`, /wrong EIP-55 checksum/],
     [`eip155:1:0x${'a'.repeat(250)}`, /longer than 256/],
   ] satisfies [string, RegExp][]) {
     it(`refuses ${JSON.stringify(text).slice(0, 100)}`, () => assert.match(problem(parseAccount(text)), expected));
@@ -215,6 +241,10 @@ describe('parseChainId', () => {
     ['cosmos:cosmoshub-3', /"cosmos"; accepted are eip155 and solana$/],
     ['eip155:*', /CAIP-2/],
     ['eip155:01', /chain id/],
+    ['abc:1', /"abc"; accepted are/],
+    ['abcdefghi:1', /CAIP-2/],
+    ['of:eip155:1', /CAIP-2/],
+    [`eip155:${'1'.repeat(33)}`, /CAIP-2/],
   ] satisfies [string, RegExp][]) {
     it(`refuses ${text}`, () => assert.match(problem(parseChainId(text)), expected));
   }
@@ -233,6 +263,30 @@ it('sameChain compares the chain and nothing else', () => {
   const asset = value(parseAsset(`eip155:8453/erc20:${USDC}`));
   assert.equal(sameChain(asset, value(parseAccount(`eip155:8453:${USDC}`))), true);
   assert.equal(sameChain(asset, value(parseAccount(`eip155:1:${USDC}`))), false);
+});
+
+it('chainIn gives the chain of an account, and nothing for a text that does not begin with a chain', () => {
+  assert.equal(chainIn(`eip155:8453:${USDC}`), 'eip155:8453');
+  assert.equal(chainIn(`${SOLANA}:not an address`), SOLANA);
+  assert.equal(chainIn('abc:1:'), 'abc:1');
+  for (const text of ['eip155:1', `of:eip155:1:${USDC}`, 'abcdefghi:1:', `eip155:${'1'.repeat(33)}:${USDC}`])
+    assert.equal(chainIn(text), undefined, text);
+});
+
+it('isSameAddress ignores case alone', () => {
+  for (const other of [USDC, USDC.toLowerCase(), USDC.toUpperCase()]) {
+    assert.ok(isSameAddress(USDC, other));
+    assert.ok(isSameAddress(other, USDC));
+  }
+  assert.ok(!isSameAddress(USDC, `${USDC.slice(0, -1)}4`));
+});
+
+it('isZeroAccount finds the all-zero address of each family, and no address that begins like it', () => {
+  for (const zero of [`eip155:1:0x${'0'.repeat(40)}`, `${SOLANA}:${'1'.repeat(32)}`]) {
+    assert.ok(isZeroAccount(zero), zero);
+    assert.ok(!isZeroAccount(`${zero}2`), zero);
+  }
+  assert.ok(!isZeroAccount(`eip155:1:${USDC}`));
 });
 
 it('any text gets an answer, without a throw and without more than 80 characters of itself', () => {

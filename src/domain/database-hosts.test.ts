@@ -16,4 +16,9 @@ describe('the hosts of a database URL', () => {
       assert.deepEqual(hostUrls(url), [url]);
     }
   });
+
+  it('are not read from a text that is no such URL', () => {
+    for (const text of ['jdbc:postgresql://one,two/till', 'postgres://one,two/till\n'])
+      assert.deepEqual(hostUrls(text), [text]);
+  });
 });

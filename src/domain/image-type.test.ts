@@ -14,6 +14,13 @@ describe('imageType', () => {
     assert.equal(imageType(bytes([0, 0, 0, 24], 'ftypmif1', [0, 0, 0, 0], 'miafavif')), 'image/avif');
   });
 
+  it('reads a bounded number of brands', () => {
+    const withBrands = (count: number) =>
+      bytes([0, 0, 0, 16 + 4 * count], 'ftypmif1', [0, 0, 0, 0], 'miaf'.repeat(count - 1), 'avif');
+    assert.equal(imageType(withBrands(16)), 'image/avif');
+    assert.equal(imageType(withBrands(17)), undefined);
+  });
+
   it('knows nothing else, whatever it calls itself', () => {
     const others = [
       bytes(''),

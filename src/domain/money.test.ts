@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { fiatCodeOf, findCurrency, parseFiatUnit } from './currency.ts';
-import { addDecimals, formatDecimal, formatForPeople, parseDecimal, parseUnits, scaledTo } from './money.ts';
+import {
+  addDecimals,
+  decimalText,
+  formatDecimal,
+  formatForPeople,
+  parseDecimal,
+  parseUnits,
+  scaledTo,
+} from './money.ts';
 
 describe('amounts', () => {
   it('are whole numbers of minor units, spelled one way', () => {
@@ -20,6 +28,10 @@ describe('amounts', () => {
   });
 
   it('are shown in major units without rounding', () => {
+    assert.equal(decimalText('1234', 2), '12.34');
+    assert.equal(decimalText('5', 2), '0.05');
+    assert.equal(decimalText(-100n, 0), '-100');
+    assert.equal(decimalText('0', 18), `0.${'0'.repeat(18)}`);
     assert.equal(formatDecimal({ units: 1250n, decimals: 2 }), '12.5');
     assert.equal(formatDecimal({ units: 5n, decimals: 3 }), '0.005');
     assert.equal(formatDecimal({ units: 1000n, decimals: 0 }), '1000');

@@ -24,15 +24,18 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
   return { units: scaledTo(a, decimals) + scaledTo(b, decimals), decimals };
 }
 
+/** The exact spelling with all decimals of the unit: `decimalText('1230', 2)` is `12.30`. */
+export function decimalText(units: string | bigint, decimals: number): string {
+  const value = BigInt(units);
+  const digits = `${value}`.replace('-', '').padStart(decimals + 1, '0');
+  const point = digits.length - decimals;
+  return `${value < 0n ? '-' : ''}${digits.slice(0, point)}${decimals === 0 ? '' : '.'}${digits.slice(point)}`;
+}
+
 /** The shortest exact spelling: `12.5`, not `12.50`. It is also a valid JSON number. */
 export function formatDecimal({ units, decimals }: Decimal): string {
-  const digits = units
-    .toString()
-    .replace('-', '')
-    .padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  const text = decimalText(units, decimals);
+  return decimals === 0 ? text : text.replace(/\.?0+$/, '');
 }
 
 /** For people: with two decimals at least, where the unit has them. `12.50`, `0.004`, `7` of a unit without decimals. */

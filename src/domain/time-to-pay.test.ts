@@ -23,4 +23,16 @@ describe('the time to pay', () => {
       TIME_LIMITS_S,
     );
   });
+
+  it('has limits that are round in the unit in which a time of that length is read', () => {
+    const stepOf = (limitS: number) =>
+      [[12, 2] as const, [60, 5] as const, [180, 10] as const, [600, 60] as const, [3_600, 300] as const].find(
+        ([upToS]) => limitS <= upToS,
+      )?.[1] ?? 3_600;
+    for (const limitS of TIME_LIMITS_S.slice(0, -1)) assert.equal(limitS % stepOf(limitS), 0, `${limitS}`);
+  });
+
+  it('has a last limit that no time exceeds, and that PostgreSQL stores as an integer', () => {
+    assert.equal(TIME_LIMITS_S.at(-1), 2 ** 31 - 1);
+  });
 });

@@ -12,7 +12,8 @@ export function parseTimestamp(text: string): Parsed<number> {
   const [year, month, day, hour, minute, second, offsetHour, offsetMinute] = FIELDS.map((name) =>
     Number(parts[name] ?? 0),
   ) as [number, number, number, number, number, number, number, number];
-  if (day < 1 || day > daysIn(year, month)) return { ok: false, problem: 'must name a day that is on the calendar' };
+  if (day < 1 || day > daysInMonth(year, month))
+    return { ok: false, problem: 'must name a day that is on the calendar' };
   if (hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) {
     return { ok: false, problem: 'must name a time that is on the clock' };
   }
@@ -40,7 +41,8 @@ const FORM =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)T(?<hour>\d\d):(?<minute>\d\d)(?::(?<second>\d\d)(?:\.(?<fraction>\d+))?)?(?:Z|(?<sign>[+ -])(?<offsetHour>\d\d):(?<offsetMinute>\d\d))$/i;
 const FIELDS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'offsetHour', 'offsetMinute'];
 
-function daysIn(year: number, month: number): number {
+/** Zero for a month that does not exist, so that no day is valid in it. */
+export function daysInMonth(year: number, month: number): number {
   const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   if (month === 2) return isLeapYear ? 29 : 28;
   if (month < 1 || month > 12) return 0;

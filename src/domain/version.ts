@@ -1,3 +1,5 @@
+import { daysInMonth } from './timestamp.ts';
+
 /** Every supported version, oldest first. */
 export const KNOWN_VERSIONS = ['2026-02-18', '2026-02-19.preview'] as const;
 export type Version = (typeof KNOWN_VERSIONS)[number];
@@ -81,12 +83,6 @@ function isVersionLabel(text: string): boolean {
   if (!match) return false;
   const [year = 0, month = 0, day = 0] = match.slice(1, 4).map(Number);
   return day >= 1 && day <= daysInMonth(year, month);
-}
-
-/** Zero for a month that does not exist, so that no day is valid in it. */
-function daysInMonth(year: number, month: number): number {
-  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  return [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
 export function isPreview(version: string): boolean {

@@ -51,6 +51,43 @@ describe('the pace of an endpoint', () => {
     assert.deepEqual([claims(0), claims(16)], [16, 0]);
   });
 
+  it('claims ahead while the average answer takes less than half a second', () => {
+    const isAhead = (...latenciesMs: readonly number[]) => {
+      const pace = newPace();
+      for (const latencyMs of latenciesMs) noteSuccess(pace, latencyMs);
+      return claimsOf(pace, { held: 0, nowMs: 0 }) > pace.window;
+    };
+    // The newest answer has a tenth of the weight.
+    assert.deepEqual([isAhead(4_999), isAhead(4_999, 0), isAhead(5_000)], [true, true, false]);
+  });
+
+  it('goes on as before after a success: without a pause, and with claims ahead', () => {
+    const pace = newPace();
+    failAt(pace, 0, 30_000);
+    assert.equal(claimsOf(pace, { held: 0, nowMs: 20 }), 0);
+    noteSuccess(pace, 5);
+    assert.equal(claimsOf(pace, { held: 0, nowMs: 20 }), 4 * 5);
+  });
+
+  it('halves with each failure, to one at the least, and is one from the third on', () => {
+    const pace = newPace();
+    for (let count = 0; count < 24; count += 1) noteSuccess(pace, 5);
+    const windows = [0, 20, 40].map((atMs) => {
+      failAt(pace, atMs);
+      return pace.window;
+    });
+    assert.deepEqual(windows, [16, 8, 1]);
+    noteSuccess(pace, 5);
+    for (const atMs of [60, 80]) failAt(pace, atMs);
+    assert.equal(pace.window, 1);
+  });
+
+  it('pauses for a random part of the time, so that endpoints of one receiver are not probed together', () => {
+    const pace = newPace();
+    for (const nowMs of [0, 10, 20]) noteFailure(pace, { startedAtMs: nowMs, nowMs, jitter: 0.5 });
+    assert.equal(pace.pausedUntilMs, 20 + 500);
+  });
+
   it('counts failures of attempts that were in flight together once', () => {
     const pace = newPace();
     for (let count = 0; count < 30; count += 1) {
@@ -62,6 +99,8 @@ describe('the pace of an endpoint', () => {
 
   it('pauses as long as the receiver asks for, up to an hour', () => {
     const pace = newPace();
+    failAt(pace, 500, 1);
+    assert.equal(pace.pausedUntilMs, 511);
     failAt(pace, 1_000, 30_000);
     assert.equal(pace.pausedUntilMs, 31_010);
     failAt(pace, 31_010, 86_400_000);
@@ -131,6 +170,36 @@ describe('places', () => {
     const used = { limits: LIMITS, byPartner, byHolder: byPartner };
     assert.equal(shareOut([...crowd, applicant('few', 'few')], { total: 8, ...used }).get('few'), 4);
     assert.equal(shareOut([...crowd, applicant('shop', 'many', 'shop')], { total: 8, ...used }).get('shop'), 4);
+  });
+
+  it('go first to those with one place less in use, in any order of the endpoints', () => {
+    const busy = { id: 'busy', partnerId: 'a', holder: 'a', room: 4 };
+    const idle = { id: 'idle', partnerId: 'b', holder: 'b', room: 4 };
+    const ofSamePartner = { ...idle, partnerId: 'a' };
+    const one = new Map([['a', 1]]);
+    for (const [other, used] of [
+      // The merchants in use say the opposite, and come second.
+      [idle, { byPartner: one, byHolder: new Map([['b', 9]]) }],
+      [ofSamePartner, { byPartner: one, byHolder: one }],
+    ] as const)
+      for (const applicants of [
+        [busy, other],
+        [other, busy],
+      ])
+        assert.deepEqual([...shareOut(applicants, { total: 4, limits: LIMITS, ...used })], [['idle', 4]]);
+  });
+
+  it('that are kept for a merchant are shared by its endpoints', () => {
+    const all = ['one', 'two'].map((id) => ({ id, partnerId: 'partner', holder: 'shop', room: 2 }));
+    const byPartner = new Map([['partner', LIMITS.ofPartner]]);
+    const shares = shareOut(all, { total: 8, limits: LIMITS, byPartner, byHolder: NONE });
+    assert.deepEqual(
+      [...shares],
+      [
+        ['one', 2],
+        ['two', 1],
+      ],
+    );
   });
 
   it('are kept for merchants of a partner whose others have taken all, up to a bound', () => {

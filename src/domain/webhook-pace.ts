@@ -66,8 +66,8 @@ export function noteFailure(pace: Pace, { startedAtMs, nowMs, retryAfterMs = 0, 
     pace.countedAtMs = nowMs;
     pace.window = pace.failures >= PROBED_FROM ? 1 : Math.max(1, Math.floor(pace.window / 2));
   }
-  const doublings = Math.min(Math.max(pace.failures - PROBED_FROM, 0), 10);
-  const ownMs = pace.failures >= PROBED_FROM ? Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** doublings) * jitter : 0;
+  const further = pace.failures - PROBED_FROM;
+  const ownMs = further >= 0 ? Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** further) * jitter : 0;
   const pauseMs = Math.max(ownMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
   if (pauseMs > 0) pace.pausedUntilMs = Math.max(pace.pausedUntilMs, nowMs + pauseMs);
 }

@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { LANGUAGES } from '../domain/mail.ts';
 import { MERCHANT_STATUSES } from '../domain/merchant.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
@@ -125,6 +125,11 @@ export const Cursor = Type.String({
 export const NextCursor = nullable(
   Type.String({ description: 'Pass it as `cursor` for the next page; null at the end.' }),
 );
+
+/** The answer of a list. */
+export function pageOf<Items extends TProperties>(items: Items, title: string, description = 'One page.') {
+  return Type.Object({ ...items, nextCursor: NextCursor }, { title, description });
+}
 
 export function limitOf(max: number, fallback: number) {
   return Type.Optional(Type.Integer({ minimum: 1, maximum: max, default: fallback, description: 'Size of the page.' }));

@@ -1,5 +1,6 @@
+import { latinDigits } from '../domain/latin-digits.ts';
 import type { AlertContent, Language, MailContent, MailedAmount, ReceiptContent } from '../domain/mail.ts';
-import { formatForPeople } from '../domain/money.ts';
+import { decimalText } from '../domain/money.ts';
 import { plainText, unlinkedText } from './plain-text.ts';
 import type { Words } from './words/en.ts';
 import { WORDS } from './words/words.ts';
@@ -174,24 +175,17 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** Latin digits in every language, as on the checkout page. */
-function localeOf(language: Language): string {
-  return `${language}-u-nu-latn`;
-}
-
 /** The formatter gets the decimal as text, because a float would lose digits. */
 function amountText(language: Language, { value, decimals, symbol }: MailedAmount): string {
-  const text = formatForPeople({ units: BigInt(value), decimals });
-  const places = text.split('.')[1]?.length ?? 0;
-  const number = new Intl.NumberFormat(localeOf(language), {
-    minimumFractionDigits: Math.min(places, 20),
-    maximumFractionDigits: Math.min(places, 20),
+  const number = new Intl.NumberFormat(latinDigits(language), {
+    minimumFractionDigits: Math.min(2, decimals),
+    maximumFractionDigits: decimals,
   });
-  return `${number.format(text as Intl.StringNumericLiteral)} ${symbol}`;
+  return `${number.format(decimalText(value, decimals) as Intl.StringNumericLiteral)} ${symbol}`;
 }
 
 function timeText(language: Language, iso: string): string {
-  const time = new Intl.DateTimeFormat(localeOf(language), {
+  const time = new Intl.DateTimeFormat(latinDigits(language), {
     dateStyle: 'medium',
     timeStyle: 'short',
     timeZone: 'UTC',

@@ -1,5 +1,5 @@
 import { refundIdOf } from '../../src/domain/ids.ts';
-import { type Fact, type Reading, readMined, type Unowned } from '../../src/domain/money/fact.ts';
+import type { Fact } from '../../src/domain/money/fact.ts';
 import { beginFold, type Fold, goOn } from '../../src/domain/money/fold.ts';
 import { type Holdings, holdingsOf, type Spend } from '../../src/domain/money/holding.ts';
 import { judgeFold, lotsOf } from '../../src/domain/money/judge.ts';
@@ -12,9 +12,10 @@ import {
   recoverSpends,
   returnIdFrom,
 } from '../../src/domain/money/money-out.ts';
-import { type Known, placeOf } from '../../src/domain/money/owner.ts';
+import type { Known } from '../../src/domain/money/owner.ts';
 import { type Posting, positionEntries } from '../../src/domain/money/position-entries.ts';
 import type { Ending, Lot, PaymentTerms, Way } from '../../src/domain/money/terms.ts';
+import { placeOf, type Reading, readMined, type Unowned } from './read-mined.ts';
 import { A, B, type Block, EMPTY_CHAIN, FEES, HELD, type Intent, mine, N1, N2, type ToyChain } from './toy-chain.ts';
 import { wholePosition } from './whole-position.ts';
 

@@ -8,9 +8,6 @@ import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
 import type { Reader, Tx } from '../../store/plumbing/database.ts';
 
-/** More than any account has in flight. */
-const MAX_SENDS = 500;
-
 /** The balance of one of our accounts in one asset at a final block, compared with the books. */
 export interface Surplus {
   readonly account: string;
@@ -43,7 +40,7 @@ export async function coinSurpluses(
       return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
     }),
   );
-  const still = new Set((await listSendsToFinish(db, network, MAX_SENDS)).flatMap(({ hashes }) => hashes));
+  const still = new Set((await listSendsToFinish(db, network)).flatMap(({ hashes }) => hashes));
   return surpluses.filter(({ hashes }) => hashes.every((hash) => still.has(hash)));
 }
 
@@ -53,7 +50,7 @@ export async function unbookedGas(
   chain: Chain,
   { account, block }: { readonly account: string; readonly block: number },
 ): Promise<{ readonly hashes: readonly string[]; readonly units: bigint }> {
-  const open = await listSendsToFinish(db, chain.network.chainId, MAX_SENDS);
+  const open = await listSendsToFinish(db, chain.network.chainId);
   const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
   const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
   const burnt = states.flatMap((state) =>

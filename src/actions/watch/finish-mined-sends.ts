@@ -16,7 +16,6 @@ import { retryDelayMs } from '../relay/relayer.ts';
 import { clearFound, storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
-const MAX_SENDS = 500;
 /** The number of failures after which the backoff of an item stops growing. */
 const MAX_DOUBLINGS = 8;
 
@@ -30,7 +29,7 @@ const PAYER_PAUSE = { firstMs: 5_000, maxMs: 3_600_000 };
 export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const { chain, network, lease } = watcher;
   watcher.memory.disputes.delete('sends');
-  const open = await listSendsToFinish(deps.db.sql, network, MAX_SENDS);
+  const open = await listSendsToFinish(deps.db.sql, network);
   if (open.length === 0) return;
   const signers = [...new Set(open.map(({ signer }) => signer))];
   const heard = new Map(

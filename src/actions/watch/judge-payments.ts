@@ -146,7 +146,7 @@ async function isSweptUnseen(
   items: readonly OpenItem[],
   { fates, views }: Judged,
 ): Promise<boolean> {
-  const used = items.filter(({ method }, index) => isAuthorized(method) && isOverBy(fates[index], 'used'));
+  const used = items.filter(({ method }, index) => isAuthorized(method) && isUsed(fates[index]));
   const isPayee = ({ method, network, asset }: OpenItem) =>
     method === 'deposit' && used.some((item) => item.network === network && item.asset === asset);
   for (const stored of items.filter(isPayee)) {
@@ -160,8 +160,8 @@ async function isSweptUnseen(
   return false;
 }
 
-function isOverBy(fate: ItemFate | undefined, reason: string): boolean {
-  return fate?.is === 'over' && fate.reason === reason;
+function isUsed(fate: ItemFate | undefined): boolean {
+  return fate?.is === 'over' && fate.reason === 'used';
 }
 
 /** The fates of a payment's items, in the same order, and the views that they were judged by. */

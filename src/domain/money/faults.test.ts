@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { placeOf } from '../../../test/money/read-mined.ts';
 import { A, A2, B, type Block, HELD, N1, N2 } from '../../../test/money/toy-chain.ts';
 import {
   collected,
@@ -20,7 +21,6 @@ import { beginFold, goOn } from './fold.ts';
 import { type Holdings, holdingsOf, type Spend } from './holding.ts';
 import { judge, lotsOf, position } from './judge.ts';
 import { choosePayouts, chooseSweeps, coverRefund, coverReturn, recoverSpends } from './money-out.ts';
-import { placeOf } from './owner.ts';
 import type { Ending, Lot } from './terms.ts';
 
 /** Faults of running totals that were made to happen. Each must be impossible for lots. */

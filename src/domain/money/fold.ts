@@ -1,7 +1,8 @@
+import type { LateReason } from '../late-money.ts';
 import type { Arrived, Fact, Moved, Paid } from './fact.ts';
 import { feeShare } from './fee-share.ts';
 import { compareMoments, type Moment } from './movement.ts';
-import type { Ending, Lot, PaidEnding, PaymentTerms, UnexpectedReason, Way } from './terms.ts';
+import type { Ending, Lot, PaidEnding, PaymentTerms, Way } from './terms.ts';
 
 /**
  * The money of one payment after the facts up to a moment. It is plain data, and can be stored as a checkpoint. Resuming from a
@@ -158,7 +159,7 @@ function reasonOf(
   { network, blockTimeS, amount }: Fact,
   kind: Class,
   nth = 0,
-): UnexpectedReason | null {
+): LateReason | null {
   const { ending } = work;
   if (kind === 'other') return network === way.network ? 'wrong_token' : 'wrong_network';
   if (ending === undefined) return nth > 0 ? 'paid_twice' : kind === 'late' ? 'late' : null;
@@ -262,7 +263,7 @@ function sweep(work: Work, way: Way, fact: Moved): void {
   if (lot !== undefined) move(lot, unexplained);
 }
 
-function unexplainedReason(way: Way, { network, asset }: Moved): UnexpectedReason {
+function unexplainedReason(way: Way, { network, asset }: Moved): LateReason {
   if (way.network !== network) return 'wrong_network';
   return way.asset === asset ? 'overpaid' : 'wrong_token';
 }

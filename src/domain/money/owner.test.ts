@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readMined } from './fact.ts';
+import { placeOf, readMined } from '../../../test/money/read-mined.ts';
 import type { Collected, Mined, Movement, Swept } from './movement.ts';
-import { type Known, knownKey, type Owner, ownerOf, placeOf } from './owner.ts';
+import { type Known, knownKey, type Owner, ownerOf } from './owner.ts';
 
 const NETWORK = 'eip155:1';
 const ASSET = `${NETWORK}/erc20:a`;

@@ -37,11 +37,6 @@ export function knownKey(network: string, commitment: string): string {
   return `${network} ${commitment}`;
 }
 
-/** Null if the address is not ours. Money of ours is sent only to such addresses. */
-export function placeOf({ deposits, accounts }: Known, address: string): PlaceKind | null {
-  return deposits.has(address) ? 'deposit' : (accounts.get(address) ?? null);
-}
-
 const NOBODY: Owner = { is: 'nobody' };
 const OWN: Owner = { is: 'own' };
 

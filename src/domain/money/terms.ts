@@ -1,3 +1,5 @@
+import type { LateReason } from '../late-money.ts';
+
 /** The terms of a payment that decide about its money. They are stored, and never change after the first use. */
 export interface PaymentTerms {
   readonly payment: string;
@@ -47,17 +49,6 @@ export interface UnpaidEnding {
   readonly untilS: number;
 }
 
-/** Why money did not count for its payment. */
-export const UNEXPECTED_REASONS = [
-  'late',
-  'overpaid',
-  'underpaid',
-  'paid_twice',
-  'wrong_token',
-  'wrong_network',
-] as const;
-export type UnexpectedReason = (typeof UNEXPECTED_REASONS)[number];
-
 /**
  * Money of one payment, in one asset of one network. Every unit of `amount` waits at the deposit address, is a fee, or has
  * reached the account: `amount = waiting + fee + net`. Lots are never added across payment, network, asset or account.
@@ -81,7 +72,7 @@ export interface Lot {
   /** True for the money that paid the payment. */
   readonly isPaying: boolean;
   /** Null for money that paid, or that may still pay a payment without an ending. */
-  readonly reason: UnexpectedReason | null;
+  readonly reason: LateReason | null;
   readonly isScreened: boolean;
   /** True for swept money without a known arrival. An operator must check its place. */
   readonly isUnexplained: boolean;

@@ -1,10 +1,10 @@
-import { MAX_LOGO_BYTES, type Picture } from '../../domain/picture.ts';
+import { MAX_LINK_PICTURE_BYTES, MAX_LOGO_BYTES, type Picture } from '../../domain/picture.ts';
 import type { Issue } from '../../errors.ts';
 import { PictureError } from '../../pictures/picture-error.ts';
 import { takePicture } from '../../pictures/take-picture.ts';
 
 /** Limits of a picture, and of a body that contains it in base64 with some other fields. */
-export const LINK_PICTURE = { maxBytes: 256 * 1024, size: '256 KB', bodyBytes: 384 * 1024 } as const;
+export const LINK_PICTURE = { maxBytes: MAX_LINK_PICTURE_BYTES, size: '256 KB', bodyBytes: 384 * 1024 } as const;
 export const LOGO_PICTURE = { maxBytes: MAX_LOGO_BYTES, size: '2 MB', bodyBytes: 3 * 1024 * 1024 } as const;
 
 interface PictureInput {

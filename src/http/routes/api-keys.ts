@@ -13,7 +13,7 @@ import type { Reader } from '../../store/plumbing/database.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { Cursor, deletedBody, limitOf, NextCursor, nullable, Timestamp } from '../schemas.ts';
+import { Cursor, deletedBody, limitOf, nullable, pageOf, Timestamp } from '../schemas.ts';
 import { ApiKeyBody, ApiKeyField, ApiKeyWithSecret, viewApiKey } from '../views/api-key.ts';
 
 /** Only people manage keys: a stolen key must not create its own successor. */
@@ -179,12 +179,7 @@ const LIST = {
       Type.Boolean({ description: 'True for keys in force alone. By default ended ones are listed, too.' }),
     ),
   }),
-  response: {
-    200: Type.Object(
-      { apiKeys: Type.Array(ApiKeyBody), nextCursor: NextCursor },
-      { title: 'ApiKeyPage', description: 'One page.' },
-    ),
-  },
+  response: { 200: pageOf({ apiKeys: Type.Array(ApiKeyBody) }, 'ApiKeyPage') },
 };
 
 const ISSUE = {

@@ -11,7 +11,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, checkFurther, merchantOf, onBehalfOf, placeOf } from '../entry/caller.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
-import { Cursor, limitOf, NextCursor, namedEnum } from '../schemas.ts';
+import { Cursor, limitOf, namedEnum, pageOf } from '../schemas.ts';
 import { LateMoneyBody, viewLateMoney } from '../views/late-money.ts';
 
 /** A return names an account, so it needs the right to change destinations. The handler checks `refunds:write` as well. */
@@ -126,12 +126,7 @@ const LIST = {
     cursor: Type.Optional(Cursor),
     limit: limitOf(100, LIMIT),
   }),
-  response: {
-    200: Type.Object(
-      { lateMoney: Type.Array(LateMoneyBody), nextCursor: NextCursor },
-      { title: 'LateMoneyPage', description: 'One page.' },
-    ),
-  },
+  response: { 200: pageOf({ lateMoney: Type.Array(LateMoneyBody) }, 'LateMoneyPage') },
 };
 
 const GET = {

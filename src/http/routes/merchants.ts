@@ -15,9 +15,9 @@ import {
   HttpsUrl,
   limitOf,
   MerchantStatusField,
-  NextCursor,
   nullable,
   PLAIN_TEXT,
+  pageOf,
   Timestamp,
   textOf,
 } from '../schemas.ts';
@@ -200,13 +200,12 @@ const LIST = {
     limit: limitOf(100, LIMIT),
   }),
   response: {
-    200: Type.Object(
+    200: pageOf(
       {
         merchants: Type.Array(MerchantBody),
         totalCount: Type.Integer({ minimum: 0, description: 'The number of matches on all pages.' }),
-        nextCursor: NextCursor,
       },
-      { title: 'MerchantPage', description: 'One page.' },
+      'MerchantPage',
     ),
   },
 };

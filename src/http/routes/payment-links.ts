@@ -14,7 +14,7 @@ import { givenFields } from '../entry/given-fields.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { checkPrice } from '../entry/price.ts';
-import { Cursor, limitOf, NextCursor, PLAIN_TEXT, PriceFields } from '../schemas.ts';
+import { Cursor, limitOf, PLAIN_TEXT, PriceFields, pageOf } from '../schemas.ts';
 import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
 
 const READ = { scheme: 'partner', merchant: 'header', scope: 'links:read' } as const;
@@ -217,12 +217,7 @@ const LIST = {
   summary: 'List payment links',
   description: 'Those of the merchant, the newest first.',
   querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(100, LIMIT) }),
-  response: {
-    200: Type.Object(
-      { paymentLinks: Type.Array(LinkBody), nextCursor: NextCursor },
-      { title: 'PaymentLinkPage', description: 'The links.' },
-    ),
-  },
+  response: { 200: pageOf({ paymentLinks: Type.Array(LinkBody) }, 'PaymentLinkPage', 'The links.') },
 };
 
 const GET = {

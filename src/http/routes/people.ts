@@ -19,7 +19,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, callerRights, onBehalfOf, sessionOf } from '../entry/caller.ts';
 import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { Cursor, deletedBody, limitOf, MailLanguage, NextCursor, nullable } from '../schemas.ts';
+import { Cursor, deletedBody, limitOf, MailLanguage, nullable, pageOf } from '../schemas.ts';
 import { LinkBody, PersonBody, PersonField, viewPerson } from '../views/person.ts';
 
 const READ = { scheme: 'person', scope: 'people:read' } as const;
@@ -201,12 +201,7 @@ const LIST = {
   description:
     'The people who may sign in for the partner, the oldest first, and then those of its merchants. A person of a merchant sees those of the merchant. A person of the operator sees those of the partner in `Partner-Id`, or without it those of the operator.',
   querystring: Type.Object({ cursor: Type.Optional(Cursor), limit: limitOf(MAX_LIMIT, LIMIT) }),
-  response: {
-    200: Type.Object(
-      { people: Type.Array(PersonBody), nextCursor: NextCursor },
-      { title: 'PersonPage', description: 'One page.' },
-    ),
-  },
+  response: { 200: pageOf({ people: Type.Array(PersonBody) }, 'PersonPage') },
 };
 
 const INVITE = {

@@ -20,7 +20,7 @@ import { actorOf, callerRights, checkFurther, merchantOf, onBehalfOf, placeOf } 
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { several, splitCommas } from '../entry/payment-query.ts';
 import { refundApproval } from '../entry/refund-rights.ts';
-import { Cursor, limitOf, NextCursor, namedEnum, textOf } from '../schemas.ts';
+import { Cursor, limitOf, namedEnum, pageOf, textOf } from '../schemas.ts';
 import type { Origin } from '../views/icons.ts';
 import { OwnRefundBody, viewOwnRefund, viewRefundable, viewSignUrl } from '../views/refund.ts';
 
@@ -249,12 +249,7 @@ const LIST = {
     cursor: Type.Optional(Cursor),
     limit: limitOf(100, LIMIT),
   }),
-  response: {
-    200: Type.Object(
-      { refunds: Type.Array(OwnRefundBody), nextCursor: NextCursor },
-      { title: 'RefundPage', description: 'One page.' },
-    ),
-  },
+  response: { 200: pageOf({ refunds: Type.Array(OwnRefundBody) }, 'RefundPage') },
 };
 
 const GET = {

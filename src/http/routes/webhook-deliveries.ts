@@ -13,7 +13,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { callerRights, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies, findSubjects } from '../event-bodies.ts';
-import { Cursor, limitOf, NextCursor, namedEnum, Timestamp } from '../schemas.ts';
+import { Cursor, limitOf, namedEnum, pageOf, Timestamp } from '../schemas.ts';
 import { DeliveryBody, ToldDeliveryBody, viewDelivery, viewToldDelivery } from '../views/webhook-endpoint.ts';
 import { findOwnPayment, PaymentParams } from './payments.ts';
 import { EndpointParams, endpointRequest, findOwnEndpoint, findShownEndpoints, WEBHOOKS } from './webhook-endpoints.ts';
@@ -164,12 +164,7 @@ const LIST = {
     cursor: Type.Optional(Cursor),
     limit: limitOf(50, LIMIT),
   }),
-  response: {
-    200: Type.Object(
-      { deliveries: Type.Array(DeliveryBody), nextCursor: NextCursor },
-      { title: 'DeliveryPage', description: 'One page.' },
-    ),
-  },
+  response: { 200: pageOf({ deliveries: Type.Array(DeliveryBody) }, 'DeliveryPage') },
 };
 
 const OF_PAYMENT = {

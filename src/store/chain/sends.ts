@@ -152,14 +152,17 @@ export interface SendToFinish {
   readonly hashes: readonly string[];
 }
 
+/** More than the accounts of a network have in flight. */
+const MAX_SENDS_TO_FINISH = 500;
+
 /** The oldest open nonces of a network. */
-export async function listSendsToFinish(db: Reader, network: string, limit: number): Promise<SendToFinish[]> {
+export async function listSendsToFinish(db: Reader, network: string): Promise<SendToFinish[]> {
   const rows = await db<{ signer: string; nonce: string; hashes: string[] }[]>`
     select s.signer, s.nonce, (
       select json_agg(v.hash order by v.max_fee desc) from send_versions v
       where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce) as hashes
     from sends s where s.network = ${network} and s.state = 'open'
-    order by s.signer, s.nonce limit ${limit}`;
+    order by s.signer, s.nonce limit ${MAX_SENDS_TO_FINISH}`;
   return rows.map(({ signer, nonce, hashes }) => ({ signer, nonce: Number(nonce), hashes }));
 }
 

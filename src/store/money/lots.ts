@@ -48,9 +48,9 @@ export async function putLots(
   await refreshOpen(tx, paymentId);
 }
 
-/** The id of the lot of an item. `nth` is the number of earlier collections of the same commitment. */
-export function itemLotId(network: string, commitment: string, nth = 0): string {
-  return `${network}/${commitment}/${nth}`;
+/** The id of the first lot of an item. The number counts the collections of the same commitment. */
+export function itemLotId(network: string, commitment: string): string {
+  return `${network}/${commitment}/0`;
 }
 
 /** Inserts the lots of held items that have just been paid. Money at a deposit address becomes a lot when it arrives. */

@@ -1,5 +1,5 @@
+import { decimalText } from '../../../src/domain/money.ts';
 import { typedUnits } from '../../../src/domain/typed-amount.ts';
-import { decimalText } from '../shared/money.ts';
 import type { RefundLimit } from './shapes.ts';
 
 /** The currencies with a field in the form. The API accepts every unit; limits in other units stay as they are. */

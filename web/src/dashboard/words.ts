@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import { latinDigits } from '../shared/money.ts';
+import { latinDigits } from '../../../src/domain/latin-digits.ts';
 import type { DashboardState } from './page-state.ts';
 import type { Strings } from './strings/en.ts';
 

@@ -1,4 +1,5 @@
-import { type Amount, formatAmount, latinDigits } from '../shared/money.ts';
+import { latinDigits } from '../../../src/domain/latin-digits.ts';
+import { type Amount, formatAmount } from '../shared/money.ts';
 import { addressOf, clamp, fill } from '../shared/text.ts';
 import type { ReceiptPage, Row, Section, Sheet } from './page-state.ts';
 import type { ReceiptWords } from './receipt-words.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Amount } from './money.ts';
-import { decimalText, formatAmount, formatEstimate, formatPrice, shortened } from './money.ts';
+import { formatAmount, formatEstimate, formatPrice, shortened } from './money.ts';
 
 const fiat = (code: string, value: string, decimals: number): Amount => ({
   unit: `iso4217/${code}`,
@@ -20,13 +20,6 @@ const EN = { locale: 'en', dir: 'ltr' } as const;
 const AR = { locale: 'ar', dir: 'rtl' } as const;
 
 describe('money', () => {
-  it('puts the point where it belongs', () => {
-    assert.equal(decimalText('1234', 2), '12.34');
-    assert.equal(decimalText('5', 2), '0.05');
-    assert.equal(decimalText('100', 0), '100');
-    assert.equal(decimalText('0', 18), `0.${'0'.repeat(18)}`);
-  });
-
   it('speaks the language of the payer', () => {
     assert.equal(shown(fiat('EUR', '123456', 2), 'en'), '€1,234.56');
     assert.equal(shown(fiat('EUR', '123456', 2), 'de'), '1.234,56 €');

@@ -1,3 +1,6 @@
+import { latinDigits } from '../../../src/domain/latin-digits.ts';
+import { decimalText, formatDecimal } from '../../../src/domain/money.ts';
+
 /** An amount as in the API: an integer of the smallest unit, and the data to format it. */
 export interface Amount {
   /** `iso4217/EUR` or `caip19/eip155:8453/erc20:0x…`. */
@@ -13,13 +16,6 @@ export interface Amount {
   };
 }
 
-/** `decimalText('1234', 2)` is `12.34`. Amounts never become a floating-point number. */
-export function decimalText(value: string, decimals: number): string {
-  const digits = value.padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals).replace(/^0+(?=\d)/, '');
-  return decimals === 0 ? whole : `${whole}.${digits.slice(-decimals)}`;
-}
-
 /** Enough to distinguish payable amounts. The 18 decimals of coins are too many to read. */
 const MAX_SHOWN_DECIMALS = 8;
 
@@ -30,7 +26,7 @@ export function shortened({ value, display }: Amount): { readonly text: string; 
   const unit = 10n ** BigInt(surplus);
   const exact = BigInt(value);
   const rounded = (exact + unit - 1n) / unit;
-  return { text: decimalText(rounded.toString(), MAX_SHOWN_DECIMALS), isExact: rounded * unit === exact };
+  return { text: decimalText(rounded, MAX_SHOWN_DECIMALS), isExact: rounded * unit === exact };
 }
 
 /** The language and direction of formatted numbers. */
@@ -107,10 +103,5 @@ export function formatEstimate(units: bigint, decimals: number, symbol: string, 
   const digits = units.toString();
   const unit = 10n ** BigInt(Math.max(0, digits.length - 2));
   const rounded = ((units + unit - 1n) / unit) * unit;
-  return withSymbol(decimalText(rounded.toString(), decimals).replace(/\.?0+$/, ''), symbol, style);
-}
-
-/** Digits 0–9 in every language, because wallets show them and payers compare. */
-export function latinDigits(locale: string): string {
-  return `${locale}-u-nu-latn`;
+  return withSymbol(formatDecimal({ units: rounded, decimals }), symbol, style);
 }

@@ -34,7 +34,6 @@ export interface RestoredGas {
 
 /** Whole blocks are read, so a search ends after this many. It can be continued from a later block. */
 const MAX_BLOCKS = 20_000;
-const MAX_SENDS = 500;
 const ASKED_AT_ONCE = 8;
 
 /**
@@ -79,7 +78,7 @@ async function findUnsent(
   const hashes = [...carriers.keys()];
   const [booked, open, restored] = await Promise.all([
     positionsOf(db.sql, hashes),
-    listSendsToFinish(db.sql, network, MAX_SENDS),
+    listSendsToFinish(db.sql, network),
     findGasWithoutSend(db.sql, network),
   ]);
   const isOpen = new Set(open.flatMap((send) => send.hashes));

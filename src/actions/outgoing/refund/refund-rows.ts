@@ -1,25 +1,16 @@
-import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
+import type { MacFields } from '../../../domain/row-mac.ts';
 import { lockOpenRefunds, type Refund, setRefundMacs } from '../../../store/money/refunds.ts';
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
-import type { RowKeyDeps } from '../../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
 
 /** A refund may name a recipient other than the payer, so each row carries a MAC under a key outside the database. */
-
-const TABLE = 'refunds';
 
 type RefundTerms = Pick<
   Refund,
   'id' | 'paymentId' | 'merchantId' | 'network' | 'asset' | 'method' | 'recipient' | 'amount'
 >;
 
-export function refundMac({ rowKeys }: RowKeyDeps, refund: RefundTerms): string {
-  return macOfRow(rowKeys, TABLE, fieldsOf(refund));
-}
-
-/** True if the gateway wrote exactly these terms. */
-export function isOwnRefund({ rowKeys }: RowKeyDeps, refund: Refund): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(refund), refund.mac);
-}
+export const { macOf: refundMac, isOwn: isOwnRefund } = macsOf('refunds', fieldsOf);
 
 /** Writes the MACs of trusted refunds that may still be signed, under the newest key. */
 export function renewRefundMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Refund>): Promise<number> {

@@ -1,25 +1,16 @@
-import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
+import type { MacFields } from '../../../domain/row-mac.ts';
 import { lockOpenRequests, type Stray, setRequestMacs } from '../../../store/money/strays.ts';
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
-import type { RowKeyDeps } from '../../row-keys.ts';
+import { macsOf, type RowKeyDeps } from '../../row-keys.ts';
 
 /** A partner's request names the recipient of late money, so each row carries a MAC under a key outside the database. */
-
-const TABLE = 'strays';
 
 type ReturnTerms = Pick<
   Stray,
   'id' | 'paymentId' | 'merchantId' | 'network' | 'asset' | 'amount' | 'recipient' | 'sendAfter'
 >;
 
-export function returnMac({ rowKeys }: RowKeyDeps, terms: ReturnTerms): string {
-  return macOfRow(rowKeys, TABLE, fieldsOf(terms));
-}
-
-/** True if the gateway wrote exactly this request. */
-export function isOwnReturn({ rowKeys }: RowKeyDeps, stray: Stray): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(stray), stray.mac);
-}
+export const { macOf: returnMac, isOwn: isOwnReturn } = macsOf('strays', fieldsOf);
 
 /** Writes the MACs of trusted requests that may still be signed, under the newest key. */
 export function renewReturnMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Stray>): Promise<number> {

@@ -1,5 +1,6 @@
+import { decimalText } from '../../../../src/domain/money.ts';
 import type { Amount } from '../../shared/money.ts';
-import { decimalText, formatAmount, shortened, withSymbol } from '../../shared/money.ts';
+import { formatAmount, shortened, withSymbol } from '../../shared/money.ts';
 import { useWords } from './words.ts';
 
 /** An amount in the payer's language. If it is shortened, the tooltip has the exact amount. */

@@ -1,6 +1,7 @@
+import { decimalText } from '../../../../src/domain/money.ts';
 import { Fill } from '../../shared/fill.tsx';
 import { AlertGlyph, ChevronGlyph, InfoGlyph } from '../../shared/glyphs.tsx';
-import { type Amount, decimalText, withSymbol } from '../../shared/money.ts';
+import { type Amount, withSymbol } from '../../shared/money.ts';
 import { qrShape } from '../../shared/qr.ts';
 import { addressOf, fill } from '../../shared/text.ts';
 import { timeLeft } from '../../shared/time-left.ts';

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ChangeEvent, useState } from 'react';
 import { accentProblem, parseColour } from '../../../../src/domain/accent.ts';
+import { MAX_LOGO_BYTES } from '../../../../src/domain/picture.ts';
 import { fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { useMay } from '../queries.ts';
@@ -10,7 +11,7 @@ import { BrandPreviews } from './brand-preview.tsx';
 import { currentIn, Difference } from './difference.tsx';
 import { Form } from './form.tsx';
 import { Field, Notice } from './parts.tsx';
-import { base64In, dataUrlOf, isPicture, MAX_LOGO_BYTES, PICTURE_TYPES } from './picture.ts';
+import { base64In, dataUrlOf, isPicture, PICTURE_TYPES } from './picture.ts';
 import { problemText } from './problem-text.ts';
 import { useChange } from './use-change.ts';
 

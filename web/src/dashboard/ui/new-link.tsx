@@ -1,12 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { MAX_LINK_PICTURE_BYTES } from '../../../../src/domain/picture.ts';
 import { typedUnits } from '../../../../src/domain/typed-amount.ts';
 import { call } from '../api.ts';
 import type { PaymentLink } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
 import { Form } from './form.tsx';
 import { Dialog, Field, FormEnd } from './parts.tsx';
-import { base64In, dataUrlOf, fileIn, MAX_PICTURE_BYTES, PICTURE_TYPES } from './picture.ts';
+import { base64In, dataUrlOf, fileIn, PICTURE_TYPES } from './picture.ts';
 import { useChange } from './use-change.ts';
 
 interface NewLinkProps {
@@ -26,7 +27,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const add = async (form: FormData) => {
     const price = priceIn(form, kind, currencies);
-    const isTooLarge = (fileIn(form, 'picture')?.size ?? 0) > MAX_PICTURE_BYTES;
+    const isTooLarge = (fileIn(form, 'picture')?.size ?? 0) > MAX_LINK_PICTURE_BYTES;
     setRefusal(price === undefined ? words.badAmount : isTooLarge ? words.badPicture : undefined);
     if (price === undefined || isTooLarge) return;
     const body = { ...price, ...(await termsIn(form)) };

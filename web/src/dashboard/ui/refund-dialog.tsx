@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { decimalText } from '../../../../src/domain/money.ts';
 import { typedUnits } from '../../../../src/domain/typed-amount.ts';
-import { decimalText, formatAmount } from '../../shared/money.ts';
+import { formatAmount } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
 import { call } from '../api.ts';
 import { leftToRefund, refundRequest } from '../refunded.ts';
@@ -18,7 +19,7 @@ export function RefundDialog({ payment, onClose }: { readonly payment: PaymentDe
   const { isRunning, problem, run } = useChange();
   const { decimals } = payment.amount.display;
   const left = leftToRefund(payment);
-  const [text, setText] = useState(decimalText(left.toString(), decimals));
+  const [text, setText] = useState(decimalText(left, decimals));
   const [reason, setReason] = useState('');
   // A repeated request with the same key is the same refund. Changed values get a new key.
   const [key, setKey] = useState(() => crypto.randomUUID());

@@ -1,4 +1,4 @@
-import { latinDigits } from '../../shared/money.ts';
+import { latinDigits } from '../../../../src/domain/latin-digits.ts';
 import type { PaymentStatus, RecentPayment } from '../kept.ts';
 import type { Strings } from '../strings/en.ts';
 import { useMoney, usePageState } from './words.ts';
