@@ -1,16 +1,19 @@
-import { refundIdOf } from '../../src/domain/ids.ts';
+import { refundIdOf, refundNumberOf } from '../../src/domain/ids.ts';
 import type { Fact } from '../../src/domain/money/fact.ts';
 import { beginFold, type Fold, goOn } from '../../src/domain/money/fold.ts';
 import { type Holdings, holdingsOf, type Spend } from '../../src/domain/money/holding.ts';
 import { judgeFold, lotsOf } from '../../src/domain/money/judge.ts';
 import {
+  type Carried,
   type Covered,
   choosePayouts,
   chooseSweeps,
   coverRefund,
   coverReturn,
-  recoverSpends,
+  payoutKeyOf,
+  payoutKeyOfLot,
   returnIdFrom,
+  spendsOfPayout,
 } from '../../src/domain/money/money-out.ts';
 import type { Known } from '../../src/domain/money/owner.ts';
 import { type Posting, positionEntries } from '../../src/domain/money/position-entries.ts';
@@ -68,6 +71,8 @@ export interface Order {
   readonly asset: string;
   readonly amount: bigint;
   readonly spends: readonly Spend[];
+  /** The part that the merchant's float has paid. */
+  readonly merchantFloat: bigint;
 }
 
 export interface World {
@@ -278,19 +283,19 @@ function begin(world: World, { id, asset, network, cover, to }: Beginning): Worl
   const floats = cover.merchantFloat + cover.operatorFloat;
   if (floats > 0n && poolOf(world, asset, true) < floats) return undefined;
   const amount = floats + cover.spends.reduce((sum, spend) => sum + spend.amount, 0n);
-  return order(world, { id, asset, network, to, amount, spends: cover.spends });
+  return order(world, { id, asset, network, to, amount, spends: cover.spends, merchantFloat: cover.merchantFloat });
 }
 
 function order(
   world: World,
-  { id, asset, network, to, amount, spends }: Omit<Order, 'intent'> & { network: string; to: string },
+  { id, asset, network, to, amount, spends, merchantFloat }: Omit<Order, 'intent'> & { network: string; to: string },
 ): World {
   const terms = { payer: HELD, asset, amount, fee: 0n, recipient: to, feeAccount: FEES, deadlineS: NEVER_S };
   const items = [{ ...terms, subject: id, commitment: `order:${id}` }];
   const intent: Intent = { does: 'collect', hash: `order ${id}`, network, kind: 'key', items };
   if (world.orders.some((each) => each.id === id)) throw new Error(`The order ${id} exists.`);
   const chain = mine(world.chain, intent) ?? world.chain;
-  return held({ ...world, chain, orders: [...world.orders, { id, intent, asset, amount, spends }] });
+  return held({ ...world, chain, orders: [...world.orders, { id, intent, asset, amount, spends, merchantFloat }] });
 }
 
 /** Sends orders again that a reorg has removed, and begins payouts if the merchant has a destination. */
@@ -302,7 +307,7 @@ export function paidOut(world: World): World {
   }
   if (!world.hasDestination) return next;
   for (const payout of choosePayouts(next.ending, next.holdings, rulesOf(next))) {
-    next = order(next, { ...payout, to: 'merchant' });
+    next = order(next, { ...payout, to: 'merchant', merchantFloat: 0n });
   }
   return next;
 }
@@ -338,22 +343,49 @@ export function returnable(world: World): Lot | undefined {
   return world.holdings.lots.find(({ id, reason }) => reason !== null && !isKnown(id));
 }
 
-/** An empty database is filled from the chain: endings, lots and orders. Claims, requests and cancellations are not there. */
+/**
+ * An empty database is filled from the chain: endings, lots and orders. Claims, requests and cancellations are not there. Orders
+ * are restored one after the other, and refunds last, as a rebuild of the gateway does.
+ */
 export function rebuilt(world: World): World {
   const { chain, serial, hasDestination, isReleased } = world;
-  const fresh = read({ ...firstWorld(), chain, serial, hasDestination, isReleased, hasLost: true, isRebuilt: true });
   const carried = chain.blocks.flatMap((block) =>
-    readingOf(block).sent.map(({ network, asset, account, amount, commitment }) => {
-      const id = commitment.slice('order:'.length);
-      const fee = id.startsWith('rfnd_') ? REFUND_FEE : 0n;
-      return { order: id, network, asset, account, amount, fee, intent: block.intent };
+    readingOf(block).sent.map(({ commitment, ...sent }) => {
+      return { ...sent, order: commitment.slice('order:'.length), intent: block.intent };
     }),
   );
-  const spends = recoverSpends(fresh.holdings.lots, carried);
-  const orders = carried.map(({ order: id, intent, asset, amount }) => {
-    return { id, intent, asset, amount, spends: spends.filter((spend) => spend.order === id) };
-  });
-  const refunds = orders.filter(({ id }) => id.startsWith('rfnd_'));
-  const refunded = refunds.reduce((sum, { amount }) => sum + amount, 0n);
-  return held({ ...fresh, orders, refunded });
+  const rank = ({ order: id }: Carried) => (id.startsWith('rfnd_') ? refundNumberOf(id) : 0);
+  let next = read({ ...firstWorld(), chain, serial, hasDestination, isReleased, hasLost: true, isRebuilt: true });
+  for (const each of carried.toSorted((a, b) => rank(a) - rank(b))) {
+    const { order: id, intent, asset, amount } = each;
+    const spends = spendsBehind(next, each).map((spend) => ({ ...spend, isDone: true }));
+    next = held({ ...next, orders: [...next.orders, { id, intent, asset, amount, spends, merchantFloat: 0n }] });
+    if (id.startsWith('rfnd_')) next = { ...next, refunded: next.refunded + amount };
+  }
+  return next;
+}
+
+/** The lots behind a transfer. None if the money that it took is not on the chain any more: floats lack it then. */
+function spendsBehind({ ending, holdings }: World, carried: Carried): readonly Spend[] {
+  const { order: id, network, asset, account, amount } = carried;
+  const place = holdings.held.filter(
+    (lot) => lot.network === network && lot.asset === asset && lot.account === account,
+  );
+  if (id.startsWith('pout_')) {
+    const isKnown = holdings.lots.some((lot) => payoutKeyOfLot(lot.id) === payoutKeyOf(id));
+    const isCovered = place.reduce((sum, { remainder }) => sum + remainder, 0n) >= amount;
+    return isKnown && isCovered ? spendsOfPayout(holdings, carried) : [];
+  }
+  if (id.startsWith('rfnd_')) {
+    const refund = { id, amount, fee: REFUND_FEE };
+    const rules = { stopped: new Set<string>(), returning: new Set<string>(), minimum: () => MINIMUM };
+    const cover = ending?.is === 'paid' ? coverRefund(ending, holdings, refund, rules) : undefined;
+    return cover?.is === 'covered' ? cover.spends : [];
+  }
+  const lot = holdings.lots.find((each) => returnIdFrom(each.id) === id);
+  // The gateway cannot place the return of money that paid: a rebuild does not know the cancellation.
+  if (lot === undefined || lot.reason === null) return [];
+  // Dust may have joined the lot since.
+  const cover = coverReturn(holdings, { ...lot, net: amount - lot.fee });
+  return cover.is === 'covered' ? cover.spends : [];
 }

@@ -18,9 +18,9 @@ import {
   type World,
 } from '../../../test/money/world.ts';
 import { beginFold, goOn } from './fold.ts';
-import { type Holdings, holdingsOf, type Spend } from './holding.ts';
+import { type Holdings, holdingsOf } from './holding.ts';
 import { judge, lotsOf, position } from './judge.ts';
-import { choosePayouts, chooseSweeps, coverRefund, coverReturn, recoverSpends } from './money-out.ts';
+import { choosePayouts, chooseSweeps, coverRefund, coverReturn, spendsOfPayout } from './money-out.ts';
 import type { Ending, Lot } from './terms.ts';
 
 /** Faults of running totals that were made to happen. Each must be impossible for lots. */
@@ -335,17 +335,7 @@ describe('spent money', () => {
     const { payout, lots, ending } = paidOut();
     const { id, network, asset, account, amount, spends } = payout;
     assert.equal(choosePayouts(ending, holdingsOf(lots, []), RULES)[0]?.id, id);
-    const carried = [{ order: id, network, asset, account, amount, fee: 0n }];
-    assert.deepEqual(
-      recoverSpends(lots, carried),
-      spends.map((spend): Spend => ({ ...spend, isDone: true })),
-    );
-    const refund = [{ order: 'rfnd_1', network, asset, account, amount: 30n, fee: 2n }];
-    assert.deepEqual(
-      recoverSpends(lots, refund).map((spend) => [spend.purpose, spend.amount]),
-      [['refund', 28n]],
-      'a float paid the fee',
-    );
+    assert.deepEqual(spendsOfPayout(holdingsOf(lots, []), { order: id, network, asset, account, amount }), spends);
   });
 
   it('begins another payout if dust joined the lot afterwards', () => {

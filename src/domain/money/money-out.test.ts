@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idBytes, payoutIdOf, refundIdOf } from '../ids.ts';
-import { type Holdings, holdingsOf, type Spend } from './holding.ts';
+import { idBytes, payoutIdOf } from '../ids.ts';
+import { holdingsOf, type Spend } from './holding.ts';
 import {
   type Carried,
   choosePayouts,
@@ -11,7 +11,6 @@ import {
   firstPayoutOf,
   payoutKeyOf,
   payoutKeyOfLot,
-  recoverSpends,
   returnIdFrom,
   spendsOfPayout,
 } from './money-out.ts';
@@ -210,76 +209,38 @@ describe('the cover of a return', () => {
   });
 });
 
-describe('orders that are found on the chain', () => {
-  const carried = (order: string, amount: bigint, change: Partial<Carried> = {}): Carried => {
+describe('a payout that is found on the chain', () => {
+  const found = (lots: readonly Lot[], order: string, amount: bigint, place: Partial<Carried> = {}) => {
     const { network, asset, account } = PLACE;
-    return { order, network, asset, account, amount, fee: 0n, ...change };
+    return brief(spendsOfPayout(holdingsOf(lots, []), { order, network, asset, account, amount, ...place }));
   };
-  const found = (lots: readonly Lot[], ...transfers: readonly Carried[]) => brief(recoverSpends(lots, transfers));
 
-  it('take the lots of their own place alone', () => {
+  it('took the lots of its own place alone', () => {
     const lots = [lot('a', 60n), ...OTHER_PLACES.map((place, at) => lot(`other ${at}`, 50n, place))];
-    assert.deepEqual(found(lots, carried(firstPayoutOf('a'), 100n)), [
-      ['a', 'payout', 60n],
-      ['a', 'payout', 40n],
-    ]);
-    for (const place of OTHER_PLACES) {
-      assert.deepEqual(found([lot('a', 60n)], carried(returnIdFrom('a'), 60n, place)), []);
-      assert.deepEqual(found([paying('a', 60n)], carried('rfnd_1', 60n, place)), []);
-    }
-    assert.ok(recoverSpends(lots, [carried(firstPayoutOf('a'), 9n)]).every(({ isDone }) => isDone));
+    assert.deepEqual(found(lots, firstPayoutOf('a'), 100n), [['a', 'payout', 60n]]);
+    for (const place of OTHER_PLACES) assert.deepEqual(found([lot('a', 60n)], firstPayoutOf('a'), 60n, place), []);
   });
 
-  it('are returns first: a return has no other lot', () => {
-    const lots = [lot('a', 60n), lot('b', 45n)];
-    assert.deepEqual(found(lots, carried(firstPayoutOf('a'), 100n), carried(returnIdFrom('b'), 40n)), [
-      ['b', 'return', 40n],
-      ['a', 'payout', 60n],
-      ['b', 'payout', 5n],
-      ['a', 'payout', 35n],
-    ]);
-  });
-
-  it('are returns without their fee, which a float paid, and without dust that joined later', () => {
-    const grown = lot('a', 110n, { fee: 7n });
-    assert.deepEqual(found([lot('z', 50n), grown], carried(returnIdFrom('a'), 100n)), [['a', 'return', 93n]]);
-  });
-
-  it('are payouts from their first lot on, and then from the first of all', () => {
+  it('took its first lot, then those after it, and then those before it', () => {
     const lots = [lot('a', 10n), lot('b', 20n), lot('c', 30n), lot('d', 40n)];
-    assert.deepEqual(found(lots, carried(firstPayoutOf('c'), 96n)), [
+    assert.deepEqual(found(lots, firstPayoutOf('c'), 96n), [
       ['c', 'payout', 30n],
       ['d', 'payout', 40n],
       ['a', 'payout', 10n],
       ['b', 'payout', 16n],
     ]);
-    assert.deepEqual(found(lots, carried(firstPayoutOf('a'), 101n)).at(-1), ['a', 'payout', 1n], 'a debt of one unit');
-    assert.deepEqual(found(lots, carried(firstPayoutOf('gone'), 50n)), []);
   });
 
-  it('are refunds from the money that paid', () => {
-    const lots = [lot('l', 50n), paying('p', 100n)];
-    const refund = carried(refundIdOf(PAYMENT, 1), 30n, { fee: 2n });
-    assert.deepEqual(found(lots, refund), [['p', 'refund', 28n]]);
-  });
-
-  it('are payouts of older versions, whose ids follow from the payment: from the first lot on', () => {
-    const lots = [lot('a', 10n), lot('b', 20n), ...OTHER_PLACES.map((place, at) => lot(`other ${at}`, 50n, place))];
-    const holdings: Holdings = holdingsOf(lots, []);
-    assert.deepEqual(brief(spendsOfPayout(holdings, carried(payoutIdOf(PAYMENT), 25n))), [
+  it('of an older version, whose id follows from the payment, began with the first lot', () => {
+    const lots = [lot('a', 10n), lot('b', 20n)];
+    assert.deepEqual(found(lots, payoutIdOf(PAYMENT), 25n), [
       ['a', 'payout', 10n],
       ['b', 'payout', 15n],
     ]);
-    assert.deepEqual(brief(spendsOfPayout(holdings, carried(firstPayoutOf('b'), 25n))), [
+    assert.deepEqual(found(lots, firstPayoutOf('b'), 25n), [
       ['b', 'payout', 20n],
       ['a', 'payout', 5n],
     ]);
-    assert.deepEqual(brief(spendsOfPayout(holdings, carried(payoutIdOf(PAYMENT), 31n))), [
-      ['a', 'payout', 10n],
-      ['b', 'payout', 20n],
-      ['a', 'payout', 1n],
-    ]);
-    assert.deepEqual(spendsOfPayout(holdingsOf([], []), carried(payoutIdOf(PAYMENT), 25n)), []);
   });
 });
 

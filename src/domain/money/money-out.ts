@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { idBytes, markedId } from '../ids.ts';
 import type { Sent } from './fact.ts';
-import { groupOf, type HeldLot, type Holdings, holdingsOf, least, type Spend } from './holding.ts';
+import { groupOf, type HeldLot, type Holdings, least, type Spend } from './holding.ts';
 import type { Ending, Lot, PaidEnding } from './terms.ts';
 
 /**
@@ -206,63 +206,19 @@ function sum(lots: readonly HeldLot[]): bigint {
 /** A transfer on the chain that an order of ours has made. The subject of its item names the order. */
 export interface Carried extends Pick<Sent, 'network' | 'asset' | 'account' | 'amount'> {
   readonly order: string;
-  /** The operator's fee of a refund, by the terms of the payment. A float paid it. */
-  readonly fee: bigint;
 }
 
 /**
- * The spends behind transfers on the chain, in the order of the chain, for a database that has lost its orders. A payout begins
- * with the lot in its id and continues in the order of the lots. A return spends its own lot. A refund spends first the lots
- * that paid. Units that no lot covers came from floats; in a payout they are a debt.
+ * The spends of a payout on the chain whose payment is known: from the lot that its id follows from, in the order of the lots.
+ * Older versions derived the id from the payment: then the payout begins with the first lot.
  */
-export function recoverSpends(lots: readonly Lot[], carried: readonly Carried[]): readonly Spend[] {
-  let spends: Spend[] = [];
-  const returns = new Map(lots.map((lot) => [returnIdFrom(lot.id), lot.id]));
-  const ofReturn = carried.filter(({ order }) => returns.has(order));
-  for (const each of [...ofReturn, ...carried.filter((one) => !ofReturn.includes(one))]) {
-    spends = [...spends, ...recoverOne(holdingsOf(lots, spends), each, returns.get(each.order))];
-  }
-  return spends;
-}
-
-function recoverOne(holdings: Holdings, carried: Carried, returned: string | undefined): Spend[] {
-  const { order, network, asset, account, amount, fee } = carried;
+export function spendsOfPayout(holdings: Holdings, { order, network, asset, account, amount }: Carried): Spend[] {
   const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);
-  const done = (found: Spend[]) => found.map((spend) => ({ ...spend, isDone: true }));
-  if (returned !== undefined) {
-    const own = fit.filter(({ id }) => id === returned);
-    // The operator's float returned the fee. Dust may have joined the lot since.
-    const units = amount - own.reduce((sum, lot) => sum + lot.fee, 0n);
-    return done(take(own, units, { order, purpose: 'return' }));
-  }
-  if (!order.startsWith('pout_')) {
-    // Lots of another asset cannot have paid this refund.
-    const same = refundLots(holdings).filter((lot) => fit.includes(lot));
-    return done(take(same, amount - fee, { order, purpose: 'refund' }));
-  }
-  const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
-  if (start === -1) return [];
-  return done(recoverPayout(fit, start, { order, amount }));
-}
-
-/**
- * The spends of a payout on the chain whose payment is known. Older versions derived the id from the payment: then the payout
- * begins with the first lot.
- */
-export function spendsOfPayout(holdings: Holdings, carried: Omit<Carried, 'fee'>): Spend[] {
-  const { order, network, asset, account } = carried;
-  const fit = holdings.held.filter((lot) => lot.network === network && lot.asset === asset && lot.account === account);
-  const start = fit.findIndex(({ id }) => isPayoutOf(order, id));
-  return recoverPayout(fit, start === -1 ? 0 : start, carried);
-}
-
-function recoverPayout(fit: readonly HeldLot[], start: number, { order, amount }: Pick<Carried, 'order' | 'amount'>) {
-  const first = fit[start];
-  if (first === undefined) return [];
-  const found = take([...fit.slice(start), ...fit.slice(0, start)], amount, { order, purpose: 'payout' });
-  const missing = amount - found.reduce((total, each) => total + each.amount, 0n);
-  const over = missing > 0n ? [spendOf(first, { order, purpose: 'payout', amount: missing })] : [];
-  return [...found, ...over];
+  const start = Math.max(
+    0,
+    fit.findIndex(({ id }) => isPayoutOf(order, id)),
+  );
+  return take([...fit.slice(start), ...fit.slice(0, start)], amount, { order, purpose: 'payout' });
 }
 
 function isPayoutOf(order: string, lot: string): boolean {
