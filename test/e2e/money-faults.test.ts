@@ -3,6 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
+import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -330,6 +331,40 @@ describe('money that arrives in ways nobody asked for', () => {
       );
     });
   }
+
+  it('that a deep reorganisation removes before its payout is signed ends the payout, and stops nothing else', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    await scene.fill(node, OPERATOR_FLOAT, 5_000n);
+    const { id, send } = await scene.deposit({ isHeld: true });
+    const { number: before } = await scene.chain.head();
+    const arrival = send(1_000n);
+    await scene.live(node, 6);
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    await payOutHeld({ ...scene, sweepFrom: () => 0n });
+    assert.equal((await scene.payout(id))?.state, 'sending');
+    const { number } = await scene.chain.head();
+    scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
+    // It is checked again five seconds after the endpoints could not show its money.
+    await scene.live(node, 10);
+    const [ended] = await scene.db.sql<{ state: string; problem: string }[]>`
+      select state, problem from outgoing where purpose = 'payout'`;
+    assert.deepEqual(ended, { state: 'failed', problem: 'not_held' });
+    assert.deepEqual(
+      (await scene.alerts()).filter((alert) => alert.startsWith('outgoing_refused')),
+      [],
+    );
+    send(1_000n);
+    await scene.live(node, 6);
+    await scene.db.sql`update lots set retry_at = null`;
+    await payOutHeld({ ...scene, sweepFrom: () => 0n });
+    await scene.live(node, 6);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
+    assert.equal((await balances(DOLLAR))[ACCOUNTS.missing(scene.intermediate)] ?? 0n, 0n);
+    assert.deepEqual(await scene.differences(), []);
+  });
 
   it('leaves a debt if a deep reorganisation takes it after its payout, which the same money fills', async () => {
     scene = await openRefundScene(EVERYTHING);

@@ -37,7 +37,7 @@ import type { RowKeyDeps } from '../row-keys.ts';
 import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
 import { checkOutgoing } from './check-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
-import { recallPayout } from './payout/recall-payout.ts';
+import { recallMisdirected, recallUnheld } from './payout/recall-payout.ts';
 import { CONSEQUENCES } from './purposes.ts';
 import { isReadToHead } from './read-to-head.ts';
 import { listNaming, SCREENED } from './refund/screen-refund.ts';
@@ -102,8 +102,8 @@ async function begin(
 ): Promise<void> {
   const { chain } = connected;
   if (signer === undefined) throw new Error('A transfer was chosen that no configured key can sign.');
-  if ((await isScreened(deps, outgoing)) || !(await isGenuine(deps, connected, outgoing))) return;
-  if (await recallPayout(deps, outgoing)) return;
+  if ((await isScreened(deps, outgoing)) || (await recallUnheld(deps, outgoing))) return;
+  if (!(await isGenuine(deps, connected, outgoing)) || (await recallMisdirected(deps, outgoing))) return;
   const attempt = attemptOf(outgoing) ?? (await plan(deps, connected, outgoing));
   if (attempt === undefined) return;
   deps.world.crashPoint?.('outgoing.planned');

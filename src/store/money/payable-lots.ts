@@ -109,6 +109,17 @@ export async function findSpendsBy(db: Reader, order: string): Promise<OrderSpen
   return rows.map(({ units, ...spend }) => ({ ...spend, amount: BigInt(units) }));
 }
 
+/** True if an order takes more than its lots have: a reorganisation has removed their money. */
+export async function isBeyondLots(db: Reader, order: string): Promise<boolean> {
+  const rows = await db`
+    select from lot_spends s
+    where s.order_id = ${order} and not exists (
+      select from lots l where l.id = s.lot_id and l.is_held
+        and l.net >= (select sum(o.units) from lot_spends o where o.lot_id = l.id))
+    limit 1`;
+  return rows.length > 0;
+}
+
 /** The merchant's destination (CAIP-10) in force. Undefined if the merchant has none. */
 export async function findDestinationFor(
   db: Reader,
