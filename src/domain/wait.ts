@@ -123,9 +123,9 @@ function seenWait({ network, acceptedAtMs }: AttemptFacts, seen: SeenFacts): Wai
       sinceMs,
     });
   }
-  const said = seen.said === undefined ? '' : ` At the moment ${seen.said}.`;
+  const answers = seen.answers === undefined ? '' : ` At the moment ${seen.answers}.`;
   return say('proof', {
-    text: `It is in block ${seen.block}, which is deep enough. Two endpoints of ${network.name} must show its receipt.${said}`,
+    text: `It is in block ${seen.block}, which is deep enough. Two endpoints of ${network.name} must show its receipt.${answers}`,
     partnerText: `The payment is in block ${seen.block}, and is being verified.`,
     sinceMs,
   });

@@ -40,13 +40,13 @@ async function itemOf(scene: FaultScene, subject: string) {
 const forgedFor = ({ asset, ...item }: Item) => ({ ...item, token: tokenOf(asset) });
 
 /** Somebody is told who says what. */
-async function isDisputed(scene: FaultScene, ...sayings: readonly RegExp[]): Promise<void> {
+async function isDisputed(scene: FaultScene, ...patterns: readonly RegExp[]): Promise<void> {
   await until(
     'the operator is told',
     async () => {
       const alerts = await listAlerts(scene.sql);
       const { message = '' } = alerts.find(({ name }) => name === 'endpoints_disagree') ?? {};
-      return sayings.every((saying) => saying.test(message));
+      return patterns.every((pattern) => pattern.test(message));
     },
     WITHIN,
   );

@@ -8,7 +8,7 @@ import { findLotsOf, findSpendsOf, type StoredLot } from '../../store/money/lots
 import { findPayoutsOf, type Outgoing } from '../../store/money/outgoing.ts';
 import type { CommandDeps } from '../command.ts';
 import { subjectOfEvent } from '../event-subject.ts';
-import { hear } from '../evidence.ts';
+import { askWitnesses } from '../evidence.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
 import { type Check, GOOD, refused, UNCLEAR } from './check.ts';
 
@@ -109,7 +109,7 @@ export async function checkReceipt(
   chain: ConnectedChain['chain'],
   { event, outgoing, isIt }: { event: StoredEvent; outgoing: Outgoing; isIt: (told: ChainEvent) => boolean },
 ): Promise<Check> {
-  const { finding } = await hear(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
     return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
   });
@@ -133,7 +133,7 @@ export async function checkSweeps(
 ): Promise<Check> {
   const events = await listDecidedSweeps(db.sql, { network, commitment, asset });
   const hashes = sufficient(events, units, isNet);
-  const { finding } = await hear(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain, async (witness) => {
     const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
     if (receipts.some((receipt) => receipt === undefined)) return undefined;
     const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((told) => told.type === 'swept');

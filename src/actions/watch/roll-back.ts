@@ -14,7 +14,7 @@ import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { reopenItems } from '../books/record.ts';
-import { hear, sayings } from '../evidence.ts';
+import { askWitnesses, describeStatements } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { notePayments } from '../paying/move-payment.ts';
 import { settleOrLeaveStale } from './deposits/settle-position.ts';
@@ -111,16 +111,18 @@ async function refuseFalseReorg(
   const known = seen.find(({ number }) => number === finalNumber);
   if (known === undefined) return;
   const isGone = (block: Block | undefined) => (block === undefined ? undefined : block.hash !== known.hash);
-  const { finding, statements } = await hear(chain, async (witness) => isGone(await witness.block(finalNumber)));
+  const { finding, statements } = await askWitnesses(chain, async (witness) =>
+    isGone(await witness.block(finalNumber)),
+  );
   const isProved = (finding.is === 'agreed' || finding.is === 'alone') && finding.value;
   if (isProved) {
     memory.disputes.delete('reorganisation');
     return;
   }
-  const said = sayings(statements, (gone) => (gone ? 'it is gone' : 'it is there'));
+  const answers = describeStatements(statements, (gone) => (gone ? 'it is gone' : 'it is there'));
   if (finding.is === 'disputed')
-    memory.disputes.set('reorganisation', `Whether block ${finalNumber} is gone: ${said}.`);
-  throw new ChainUnavailableError(network, `one endpoint shows another branch below block ${finalNumber}: ${said}`);
+    memory.disputes.set('reorganisation', `Whether block ${finalNumber} is gone: ${answers}.`);
+  throw new ChainUnavailableError(network, `one endpoint shows another branch below block ${finalNumber}: ${answers}`);
 }
 
 /** The highest stored block that is still in the chain. */

@@ -65,7 +65,7 @@ export interface WatchMemory {
   readonly foreign: Map<string, number>;
   /** The height of the chain as the endpoints last reported it, and the time of that request. */
   heights: Heights;
-  heardAtMs: number;
+  askedAtMs: number;
   /** The contradictions of endpoints, one sentence for each question. */
   readonly disputes: Map<Question, string>;
   /** The time of the next request about a disputed event. */
@@ -105,7 +105,7 @@ export function newWatchMemory(): WatchMemory {
     formerTendedAtMs: 0,
     foreign: new Map(),
     heights: { agreed: undefined, alone: undefined },
-    heardAtMs: 0,
+    askedAtMs: 0,
     disputes: new Map(),
     askAgainAtMs: new Map(),
     searches: new Map(),

@@ -10,7 +10,7 @@ import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findUnexplained } from '../../../store/money/outgoing.ts';
 import { findStrayCursor } from '../../../store/money/strays.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearEvents, hearTransfers } from '../../evidence.ts';
+import { askEvents, askTransfers } from '../../evidence.ts';
 import { storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets } from '../../own-transfer.ts';
@@ -89,10 +89,11 @@ export async function rebuild(
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
-    const told = await hearEvents(chain, start, end);
+    const reported = await askEvents(chain, start, end);
     const isProved = (event: ChainEvent & { type: 'paid' }) =>
-      told.agreed.includes(event) && (!told.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
-    const all = told.events.filter((event) => event.type === 'paid');
+      reported.agreed.includes(event) &&
+      (!reported.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
+    const all = reported.events.filter((event) => event.type === 'paid');
     const paid: PaidEvent[] = nameEvents(deps, chain, all.filter(isProved));
     const unproved = nameEvents(
       deps,
@@ -100,7 +101,7 @@ export async function rebuild(
       all.filter((event) => !isProved(event)),
     );
     for (const event of unproved) setAside(event, 'is shown by one endpoint alone');
-    const sweeps = told.agreed.filter((event) => event.type === 'swept');
+    const sweeps = reported.agreed.filter((event) => event.type === 'swept');
     swept.push(...nameEvents(deps, chain, sweeps));
     for (const { transactionHash, block } of sweeps) carriers.set(transactionHash, block.number);
     const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
@@ -211,7 +212,7 @@ async function movedAmong(chain: Chain, events: readonly PaidEvent[], known: Rea
   const moved: PaidEvent[] = [];
   for (const event of events) {
     const isProved = known.has(event.commitment) || hasOwnSeal(event) === true;
-    if (isProved || isMoved(event, (await hearTransfers(chain, event.transactionHash)).transfers)) moved.push(event);
+    if (isProved || isMoved(event, (await askTransfers(chain, event.transactionHash)).transfers)) moved.push(event);
   }
   return moved;
 }

@@ -15,7 +15,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../books/account-surplus.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearTransfers } from '../../evidence.ts';
+import { askTransfers } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -154,7 +154,7 @@ async function transfersOf(
   const state = await chain.findTransaction(transactionHash);
   if (state.is === 'unknown') throw refused('The chain knows no such transaction.');
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
-  const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
+  const { transfers, isFinal, isAlone } = await askTransfers(chain, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
   // The events of the same block show which transfers belong to payments, so the block must have been read.

@@ -14,7 +14,7 @@ import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { findStrays, type Stray } from '../../../store/money/strays.ts';
 import type { CommandDeps } from '../../command.ts';
 import { subjectOfEvent } from '../../event-subject.ts';
-import { hear } from '../../evidence.ts';
+import { askWitnesses } from '../../evidence.ts';
 import { isOwnDeposit } from '../../paying/deposit-rows.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
@@ -94,7 +94,7 @@ async function checkLate(
     told.commitment !== paying?.commitment &&
     isSameAddress(told.recipient, account) &&
     subjectOfEvent(deps, chain, told) === paymentId;
-  const { finding } = await hear(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');
     return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
   });
@@ -123,7 +123,7 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray
   const sweeps = await largestSweeps(deps, deposits, { network, asset });
   const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (block === undefined) return UNCLEAR;
-  const { finding } = await hear(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
+  const { finding } = await askWitnesses(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
   const isShown = isEnough(chain, finding, stray) && BigInt(finding.value) >= needed + returned;
   // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
   return isShown ? GOOD : UNCLEAR;
@@ -171,7 +171,7 @@ async function arrivedBy(
   return held.reduce((sum, units) => sum + units, swept).toString();
 }
 
-type Finding = Awaited<ReturnType<typeof hear<string>>>['finding'];
+type Finding = Awaited<ReturnType<typeof askWitnesses<string>>>['finding'];
 
 /** A single endpoint is trusted only up to an amount. */
 function isEnough(

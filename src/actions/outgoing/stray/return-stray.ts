@@ -6,7 +6,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearTransfers } from '../../evidence.ts';
+import { askTransfers } from '../../evidence.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText } from '../float/take-from-floats.ts';
@@ -63,7 +63,7 @@ async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, 
   const [stray] = await findStrays(db.sql, [id]);
   if (stray?.source !== 'transfer' || stray.transactionHash === null || stray.state !== 'unclaimed') return;
   const { chain } = connectedOf(chains, stray.asset);
-  const { transfers, isAlone } = await hearTransfers(chain, stray.transactionHash).catch((error: unknown) => {
+  const { transfers, isAlone } = await askTransfers(chain, stray.transactionHash).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
     throw error;
   });

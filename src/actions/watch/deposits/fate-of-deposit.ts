@@ -7,12 +7,12 @@ import { sumCounting } from '../../../store/chain/deposit-progress.ts';
 import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { listProvedMovements } from '../../../store/chain/movements.ts';
-import type { HeardBlock } from '../../evidence.ts';
+import type { ReportedBlock } from '../../evidence.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
 import { lookAtPlace } from './look-at-places.ts';
 import { withoutLosses } from './read-position.ts';
 
-type FinalBlock = HeardBlock & { readonly chain: Chain };
+type FinalBlock = ReportedBlock & { readonly chain: Chain };
 
 /**
  * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever its balance. Enough money

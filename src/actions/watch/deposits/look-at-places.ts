@@ -72,7 +72,7 @@ export async function lookAtPlace(
   { place, deposit, number, isAloneEnough }: Look,
 ): Promise<boolean> {
   const found = await explainPlace(deps.db.sql, chain, place, { number, tokens: tokensAt(place, deposit) });
-  if (found.is === 'disputed') memory.disputes.set('deposits', found.said);
+  if (found.is === 'disputed') memory.disputes.set('deposits', found.answers);
   if (found.is !== 'known' || (found.isAlone && !isAloneEnough)) return false;
   await commandOfLeader(deps, lease, async (tx, at) => {
     await lockPayments(tx, [place.paymentId]);
