@@ -178,7 +178,7 @@ function spreadRequests(code: string): string[] {
   return [...direct, ...named];
 }
 
-/** The templates of a source: the text of each, with those inside its values apart. */
+/** The templates of a source: the text of each, with those inside its values listed separately. */
 function templatesOf(source: string): { readonly text: string; readonly at: number; readonly values: string }[] {
   const found: { text: string; at: number; values: string }[] = [];
   const readTemplate = (start: number): number => {

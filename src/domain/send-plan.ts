@@ -107,7 +107,7 @@ export interface Passenger {
    * True for items of accounts with code, and of accounts that failed before. They can fail in any way, so each is isolated in
    * a transaction of its own.
    */
-  readonly isApart: boolean;
+  readonly isIsolated: boolean;
   /** The number of failed sends. */
   readonly attempts: number;
 }
@@ -121,7 +121,7 @@ export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: 
   const open = new Map<string, T[]>();
   const batches: T[][] = [];
   for (const item of due) {
-    if (item.isApart) {
+    if (item.isIsolated) {
       batches.push([item]);
       continue;
     }
@@ -142,9 +142,9 @@ export interface Places {
   /** The number of further transactions that may be in flight. */
   readonly room: number;
   /** The number of them that may carry an isolated item. */
-  readonly apartRoom: number;
+  readonly isolatedRoom: number;
   /** True while a transaction with an isolated item is in flight. */
-  readonly isApartUnderWay: boolean;
+  readonly isIsolatedUnderWay: boolean;
 }
 
 /**
@@ -153,11 +153,11 @@ export interface Places {
  */
 export function chooseBatches<T extends Passenger>(
   batches: readonly T[][],
-  { room, apartRoom, isApartUnderWay }: Places,
+  { room, isolatedRoom, isIsolatedUnderWay }: Places,
 ): T[][] {
-  const isApart = ([first]: readonly T[]) => first?.isApart === true;
-  const apart = batches.filter(isApart).slice(0, Math.max(0, apartRoom));
-  const kept = apart.length > 0 && !isApartUnderWay && room > 1 ? 1 : 0;
-  const main = batches.filter((batch) => !isApart(batch)).slice(0, room - kept);
-  return [...main, ...apart.slice(0, room - main.length)];
+  const isIsolated = ([first]: readonly T[]) => first?.isIsolated === true;
+  const isolated = batches.filter(isIsolated).slice(0, Math.max(0, isolatedRoom));
+  const kept = isolated.length > 0 && !isIsolatedUnderWay && room > 1 ? 1 : 0;
+  const main = batches.filter((batch) => !isIsolated(batch)).slice(0, room - kept);
+  return [...main, ...isolated.slice(0, room - main.length)];
 }

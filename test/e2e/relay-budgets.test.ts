@@ -122,7 +122,7 @@ describe('budgets of the relayer', () => {
         deadlineAfter: new Date(scene.nowMs()),
         share: { index: 0, of: 1 },
         anyonesBefore: new Date(scene.nowMs()),
-        apartEach: 2,
+        isolatedEach: 2,
         limit: 10,
       });
     const order = (await due()).map(({ commitment }) => items.findIndex((item) => item.commitment === commitment));

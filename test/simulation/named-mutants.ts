@@ -178,7 +178,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     file: 'src/store/money/positions.ts',
     from: 'where is_stale order by updated_at, payment_id limit',
     to: 'where is_stale order by payment_id limit',
-    test: 'test/e2e/rows-apart.test.ts',
+    test: 'test/e2e/rows-isolated.test.ts',
     title: 'keeps no other position from being computed',
   },
   {

@@ -13,7 +13,7 @@ const MAX_IN_FLIGHT = 16;
  * Items of contract accounts, and of payers whose items have failed, may fail in any way. They are sent in isolated transactions,
  * which get a quarter of the places.
  */
-const MAX_APART_IN_FLIGHT = 4;
+const MAX_ISOLATED_IN_FLIGHT = 4;
 
 /** An endpoint that reports a later time would make every item seem too late to be sent. */
 const MAX_CHAIN_AHEAD_MS = 60_000;
@@ -49,11 +49,11 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;
   if (room <= 0 || !journal.mayTake) return { ms: IDLE.ms, canBeWoken: false };
-  const apartInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
+  const isolatedInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
   return sendDue(deps, relayer, {
     nextNonce: journal.nextNonce,
     inFlight,
-    places: { room, apartRoom: MAX_APART_IN_FLIGHT - apartInFlight, isApartUnderWay: apartInFlight > 0 },
+    places: { room, isolatedRoom: MAX_ISOLATED_IN_FLIGHT - isolatedInFlight, isIsolatedUnderWay: isolatedInFlight > 0 },
     chainTimeMs: Math.min(head.timestampS * 1000, nowMs + MAX_CHAIN_AHEAD_MS),
   });
 }

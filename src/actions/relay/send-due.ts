@@ -25,7 +25,7 @@ const MAX_DUE = 1_000;
 const SHARED_AFTER_MS = 3_000;
 
 /** The bound of isolated items of one payer in flight until they are final, so that a failure is seen before the next is sent. */
-const APART_EACH = 2;
+const ISOLATED_EACH = 2;
 /** While a budget is spent the chain is asked less often. */
 const WAIT: Rest = { ms: 1_000, canBeWoken: false };
 
@@ -56,7 +56,7 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   if (fees === undefined || budgets.isSpent) return WAIT;
   const batches = intoBatches(await withinBudgets(deps, due, budgets), (item) => chain.maxBatchItems(itemOf(item)));
   const { places } = opening;
-  const chosen = chooseBatches(batches, budgets.isApartSpent ? { ...places, apartRoom: 0 } : places);
+  const chosen = chooseBatches(batches, budgets.isIsolatedSpent ? { ...places, isolatedRoom: 0 } : places);
   try {
     await sendBatches(deps, relayer, { batches: chosen, fees, nextNonce: opening.nextNonce });
   } catch (error) {
@@ -78,7 +78,7 @@ function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTim
     deadlineAfter: new Date(chainTimeMs + SEND_MARGIN_MS),
     share,
     anyonesBefore: new Date(nowMs - SHARED_AFTER_MS),
-    apartEach: APART_EACH,
+    isolatedEach: ISOLATED_EACH,
     limit: MAX_DUE,
   });
 }
@@ -166,7 +166,7 @@ async function store(
     await commandOfLeader(deps, lease, async (tx, at) => {
       await shareFreezes(tx, deps);
       if (!(await takeDueItems(tx, keys))) throw new ItemsTakenError();
-      const lane = items.some(({ isApart }) => isApart) ? 'apart' : 'main';
+      const lane = items.some(({ isIsolated }) => isIsolated) ? 'apart' : 'main';
       await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, keys, at });
     });
     return true;

@@ -10,7 +10,7 @@ import { findItemsOfEvents, type StoredItem } from '../../store/chain/items.ts';
 import { noncesOf } from '../../store/chain/sends.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
-import { isItsOwnFault } from '../each-apart.ts';
+import { isItsOwnFault } from '../each-isolated.ts';
 import { commandOfLeader } from '../lease.ts';
 import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
 import { NO_TRANSFER } from '../own-transfer.ts';

@@ -10,7 +10,7 @@ import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
 import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { isRestoring } from '../../store/parties/freezes.ts';
 import { closeItems } from '../books/record.ts';
-import { allApart } from '../each-apart.ts';
+import { allIsolated } from '../each-isolated.ts';
 import { askWitnesses, blockKey, describeStatements, type ReportedBlock } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { fateOfDeposit, isShortAddress } from './deposits/fate-of-deposit.ts';
@@ -26,7 +26,7 @@ export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects:
   if (subjects.length === 0) return;
   const items = await findOpenItemsOf(deps.db.sql, subjects);
   const views = await finalViews(deps, items);
-  await allApart(
+  await allIsolated(
     [...Map.groupBy(items, ({ subject }) => subject)],
     ([, own]) => judge(deps, watcher, own, views),
     ([payment], err) => deps.log.error({ payment, err }, 'a payment cannot be judged'),

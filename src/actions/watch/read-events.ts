@@ -1,7 +1,7 @@
 import type { ChainEvent, UnreadableLog } from '../../chains/chain.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
-import { isItsOwnFault } from '../each-apart.ts';
+import { isItsOwnFault } from '../each-isolated.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**

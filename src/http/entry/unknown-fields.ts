@@ -88,8 +88,8 @@ function sharesWords(one: string, other: string): boolean {
 }
 
 function wordsOf(name: string): string[] {
-  const apart = withoutBrackets(name).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
-  return apart
+  const spaced = withoutBrackets(name).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+  return spaced
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');

@@ -17,7 +17,7 @@ import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { eachApart } from '../../each-apart.ts';
+import { eachIsolated } from '../../each-isolated.ts';
 import { intermediateInForce } from '../../own-accounts.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -47,7 +47,7 @@ type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screenin
 /** Covers refunds from held amounts and floats, and sends those that are covered. Returns true if there are more. */
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
-  await eachApart(
+  await eachIsolated(
     ids,
     async (id) => {
       await command(deps, (tx, now) => cover(tx, deps, id, now));

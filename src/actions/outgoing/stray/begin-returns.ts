@@ -8,7 +8,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { eachApart } from '../../each-apart.ts';
+import { eachIsolated } from '../../each-isolated.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { listNaming, SCREENED } from '../refund/screen-refund.ts';
@@ -28,7 +28,7 @@ export async function beginReturns(deps: BeginDeps): Promise<boolean> {
   const networks = deps.chains.list().map(({ chain }) => chain.network.chainId);
   const now = new Date(deps.world.clock.nowMs());
   const found = await findReturnable(deps.db.sql, { networks, limit: MAX_BEGUN, now });
-  await eachApart(
+  await eachIsolated(
     found,
     async (money) => {
       await command(deps, (tx, at) => begin(tx, deps, money, at));

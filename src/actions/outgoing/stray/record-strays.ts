@@ -26,7 +26,7 @@ import { type Reader, savepoint, type Tx } from '../../../store/plumbing/databas
 import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { eachApart, isItsOwnFault } from '../../each-apart.ts';
+import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
@@ -68,7 +68,7 @@ export async function recordStrays(
   const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
-    await storeApart(tx, deps, strays, now);
+    await storeIsolated(tx, deps, strays, now);
     // If two nodes searched the same blocks, only one of them moves the floats.
     if (moved.length > 0 && (await lockStrayCursor(tx, network)) === searched) await followFloats(tx, moved, now);
     await putStrayCursor(tx, network, to);
@@ -181,14 +181,19 @@ export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date)
 }
 
 /** `storeStrays` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
-async function storeApart(tx: Tx, deps: { readonly log: Log }, strays: readonly NewStray[], at: Date): Promise<void> {
+async function storeIsolated(
+  tx: Tx,
+  deps: { readonly log: Log },
+  strays: readonly NewStray[],
+  at: Date,
+): Promise<void> {
   try {
     await savepoint(tx, (inner) => storeStrays(inner, strays, at));
     return;
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
   }
-  await eachApart(
+  await eachIsolated(
     strays,
     (stray) => savepoint(tx, (inner) => storeStrays(inner, [stray], at)),
     async ({ id, network, asset, amount, transactionHash: transaction }, err) => {

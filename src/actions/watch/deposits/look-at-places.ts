@@ -16,7 +16,7 @@ import { markPositionsStale } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { allApart } from '../../each-apart.ts';
+import { allIsolated } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
@@ -31,7 +31,7 @@ export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View
   const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
   const pass = (place: DepositPlace) => commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
-  await allApart(
+  await allIsolated(
     places,
     async (place) => {
       const same = deposits.filter(({ commitment }) => commitment === place.commitment);

@@ -22,7 +22,7 @@ import { findReturningLots } from '../../../store/money/strays.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import { eachApart, isItsOwnFault } from '../../each-apart.ts';
+import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
@@ -39,7 +39,7 @@ export interface PositionDeps {
 /** Recomputes the money of payments whose facts have changed. */
 export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
-  await eachApart(
+  await eachIsolated(
     await listStalePositions(deps.db.sql, mostPerRound(deps)),
     async (paymentId) => {
       await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, finalTimes }, at));

@@ -13,7 +13,7 @@ import { deleteAlert, upsertAlert } from '../../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
 import { recordEntries } from '../../../books/record.ts';
 import { type CommandDeps, command } from '../../../command.ts';
-import { eachApart } from '../../../each-apart.ts';
+import { eachIsolated } from '../../../each-isolated.ts';
 import { aboutOutgoing } from '../../about-outgoing.ts';
 import { isElsewhere, takeFromFloats } from '../../float/take-from-floats.ts';
 
@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS = 60_000;
 export async function returnFees(deps: CommandDeps): Promise<boolean> {
   const now = new Date(deps.world.clock.nowMs());
   const ids = await findFeesToReturn(deps.db.sql, { now, limit: MAX_RETURNED });
-  await eachApart(
+  await eachIsolated(
     ids,
     (id) => command(deps, (tx, at) => returnFee(tx, id, at)),
     (id, error) => {

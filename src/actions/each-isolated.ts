@@ -16,28 +16,28 @@ type SetAside<Row> = (row: Row, error: unknown) => unknown;
  * has its own transaction. An error thrown by `setAside` is thrown again after the last row. An outage of the chain or of the
  * database ends the loop at once.
  */
-export async function eachApart<Row>(
+export async function eachIsolated<Row>(
   rows: Iterable<Row>,
   work: (row: Row) => Promise<unknown>,
   setAside: SetAside<Row>,
 ): Promise<void> {
   const failures: unknown[] = [];
-  for (const row of rows) await apart(row, work, setAside, failures);
+  for (const row of rows) await workIsolated(row, work, setAside, failures);
   if (failures.length > 0) throw failures[0];
 }
 
-/** `eachApart` with all rows at once. */
-export async function allApart<Row>(
+/** `eachIsolated` with all rows at once. */
+export async function allIsolated<Row>(
   rows: readonly Row[],
   work: (row: Row) => Promise<unknown>,
   setAside: SetAside<Row>,
 ): Promise<void> {
   const failures: unknown[] = [];
-  await Promise.all(rows.map((row) => apart(row, work, setAside, failures)));
+  await Promise.all(rows.map((row) => workIsolated(row, work, setAside, failures)));
   if (failures.length > 0) throw failures[0];
 }
 
-async function apart<Row>(
+async function workIsolated<Row>(
   row: Row,
   work: (row: Row) => Promise<unknown>,
   setAside: SetAside<Row>,
