@@ -23,7 +23,7 @@ const FILES_PER_GROUP = IS_LONG ? 1 : 30;
  */
 const MOST_AT_ONCE = Math.min(3 * availableParallelism(), 12);
 const FEWEST_AT_ONCE = Math.min(availableParallelism() + 1, MOST_AT_ONCE);
-const LOOK_EVERY_MS = 2_000;
+const START_EVERY_MS = 2_000;
 const UNUSED_SHARE = 0.06;
 const RUN_GROUP = join(import.meta.dirname, 'run-group.ts');
 const GROUP_TIMEOUT_MS = 900_000;
@@ -114,10 +114,10 @@ async function roomIn(begun: ReadonlySet<Promise<void>>): Promise<void> {
   while (begun.size >= FEWEST_AT_ONCE) {
     const unused = unusedShare();
     const over = new AbortController();
-    const looked = pause(LOOK_EVERY_MS, true, { signal: over.signal }).catch(() => false);
-    const hasLooked = await Promise.race([looked, ...begun]);
+    const waited = pause(START_EVERY_MS, true, { signal: over.signal }).catch(() => false);
+    const hasWaited = await Promise.race([waited, ...begun]);
     over.abort();
-    if (hasLooked && begun.size < MOST_AT_ONCE && unused() > UNUSED_SHARE) return;
+    if (hasWaited && begun.size < MOST_AT_ONCE && unused() > UNUSED_SHARE) return;
   }
 }
 

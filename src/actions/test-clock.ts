@@ -9,7 +9,7 @@ export interface TestClock {
   /** Sets the chain's time that far ahead; no change if it is already further. False if the chain's time cannot be moved. */
   moveChain(aheadMs: number): Promise<boolean>;
   /** Reads the stored shift, so that this node applies it at once. Other nodes notice it within a second. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
 }
 
 export interface TestClockDeps extends CommandDeps {
@@ -47,7 +47,7 @@ export async function advanceTestClock(
     return { status: 200, body: { now, aheadMs } };
   });
   await finishAdvance(deps);
-  await deps.testClock.look();
+  await deps.testClock.refresh();
   return answer;
 }
 

@@ -23,7 +23,7 @@ export interface ChainTerms {
 
 export interface ConnectedChains extends Chains {
   /** Resolves when every network has been checked once, whatever the outcome. */
-  readonly looked: Promise<void>;
+  readonly firstCheck: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): 
   return {
     find: (network) => byNetwork.get(network),
     list: () => list,
-    looked: Promise.all(connections.map(({ looked }) => looked)).then(() => {}),
+    firstCheck: Promise.all(connections.map(({ firstCheck }) => firstCheck)).then(() => {}),
     async stop() {
       stopping.abort();
       for (const { chain } of list) chain.close();
@@ -61,14 +61,14 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
     problems: ['The network has not been checked yet.'],
   };
   const connected: ConnectedChain = { ...rest, chain, payable: () => found.payable, problems: () => found.problems };
-  let onLooked = () => {};
-  const looked = new Promise<void>((resolve) => {
-    onLooked = resolve;
+  let onFirstCheck = () => {};
+  const firstCheck = new Promise<void>((resolve) => {
+    onFirstCheck = resolve;
   });
 
-  async function keepLooking(): Promise<void> {
+  async function keepChecking(): Promise<void> {
     for (let failures = 0; !stop.aborted; ) {
-      const outcome = await look(deps, terms);
+      const outcome = await checkNetwork(deps, terms);
       if (stop.aborted) return;
       const isKnown = !('reason' in outcome);
       const isWhole = isKnown && outcome.unchecked.length === 0;
@@ -88,17 +88,20 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
           'the network cannot be asked: nothing new is known of it',
         );
       }
-      onLooked();
+      onFirstCheck();
       const whenWholeMs = isWhole && outcome.problems.length === 0 ? RECHECK_MS : PROBLEM_RETRY_MS;
       const pauseMs = isWhole ? whenWholeMs : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
-  const ended = keepLooking().finally(() => onLooked());
-  return { connected, looked, ended };
+  const ended = keepChecking().finally(() => onFirstCheck());
+  return { connected, firstCheck, ended };
 }
 
-async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | { reason: string }> {
+async function checkNetwork(
+  { log }: ConnectDeps,
+  { chain, objection }: ChainTerms,
+): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
     if (reason === undefined) return check;

@@ -200,7 +200,7 @@ async function startNode(
       intermediateAccount: INTERMEDIATE,
     },
   ]);
-  await chains.looked;
+  await chains.firstCheck;
   const connected = chains.find(NETWORK);
   if (connected === undefined) throw new Error('The node has no chain.');
   const gateway = await startTestGateway({ databaseUrl: database.url, chains, rates: sandboxRates() });

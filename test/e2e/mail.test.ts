@@ -407,14 +407,14 @@ describe('mail', () => {
       message: 'Job prune failed.\r\nBcc: x@example.com',
     } as const;
     await raiseAlert(paying.gateway, alert);
-    for (let looks = 0; looks < 3; looks += 1) await mailAlerts(paying.gateway, terms);
+    for (let round = 0; round < 3; round += 1) await mailAlerts(paying.gateway, terms);
     await Promise.all([mailAlerts(paying.gateway, terms), raiseAlert(paying.gateway, alert)]);
     while (await send());
     assert.deepEqual(server.received.map(({ to }) => to[0]).toSorted(), recipients.toSorted());
     assert.equal(headerText(server.received[0]?.headers.get('subject')), '[Till] Alert: job_failing (prune)');
     assert.ok(server.received[0]?.text.startsWith('Job prune failed. Bcc: x@example.com\r\n'));
     await clearAlert(paying.gateway, alert);
-    for (let looks = 0; looks < 2; looks += 1) await mailAlerts(paying.gateway, terms);
+    for (let round = 0; round < 2; round += 1) await mailAlerts(paying.gateway, terms);
     while (await send());
     assert.equal(server.received.length, 4);
     assert.equal(headerText(server.received[3]?.headers.get('subject')), '[Till] Over: job_failing (prune)');

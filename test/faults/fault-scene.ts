@@ -170,7 +170,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
       ...(input.paysOut && { intermediateSigner: createLocalSigner(SANDBOX_KEYS.intermediate) }),
     })),
   );
-  await chains.looked;
+  await chains.firstCheck;
   const gateway = await startTestGateway({
     databaseUrl: database.url,
     chains,

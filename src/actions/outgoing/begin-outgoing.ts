@@ -59,7 +59,7 @@ const MAX_BEGUN = 200;
 const BEGUN_AT_ONCE = 8;
 const FORGOTTEN_RETRY_MS = 3_600_000;
 /** A refused transfer is checked again after this time, and delays no other meanwhile. */
-const LOOK_AGAIN_MS = 60_000;
+const CHECK_AGAIN_MS = 60_000;
 /** The pause before endpoints that could not show a payment are asked again. */
 const ASK_AGAIN_MS = 5_000;
 
@@ -143,7 +143,7 @@ async function signUnlessRefused(
     const { id, purpose, asset, amount, recipient } = outgoing;
     const message = `A ${purpose} of ${amountText(asset, amount)} to ${recipient} waits, because the external signer refuses it: ${error.reason}`;
     await raiseAlert(deps, { name: 'signer_refused', subject: id, message });
-    await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS) }));
+    await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + CHECK_AGAIN_MS) }));
     return undefined;
   }
 }
@@ -183,7 +183,7 @@ async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing
     `A ${outgoing.purpose} of ${amountText(asset, amount)} to ${recipient} is not signed: ${reason}`,
   );
   if (isRefused) deps.log.error({ id, problem: check.problem }, 'an outgoing transfer is not signed');
-  const waitMs = isRefused ? LOOK_AGAIN_MS : ASK_AGAIN_MS;
+  const waitMs = isRefused ? CHECK_AGAIN_MS : ASK_AGAIN_MS;
   await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + waitMs) }));
   return false;
 }
@@ -235,7 +235,7 @@ function isPaidByMerchant(deps: OutgoingDeps, { id, purpose }: Outgoing): Promis
   return command(deps, async (tx, now) => {
     const refund = await findRefund(tx, id);
     const isPaid = refund !== undefined && (await isForgotten(tx, deps, refund, now));
-    if (isPaid) await postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS) });
+    if (isPaid) await postponeOutgoing(tx, { id, until: new Date(now.getTime() + CHECK_AGAIN_MS) });
     return isPaid;
   });
 }

@@ -14,7 +14,7 @@ export interface LimitDeps extends CommandDeps {
 }
 
 const HOUR_MS = 3_600_000;
-const LOOK_AGAIN_MS = 60_000;
+const CHECK_AGAIN_MS = 60_000;
 
 /**
  * True if the transfer would exceed the hourly limit. The lock serializes transfers of one asset, so the sum is exact while several
@@ -32,7 +32,7 @@ export async function exceedsLimit(tx: Tx, deps: LimitDeps, outgoing: Outgoing, 
 /** Postpones a transfer above the limit, so that it does not delay others. */
 export async function waitForLimit(deps: LimitDeps, { id, network, asset, amount }: Outgoing): Promise<void> {
   await command(deps, (tx, now) =>
-    postponeOutgoing(tx, { id, until: new Date(now.getTime() + LOOK_AGAIN_MS), isLimited: true }),
+    postponeOutgoing(tx, { id, until: new Date(now.getTime() + CHECK_AGAIN_MS), isLimited: true }),
   );
   const limit = deps.hourlyLimit(network);
   const message = `Transfers wait, ${id} of ${amountText(asset, amount)} among them: more than ${limit} tokens would leave within an hour. See OUTGOING_PER_HOUR.`;

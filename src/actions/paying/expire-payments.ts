@@ -21,13 +21,13 @@ export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): (
   const clock = unshifted(deps.world.clock);
   const startMs = clock.nowMs();
   const unread = new Map(deps.chains.list().map((connected) => [connected, undefined as number | undefined]));
-  const look = async (connected: ConnectedChain) => {
+  const checkRead = async (connected: ConnectedChain) => {
     const height = unread.get(connected) ?? (await finalHeightOf(connected));
     unread.set(connected, height);
     if (height !== undefined && (await isReadTo(deps, connected, height))) unread.delete(connected);
   };
   return async () => {
-    if (unread.size > 0) await Promise.all([...unread.keys()].map(look));
+    if (unread.size > 0) await Promise.all([...unread.keys()].map(checkRead));
     if (unread.size > 0 && clock.nowMs() - startMs < MAX_WAIT_MS) return false;
     unread.clear();
     return expirePayments(deps);

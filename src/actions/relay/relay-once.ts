@@ -39,8 +39,8 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
     deps.meters.inFlight(id, 0);
     await checkStuck(deps, relayer, []);
   }
-  if (!hasDue && !(hasOpen && isTimeToLook(relayer, nowMs))) return IDLE;
-  relayer.memory.lookedAtMs = nowMs;
+  if (!hasDue && !(hasOpen && isTimeToCheck(relayer, nowMs))) return IDLE;
+  relayer.memory.checkedAtMs = nowMs;
   const head = await chain.head();
   const journal = await readJournal(deps, relayer, head);
   await checkStuck(deps, relayer, journal.open);
@@ -59,7 +59,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
 }
 
 /** With nothing to send, the chain is asked a few times per block, however often news of other payments arrives. */
-function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
+function isTimeToCheck({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
-  return hasPassed(memory.lookedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
+  return hasPassed(memory.checkedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
 }

@@ -20,7 +20,7 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 /** The maximum number of blocks per round. After days offline the next rounds read the rest. */
 const MAX_RANGE = 500;
 /** The first reading of a chain begins this far below the head. */
-const LOOK_BACK = 32;
+const START_BELOW_HEAD = 32;
 /** Final blocks whose events are read once more, because a lagging replica may have omitted events the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
@@ -104,7 +104,7 @@ const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 /** The first reading of a chain. No payment of ours can be in its past, but a few older blocks are cheap to read. */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const head = await chain.head();
-  const wanted = deps.settings.startAt?.(network) ?? head.number - LOOK_BACK;
+  const wanted = deps.settings.startAt?.(network) ?? head.number - START_BELOW_HEAD;
   const final = Math.max(0, head.number - depth + 1);
   // The first block counts as final.
   const first = await chain.block(Math.max(0, Math.min(wanted, final)));

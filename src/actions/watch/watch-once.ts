@@ -3,7 +3,7 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
 import { decideEvents } from './decide-events.ts';
-import { lookAtPlaces } from './deposits/look-at-places.ts';
+import { checkPlaces } from './deposits/check-places.ts';
 import { readMovements } from './deposits/read-movements.ts';
 import { settlePositions } from './deposits/settle-position.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
@@ -45,7 +45,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
     hasMoreMovements = await readMovements(deps, watcher, view);
-    await lookAtPlaces(deps, watcher, view);
+    await checkPlaces(deps, watcher, view);
     await settlePositions(deps, watcher, view);
     if (!hasMoreMovements) await judgeOverdue(deps, watcher, view);
     await settlePositions(deps, watcher, view);

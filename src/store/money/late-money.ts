@@ -91,9 +91,9 @@ export function findReturnable(
 
 export async function postponeReturn(
   tx: Tx,
-  { id, lookAt }: { readonly id: string; readonly lookAt: Date },
+  { id, checkAt }: { readonly id: string; readonly checkAt: Date },
 ): Promise<void> {
-  await tx`update strays set look_at = ${lookAt} where id = ${id}`;
+  await tx`update strays set look_at = ${checkAt} where id = ${id}`;
 }
 
 /** Undefined if the return is not requested, locked by another transaction, frozen, or in its cooling-off period. */

@@ -18,7 +18,7 @@ import { sendStray } from './send-stray.ts';
 
 const MAX_BEGUN = 200;
 /** The pause until a return that could not begin is tried again. It delays no other meanwhile. */
-const LOOK_AGAIN_MS = 10_000;
+const CHECK_AGAIN_MS = 10_000;
 const ACTOR = 'payer-out';
 
 type BeginDeps = CommandDeps & RowKeyDeps & { readonly chains: Chains; readonly screening: Screening };
@@ -66,7 +66,7 @@ async function begin(
   // Another transaction may have used the floats since. Then nothing moves, and the query finds the return again when the floats
   // cover it.
   const isPutOff = !sent.ok && ('waitsFor' in sent || sent.missing.some(({ elsewhere }) => elsewhere !== undefined));
-  if (isPutOff) await postponeReturn(tx, { id, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+  if (isPutOff) await postponeReturn(tx, { id, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS) });
 }
 
 async function refuseUnheld(tx: Tx, id: string, at: Date): Promise<void> {

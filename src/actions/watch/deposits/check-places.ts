@@ -26,7 +26,7 @@ import { noticeDeposit } from './notice-deposit.ts';
  * Checks deposit addresses whose money has moved, and proves their movements up to the highest block that is final for the
  * requested amount. The position of the payment is computed from them afterwards.
  */
-export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
+export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
   const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
@@ -39,7 +39,7 @@ export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View
       if (deposit === undefined) return pass(place);
       await noticeDeposit(deps, watcher, deposit);
       const final = await finalNumberFor(watcher, view, deposit.item);
-      const isDone = final !== undefined && (await lookAtPlace(deps, watcher, { place, deposit, ...final }));
+      const isDone = final !== undefined && (await checkPlace(deps, watcher, { place, deposit, ...final }));
       if (!isDone) await pass(place);
     },
     (place, err) => {
@@ -50,14 +50,14 @@ export async function lookAtPlaces(deps: WatchDeps, watcher: Watcher, view: View
 }
 
 /** The tokens whose balance is always read, because a log may have been lost. */
-function tokensAt({ network, isSearched }: Look['place'], { asset }: OpenDeposit): readonly string[] {
+function tokensAt({ network, isSearched }: PlaceCheck['place'], { asset }: OpenDeposit): readonly string[] {
   const asked = asset.startsWith(`${network}/`) ? [asset] : [];
   if (isSearched !== true) return asked;
   const served = assetsOf(network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
   return [...asked, ...served.map(({ id }) => id)];
 }
 
-export interface Look {
+export interface PlaceCheck {
   readonly place: DepositPlace & { readonly isSearched?: boolean };
   readonly deposit: OpenDeposit;
   readonly number: number;
@@ -66,10 +66,10 @@ export interface Look {
 }
 
 /** True if the movements and sweeps explain the balance at the block. Everything up to the block is then proved. */
-export async function lookAtPlace(
+export async function checkPlace(
   deps: WatchDeps,
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
-  { place, deposit, number, isAloneEnough }: Look,
+  { place, deposit, number, isAloneEnough }: PlaceCheck,
 ): Promise<boolean> {
   const found = await explainPlace(deps.db.sql, chain, place, { number, tokens: tokensAt(place, deposit) });
   if (found.is === 'disputed') memory.disputes.set('deposits', found.answers);

@@ -4,8 +4,8 @@ import type { OnScene } from '../harness.ts';
 
 const TOKEN_METHODS = ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const;
 
-export function describeLooking(onScene: OnScene): void {
-  describe('looking at accounts', () => {
+export function describeReading(onScene: OnScene): void {
+  describe('reading accounts', () => {
     it(
       'finds the network as it is known',
       onScene(async ({ chain, assets }) => {
