@@ -39,7 +39,7 @@ async function main(): Promise<number> {
     .filter((file) => values.file === undefined || values.file.some((name) => file.endsWith(`/${name}`)));
   const mutants = chosen.flatMap((file) => mutantsOf(file, read(file)));
   const sample = inSample(mutants);
-  say(`${sample.length} of ${mutants.length} mutants in ${chosen.length} files\n`);
+  print(`${sample.length} of ${mutants.length} mutants in ${chosen.length} files\n`);
   const tests = new Map(chosen.map((file) => [file, testsOf(file, imports)]));
   const usualMs = await timesOf([...new Set([...tests.values()].flat())]);
   const judged: Judged[] = [];
@@ -58,18 +58,18 @@ async function main(): Promise<number> {
         const fate = fateOf(mutant, verdict.is);
         judged.push({ ...mutant, fate });
         if (fate === 'survived')
-          say(`${mutant.file}:${mutant.line} ${mutant.rule}\n  ${mutant.before}\n  ${mutant.after}`);
+          print(`${mutant.file}:${mutant.line} ${mutant.rule}\n  ${mutant.before}\n  ${mutant.after}`);
       }
       judge.end();
     }),
   );
-  say(tableOf(judged));
+  print(tableOf(judged));
   const stale = sample.length === mutants.length ? staleRows(judged, chosen) : [];
-  for (const row of stale) say(`Explained, but caught or no mutant: ${row}`);
+  for (const row of stale) print(`Explained, but caught or no mutant: ${row}`);
   return stale.length > 0 || judged.some(({ fate }) => fate === 'survived') ? 1 : 0;
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 

@@ -75,7 +75,7 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
       failures = isWhole ? 0 : failures + 1;
       if (isKnown) {
         const problems = outcome.problems.map(({ message }) => message);
-        tell(deps.log, chain.network.chainId, found.problems, problems);
+        logChange(deps.log, chain.network.chainId, found.problems, problems);
         // An asset that could not be checked keeps its previous state.
         const kept = found.payable.filter((asset) => outcome.unchecked.includes(asset));
         found = { payable: [...outcome.payable, ...kept], problems };
@@ -121,7 +121,7 @@ async function report({ log, onChecked }: ConnectDeps, network: string, check: C
   });
 }
 
-function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
+function logChange(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.join() === before.join()) return;
   if (problems.length === 0) log.info({ network }, 'the network has no problems');
   else log.error({ network, problems }, 'parts of the network are switched off');

@@ -36,7 +36,7 @@ describe('money of a stopped merchant', () => {
   for (const { name, stop, release } of WAYS_TO_STOP) {
     it(`that is ${name} is not sent for signatures accepted before: they run out, and the payment can be paid again`, async () => {
       const deadlineS = Math.floor(scene.nowMs() / 1000) + 600;
-      const { id, commitment } = await scene.accept({ told: { deadlineS } });
+      const { id, commitment } = await scene.accept({ terms: { deadlineS } });
       await stop(scene, stopped);
       await node.turn(3);
       assert.equal((await scene.versions()).length, 0);

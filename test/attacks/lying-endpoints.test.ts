@@ -75,7 +75,7 @@ describe('one lying endpoint of two', () => {
     scene = await openFaultScene({ endpoints: 2, depth: DEPTH, payers: 10, paysOut: true });
     [liar] = scene.proxies as [RpcProxy];
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** A payment that no block holds, because nobody takes its transaction. */
@@ -102,7 +102,7 @@ describe('one lying endpoint of two', () => {
       /endpoint 2 says it has the block, and the payment is not in it/,
     );
 
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
     await isWell(scene);
@@ -124,7 +124,7 @@ describe('one lying endpoint of two', () => {
     lieWith(liar, denyingUse);
     await isAskedAgain(scene);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -162,7 +162,7 @@ describe('one lying endpoint of two', () => {
       1,
       'no second attempt was signed',
     );
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await until(
       'it is known to have arrived',
       async () => {
@@ -193,7 +193,7 @@ describe('one lying endpoint of two', () => {
     );
     // While the two disagree about blocks, the payment may wait. When they agree, it is deep enough.
     await scene.chain.mine(40);
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await until('it is final', async () => (await scene.shopper.status(payment)) === 'succeeded', WITHIN);
     await scene.shopper.isPaidOnce(payment);
   });
@@ -204,7 +204,7 @@ describe('one lying endpoint of three', () => {
   before(async () => {
     scene = await openFaultScene({ endpoints: 3, depth: DEPTH, payers: 4 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   it('delays no payment: payments succeed by the other two', async () => {
@@ -221,7 +221,7 @@ describe('one silent endpoint of two', () => {
   before(async () => {
     scene = await openFaultScene({ endpoints: 2, depth: DEPTH, payers: 4, finality: { loneCeiling: 10n } });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** The second endpoint breaks every connection, and the node has noticed. */
@@ -281,7 +281,7 @@ describe('one silent endpoint of two', () => {
     await isRead();
     assert.equal(await scene.shopper.status(large), 'processing');
 
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(large, 'succeeded');
     await scene.shopper.isPaidOnce(large);
     await isWell(scene);

@@ -59,7 +59,7 @@ describe('the word of one endpoint of two', () => {
     scene = await openFaultScene({ endpoints: 2, depth: DEPTH, payers: 20, paysOut: true });
     [liar] = scene.proxies as [RpcProxy];
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** A payment that succeeds by two honest endpoints. */
@@ -122,7 +122,7 @@ describe('the word of one endpoint of two', () => {
     await isAskedAgain();
     // Something is due, so that the relayer asks for its nonce.
     await isPaid();
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await isAllFinal();
     const now = await journal();
     assert.deepEqual(now.slice(0, before.length), before);
@@ -145,7 +145,7 @@ describe('the word of one endpoint of two', () => {
       WITHIN,
     );
     assert.ok((await costs()).every((cost) => cost < 10n ** 16n));
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await isAllFinal();
     assert.ok((await costs()).every((cost) => cost < 10n ** 16n));
   });
@@ -163,7 +163,7 @@ describe('the word of one endpoint of two', () => {
     await until('it is sent', async () => (await scene.item(payment.id))?.state === 'sent', WITHIN);
     await isAskedAgain();
     assert.notEqual(await scene.shopper.status(payment), 'expired');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -174,7 +174,7 @@ describe('the word of one endpoint of two', () => {
     await payment.confirm().catch(() => undefined);
     await isAskedAgain();
     assert.notEqual(await scene.shopper.status(payment), 'failed');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await payment.confirm();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);

@@ -134,7 +134,7 @@ describe('the audit log', () => {
   });
 
   async function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     const exitCode = await runTill([...argv, '--json'], {
       env: {
         DATABASE_URL: databaseUrl,
@@ -143,11 +143,11 @@ describe('the audit log', () => {
         TILL_OPERATOR: 'Alice',
         SSH_CONNECTION: '192.0.2.44 51234 192.0.2.1 22',
       },
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
+      stdout: { write: (text) => (output.stdout += text) },
+      stderr: { write: (text) => (output.stderr += text) },
     });
-    assert.equal(exitCode, 0, `${argv.join(' ')}: ${said.stderr}`);
-    return JSON.parse(said.stdout);
+    assert.equal(exitCode, 0, `${argv.join(' ')}: ${output.stderr}`);
+    return JSON.parse(output.stdout);
   }
 
   /** Runs a writing command; the newest entry of the log must be its own. */

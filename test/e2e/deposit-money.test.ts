@@ -139,7 +139,7 @@ describe('money that came by a deposit address', () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     const { id, send } = await scene.deposit({ isHeld: true });
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 2);
     send(1_000n);
     await scene.live(node, 4);
@@ -157,7 +157,7 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 3);
     const { amount } = (await scene.payout(id)) ?? {};
     assert.equal(amount, '99');
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 4);
     await isPaidOut(node, id, 1_089n);
     assert.deepEqual(await scene.floats(), {});

@@ -91,8 +91,8 @@ async function run(steps: readonly Step[]): Promise<void> {
         const payment = subject && (await scene.payment(subject));
         const isOver = payment && payment.expiresAt.getTime() <= scene.nowMs();
         if (payment && (isOver || payment.status !== 'requires_action')) continue;
-        const told = subject === undefined ? {} : { told: { subject } };
-        ids.add((await scene.accept({ method: step.method, isHeld: step.isHeld, ...told })).id);
+        const accepting = subject === undefined ? {} : { terms: { subject } };
+        ids.add((await scene.accept({ method: step.method, isHeld: step.isHeld, ...accepting })).id);
       } else if (step.do === 'coin') {
         const { id, pay } = await scene.offer(5 * MINUTE_MS, { isHeld: step.isHeld });
         pay();

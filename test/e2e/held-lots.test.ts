@@ -56,7 +56,7 @@ describe('lots of held money', () => {
     scene.control.setBalance(scene.intermediate, COIN, 10n ** 18n);
     const second = await scene.offerHeld();
     const { id } = second;
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 2);
     second.pay();
     await scene.live(node, 3);

@@ -79,7 +79,7 @@ describe('late money that a partner gives back', () => {
       undefined,
       ({ state }) => ({ status: 200, body: state }),
     );
-  const told = async (paymentId: string | null) =>
+  const returnEvents = async (paymentId: string | null) =>
     (await listEvents(scene.db.sql, paymentId ?? ''))
       .filter(({ type }) => type === 'payment.late_money_updated')
       .map(({ data }) => {
@@ -107,7 +107,7 @@ describe('late money that a partner gives back', () => {
       await scene.live(node);
       assert.equal((await stray(id)).state, 'returned');
       assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
-      assert.deepEqual(await told(paymentId), [
+      assert.deepEqual(await returnEvents(paymentId), [
         `requested ${friend} -`,
         `returning ${friend} -`,
         `returned ${friend} -`,
@@ -148,7 +148,7 @@ describe('late money that a partner gives back', () => {
       message: `There is too little to return it: the float of mrch_test lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. Nothing was moved.`,
     });
     assert.equal((await stray(id)).state, 'unclaimed');
-    assert.deepEqual(await told(paymentId), []);
+    assert.deepEqual(await returnEvents(paymentId), []);
   });
 
   it('waits when others have used the float since, and goes on with the next one', async () => {
@@ -183,7 +183,7 @@ describe('late money that a partner gives back', () => {
     scene.pass(HOUR_MS);
     await scene.live(node);
     assert.deepEqual([scene.control.balanceOf(thief, DOLLAR), scene.control.balanceOf(friend, DOLLAR)], [0n, 1_000n]);
-    assert.deepEqual(await told(paymentId), [
+    assert.deepEqual(await returnEvents(paymentId), [
       `requested ${thief} -`,
       'unclaimed - vetoed',
       `requested ${friend} -`,
@@ -248,7 +248,7 @@ describe('late money that a partner gives back', () => {
     await returnStray(scene, { id: second.id, to: account(friend), actor: 'operator' });
     await scene.live(node);
     assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['requested', 'returned']);
-    assert.deepEqual(await told(second.paymentId), [`returning ${friend} -`, `returned ${friend} -`]);
+    assert.deepEqual(await returnEvents(second.paymentId), [`returning ${friend} -`, `returned ${friend} -`]);
   });
 
   it('is neither sent to a screened account, nor returned for a screened sender', async () => {
@@ -271,7 +271,7 @@ describe('late money that a partner gives back', () => {
     await beginReturns(scene);
     const { state, problem } = await stray(id);
     assert.deepEqual([state, problem], ['unclaimed', 'recipient_screened']);
-    assert.deepEqual((await told(paymentId)).at(-1), 'unclaimed - recipient_screened');
+    assert.deepEqual((await returnEvents(paymentId)).at(-1), 'unclaimed - recipient_screened');
     assert.ok((await scene.alerts()).includes(`return_failed ${id}`));
     // The list changes while it is on its way, and has no signature.
     hits.clear();
@@ -296,7 +296,7 @@ describe('late money that a partner gives back', () => {
     await scene.live(node, 3);
     assert.equal((await stray(id)).state, 'unclaimed');
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990', operator: '10' });
-    assert.match((await told(paymentId)).at(-1) ?? '', /^unclaimed - \w+/);
+    assert.match((await returnEvents(paymentId)).at(-1) ?? '', /^unclaimed - \w+/);
     await request(id, friend);
     await scene.live(node);
     assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);

@@ -59,7 +59,7 @@ describe('mail', () => {
     await server?.stop();
   });
   beforeEach(async () => {
-    server.state.manner = 'accept';
+    server.state.behaviour = 'accept';
     server.received.length = 0;
     await command(paying.gateway, (tx) => tx`delete from mails`);
     await command(paying.gateway, (tx) => tx`delete from alerts`);
@@ -269,7 +269,7 @@ describe('mail', () => {
   });
 
   it('is tried again when the server is busy, and given up after a day with an alert', async () => {
-    server.state.manner = 'busy';
+    server.state.behaviour = 'busy';
     await invite();
     const check = createMailCheck(paying.gateway);
     for (let tries = 1; tries < 40; tries += 1) {
@@ -297,7 +297,7 @@ describe('mail', () => {
   });
 
   it('is given up at once when the server refuses the recipient; a payer’s typing error alerts nobody', async () => {
-    server.state.manner = 'refuse';
+    server.state.behaviour = 'refuse';
     await ask(await paid(), 'nobody@example.com');
     await send();
     const [row] = await rows();
@@ -308,10 +308,10 @@ describe('mail', () => {
 
   it('is sent again, under the same id, when the server takes it and cuts the connection', async () => {
     await invite();
-    server.state.manner = 'drop';
+    server.state.behaviour = 'drop';
     await send();
     assert.equal((await rows())[0]?.status, 'pending');
-    server.state.manner = 'accept';
+    server.state.behaviour = 'accept';
     await paying.time.advance(2 * 60_000);
     await send();
     const ids = server.received.map(({ headers }) => headers.get('message-id'));
@@ -322,7 +322,7 @@ describe('mail', () => {
   });
 
   it('leaves a server that hangs: at the limit of an attempt, and when the node stops', async () => {
-    server.state.manner = 'hang';
+    server.state.behaviour = 'hang';
     const cuts: (() => void)[] = [];
     const after = (_ms: number, run: () => void) => {
       cuts.push(run);
@@ -366,11 +366,11 @@ describe('mail', () => {
     assert.equal(new Set(server.received.flatMap(({ to }) => to)).size, 6);
     await invite();
     // The first node hangs beyond its claim; the second node sends the mail meanwhile.
-    server.state.manner = 'hang';
+    server.state.behaviour = 'hang';
     const stop = new AbortController();
     const slow = send(stop.signal);
     await until('the server has the connection', () => server.open() === 1);
-    server.state.manner = 'accept';
+    server.state.behaviour = 'accept';
     await paying.time.advance(2 * 60_000);
     await send();
     stop.abort();

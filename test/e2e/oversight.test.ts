@@ -183,21 +183,21 @@ describe('a network with fewer endpoints than its quorum', () => {
   it('has an alert that names them, until two can be asked', async () => {
     const scene = await openRelayScene({ witnesses: 3 });
     const check = createEndpointCheck(scene);
-    const told = async () => {
+    const endpointsAlert = async () => {
       await check();
       return scene.alertText('endpoints_missing');
     };
     scene.control.testify(0, { silentForMs: 1 });
-    assert.equal(await told(), undefined, 'two of three are left');
+    assert.equal(await endpointsAlert(), undefined, 'two of three are left');
     scene.control.testify(1, { silentForMs: 1 });
-    assert.equal(await told(), undefined, 'it may be a hiccup');
+    assert.equal(await endpointsAlert(), undefined, 'it may be a hiccup');
     scene.pass(30_000);
     assert.match(
-      (await told()) ?? '',
+      (await endpointsAlert()) ?? '',
       /^1 of 3 endpoints of Till Sandbox can be asked, and 2 must agree: endpoint 1 is out of reach, endpoint 2 is out of reach\./,
     );
     scene.control.testify(0);
-    assert.equal(await told(), undefined);
+    assert.equal(await endpointsAlert(), undefined);
     await scene.close();
   });
 });

@@ -136,7 +136,7 @@ describe('accounts that were ever ours', () => {
     await scene.fill(node, scene.merchantId, 5_000n);
     const { id, payer, item } = await scene.paid(node);
     await replaceAccount();
-    await scene.accept({ isHeld: true, told: { recipient: NEW.address } });
+    await scene.accept({ isHeld: true, terms: { recipient: NEW.address } });
     await scene.live(node, 3);
     assert.deepEqual(balances(), [5_050n, 990n]);
     await scene.request(id);

@@ -164,9 +164,9 @@ describe('payouts of held amounts', () => {
     await scene.close();
     scene = await openRefundScene({ hourlyLimit: () => 25n });
     node = await scene.newNode();
-    const told = { amount: 11_000_000n, fee: 1_000_000n };
+    const amounts = { amount: 11_000_000n, fee: 1_000_000n };
     const payments = [];
-    for (let count = 0; count < 3; count += 1) payments.push(await scene.paid(node, { isHeld: true, told }));
+    for (let count = 0; count < 3; count += 1) payments.push(await scene.paid(node, { isHeld: true, terms: amounts }));
     await scene.register(destination);
     await scene.live(node);
     const arrived = () => scene.control.balanceOf(destination, DOLLAR);

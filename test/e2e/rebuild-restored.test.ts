@@ -166,7 +166,7 @@ describe('a database restored from an older copy', () => {
     for (const id of [paidId, unpaidId]) await scene.newPayment(id);
     const copy = await copyDatabase(scene.db);
     const { number: from } = await scene.chain.head();
-    await scene.accept({ told: { subject: paidId } });
+    await scene.accept({ terms: { subject: paidId } });
     await node.turn(2);
     assert.equal(await scene.status(paidId), 'succeeded');
     await copy.restore();
@@ -230,10 +230,10 @@ describe('a database restored from an older copy', () => {
   for (const isAuditedFirst of [false, true]) {
     const order = isAuditedFirst ? 'after' : 'before';
     it(`distinguishes received coin from spent gas of a relayer, with a rebuild ${order} an audit`, () =>
-      tellsCoinFromGas(isAuditedFirst));
+      distinguishesCoinFromGas(isAuditedFirst));
   }
 
-  async function tellsCoinFromGas(isAuditedFirst: boolean) {
+  async function distinguishesCoinFromGas(isAuditedFirst: boolean) {
     const { books, restore } = await openRestored(async () => {
       await scene.paid(node);
       scene.sendCoin(10n ** 17n, { to: relayer() });

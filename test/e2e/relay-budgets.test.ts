@@ -156,7 +156,7 @@ describe('budgets of the relayer', () => {
     const first = await scene.accept();
     await node.turn();
     assert.equal(await scene.status(first.id), 'succeeded');
-    const later = await scene.accept({ told: { deadlineS: Math.floor((scene.nowMs() + 2 * HOUR_MS) / 1_000) } });
+    const later = await scene.accept({ terms: { deadlineS: Math.floor((scene.nowMs() + 2 * HOUR_MS) / 1_000) } });
     await node.turn(3);
     assert.equal((await scene.item(later.commitment))?.state, 'due');
     assert.ok((await scene.alerts()).includes(subject()));

@@ -64,7 +64,7 @@ const ACTS: Readonly<Record<string, (world: World, deposit: Deposit) => unknown>
   walletPays: async ({ scene }, { id }) => {
     const payment = await scene.payment(id);
     const isOpen = payment?.status === 'requires_action' && payment.expiresAt.getTime() > scene.nowMs();
-    if (isOpen) await scene.accept({ isHeld: true, told: { subject: id } });
+    if (isOpen) await scene.accept({ isHeld: true, terms: { subject: id } });
   },
   cancel: ({ scene }, { id }) => perhaps(() => cancelPayment(scene, { paymentId: id, by: 'merchant', actor: 'test' })),
   time: ({ scene }) => scene.pass(6 * MINUTE_MS),
@@ -107,15 +107,15 @@ describe('histories of a small world, through the store and the chain', () => {
       const random = seeded(seed, 'small world of the store');
       const names = Array.from({ length: PAYMENTS * ACTS_EACH }, () => random.pick(Object.keys(ACTS)));
       const targets = names.map(() => random.pick([0, 1, 2, 3]));
-      const told: string[] = [];
-      await happen(names, targets, told).catch((error: unknown) => {
-        throw new Error(`Seed ${seed}: ${told.join(' ')}`, { cause: error });
+      const steps: string[] = [];
+      await happen(names, targets, steps).catch((error: unknown) => {
+        throw new Error(`Seed ${seed}: ${steps.join(' ')}`, { cause: error });
       });
     }
   });
 });
 
-async function happen(names: readonly string[], targets: readonly number[], told: string[]): Promise<void> {
+async function happen(names: readonly string[], targets: readonly number[], steps: string[]): Promise<void> {
   const scene = await openRefundScene({ depth: 3, watching: { sweepFrom: () => 0n } });
   try {
     const node = await scene.newNode();
@@ -129,7 +129,7 @@ async function happen(names: readonly string[], targets: readonly number[], told
     const world: World = { scene, node, destination, refunded, sentByUs: [] };
     for (const [index, name] of names.entries()) {
       const target = targets[index] ?? 0;
-      told.push(`${name}:${target}`);
+      steps.push(`${name}:${target}`);
       await ACTS[name]?.(world, deposits[target] as Deposit);
       await live(world, 1);
     }

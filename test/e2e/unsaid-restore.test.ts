@@ -44,7 +44,7 @@ describe('a gateway that was started after a restore without the word of the ope
     const [paidId, unpaidId] = [newPaymentId(), newPaymentId()];
     for (const id of [paidId, unpaidId]) await scene.newPayment(id);
     await backUp();
-    await scene.accept({ told: { subject: paidId } });
+    await scene.accept({ terms: { subject: paidId } });
     await node.turn(2);
     assert.equal(await scene.status(paidId), 'succeeded');
     scene.pass(DAY_MS);
@@ -68,7 +68,7 @@ describe('a gateway that was started after a restore without the word of the ope
     await scene.newPayment(id);
     await scene.offer(60_000, { subject: id });
     await backUp();
-    await scene.accept({ told: { subject: id } });
+    await scene.accept({ terms: { subject: id } });
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     await restore();
@@ -87,7 +87,7 @@ describe('a gateway that was started after a restore without the word of the ope
     await backUp();
     const id = newPaymentId();
     await scene.newPayment(id);
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 4);
     assert.equal(await scene.status(id), 'succeeded');
     await restore();

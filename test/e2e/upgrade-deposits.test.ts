@@ -142,8 +142,8 @@ describe('deposit addresses and held money of an older version (342f561)', () =>
       now.map(({ id, amount }) => [id, amount]),
       before.map(({ id, amount }) => [id, String(amount)]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     );
-    const told = `select count(*) as n from events where type = 'payment.late_money'`;
-    assert.equal(await countOf(told), before.length);
+    const lateMoneyEvents = `select count(*) as n from events where type = 'payment.late_money'`;
+    assert.equal(await countOf(lateMoneyEvents), before.length);
     // Money whose return has begun is paid for by floats, as it was promised. All other money pays for its own.
     const linked = `select count(*) as n from strays where payment_id is not null and lot_id is not null`;
     const own = before.filter(({ state }) => state === 'unclaimed');

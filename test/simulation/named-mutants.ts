@@ -48,8 +48,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'the higher tip of two endpoints is paid',
     file: 'src/chains/evm/fees.ts',
-    from: 'told.map(usualTip).reduce(min);',
-    to: 'told.map(usualTip).reduce(max);',
+    from: 'reported.map(usualTip).reduce(min);',
+    to: 'reported.map(usualTip).reduce(max);',
     test: 'test/attacks/one-endpoint.test.ts',
     title: 'tip: the lower of two is paid',
   },

@@ -19,7 +19,7 @@ export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date)
   // Entries that only increase balances need no lock and no further statement.
   const written = taken.length === 0 ? entries : await withFloors(tx, entries, taken);
   await insertEntries(tx, written, at);
-  await tellMissing(tx, written, at);
+  await reportMissing(tx, written, at);
 }
 
 async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Change[]): Promise<Entry[]> {
@@ -39,7 +39,7 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
 }
 
 /** Spent money that is missing needs a person. The solvency check freezes the asset, and clears this alert. */
-async function tellMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
+async function reportMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
   for (const { asset, subject, lines } of entries) {
     const lack = lines.find(({ account, units }) => account.startsWith(prefix) && units < 0n);

@@ -94,20 +94,20 @@ interface ItemLot {
 async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot, outgoing, spent }: ItemLot) {
   const event = await findPaidEvent(deps.db.sql, lot);
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
-  const isIt = (told: ChainEvent) =>
-    told.type === 'paid' &&
-    told.commitment === lot.commitment &&
-    told.asset === lot.asset &&
-    isSameAddress(told.recipient, outgoing.payer) &&
-    spent <= told.amount - told.fee &&
-    subjectOfEvent(deps, chain, told) === lot.payment;
+  const isIt = (reported: ChainEvent) =>
+    reported.type === 'paid' &&
+    reported.commitment === lot.commitment &&
+    reported.asset === lot.asset &&
+    isSameAddress(reported.recipient, outgoing.payer) &&
+    spent <= reported.amount - reported.fee &&
+    subjectOfEvent(deps, chain, reported) === lot.payment;
   return checkReceipt(chain, { event, outgoing, isIt });
 }
 
 /** Enough endpoints must show the event in the receipt of its transaction. */
 export async function checkReceipt(
   chain: ConnectedChain['chain'],
-  { event, outgoing, isIt }: { event: StoredEvent; outgoing: Outgoing; isIt: (told: ChainEvent) => boolean },
+  { event, outgoing, isIt }: { event: StoredEvent; outgoing: Outgoing; isIt: (reported: ChainEvent) => boolean },
 ): Promise<Check> {
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
@@ -136,11 +136,11 @@ export async function checkSweeps(
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipts = await Promise.all(hashes.map((hash) => witness.receipt(hash)));
     if (receipts.some((receipt) => receipt === undefined)) return undefined;
-    const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((told) => told.type === 'swept');
+    const sweeps = receipts.flatMap((receipt) => receipt?.events ?? []).filter((reported) => reported.type === 'swept');
     return sweeps
-      .filter((told) => told.commitment === commitment && told.asset === asset)
-      .filter((told) => !isNet || isSameAddress(told.recipient, payer))
-      .reduce((sum, told) => sum + (isNet ? told.amount - told.fee : told.amount), 0n)
+      .filter((reported) => reported.commitment === commitment && reported.asset === asset)
+      .filter((reported) => !isNet || isSameAddress(reported.recipient, payer))
+      .reduce((sum, reported) => sum + (isNet ? reported.amount - reported.fee : reported.amount), 0n)
       .toString();
   });
   const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, { asset, amount }));

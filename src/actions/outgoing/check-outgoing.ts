@@ -110,5 +110,5 @@ async function checkPayment(
   }
   const event = item && (await findPaidEvent(db.sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
-  return checkReceipt(chain, { event, outgoing, isIt: (told) => isOfPayment(told) && isReason(told) });
+  return checkReceipt(chain, { event, outgoing, isIt: (reported) => isOfPayment(reported) && isReason(reported) });
 }

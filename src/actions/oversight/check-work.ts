@@ -96,9 +96,9 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       const message = `No node does this work: ${work}. Start a node with its role and its network.`;
       const lease = leases.find((each) => each.name === name);
       const isFree = lease === undefined || nowMs - lease.until.getTime() >= UNLED_AFTER_MS;
-      const told = isFree ? message : undefined;
+      const reported = isFree ? message : undefined;
       // A lease that was never taken has no time, and the gateway may be starting for the first time.
-      await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, told) : told);
+      await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, reported) : reported);
     }
   }
 

@@ -30,7 +30,7 @@ import { type CommandDeps, command } from '../command.ts';
 import { LeaseLostError } from '../lease.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
-import { readPieces, tellSoldOut, writePieces } from './links/link-stock.ts';
+import { announceSoldOut, readPieces, writePieces } from './links/link-stock.ts';
 import { type PayerLimits, readPlaces } from './payer-places.ts';
 
 export interface MovePaymentInput {
@@ -200,7 +200,7 @@ export async function moveLocked(
   const movedIds = new Set(taken.map(({ paymentId }) => paymentId));
   const moved = [...movedIds].flatMap((id) => current.get(id) ?? []);
   await writePieces(tx, moved);
-  await tellSoldOut(tx, pieces.soldOut(), now);
+  await announceSoldOut(tx, pieces.soldOut(), now);
   await noteEnds(tx, moved);
   return outcomes;
 }

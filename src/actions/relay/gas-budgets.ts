@@ -39,27 +39,27 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
   ]);
   const isSpent = budget !== undefined && cost.all >= budget;
   const isIsolatedSpent = budget !== undefined && cost.isolated * ISOLATED_SHARE >= budget;
-  const tell = (subject: string, isRaised: boolean, message: string) =>
+  const setAlarm = (subject: string, isRaised: boolean, message: string) =>
     alarms.gasBudget.set(subject, isRaised ? message : undefined);
   const coin = coinOf(network);
   const limit = tokenText(coin, budget ?? 0n);
-  await tell(
+  await setAlarm(
     network,
     isSpent,
     `Gas has cost ${amountText(coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
   );
-  await tell(
+  await setAlarm(
     `${network}:apart`,
     isIsolatedSpent,
     `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(coin, cost.isolated)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
   );
   const [payer] = payers;
-  await tell(
+  await setAlarm(
     `${network}:payers`,
     payer !== undefined,
     `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
   );
-  await tell(
+  await setAlarm(
     `${network}:items`,
     exhausted !== undefined,
     `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,

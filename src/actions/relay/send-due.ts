@@ -11,7 +11,7 @@ import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
-import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
+import { broadcastStored, reportOutOfFunds } from './broadcast-stored.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
@@ -61,7 +61,7 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
     await sendBatches(deps, relayer, { batches: chosen, fees, nextNonce: opening.nextNonce });
   } catch (error) {
     if (!(error instanceof SenderShortError)) throw error;
-    await tellOutOfFunds(relayer);
+    await reportOutOfFunds(relayer);
     return WAIT;
   }
   const hasMore = due.length === MAX_DUE || chosen.length < batches.length;

@@ -114,7 +114,7 @@ export function showings(chain: Chain, events: readonly StoredEvent[]) {
     if (block === undefined || (needsReceipts && receipt === undefined)) return undefined;
     if (block.hash !== event.blockHash) return ELSEWHERE;
     if (!needsReceipts) return SHOWN;
-    const isInIt = receipt !== 'none' && receipt?.events.some((told) => isSame(storedEvent(told), event));
+    const isInIt = receipt !== 'none' && receipt?.events.some((reported) => isSame(storedEvent(reported), event));
     return isInIt ? SHOWN : HIDDEN;
   };
 }
@@ -144,12 +144,12 @@ export function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   });
 }
 
-function isSame(told: StoredEvent, stored: StoredEvent): boolean {
-  const { fields, ...place } = told;
+function isSame(reported: StoredEvent, stored: StoredEvent): boolean {
+  const { fields, ...place } = reported;
   const { fields: storedFields, ...storedPlace } = stored;
   const names = new Set([...Object.keys(fields), ...Object.keys(storedFields)]);
   return (
-    keyOf(told) === keyOf(stored) &&
+    keyOf(reported) === keyOf(stored) &&
     place.blockHash === storedPlace.blockHash &&
     place.commitment === storedPlace.commitment &&
     place.type === storedPlace.type &&

@@ -19,7 +19,7 @@ export async function readEvents(
   try {
     const unreadable: UnreadableLog[] = [];
     const events = await chain.events(from, to, (log) => unreadable.push(log));
-    await tellUnreadable(deps, watcher, from, unreadable);
+    await reportUnreadable(deps, watcher, from, unreadable);
     await clearRead(deps, watcher, events);
     return events;
   } catch (error) {
@@ -37,7 +37,7 @@ export async function readEvents(
 }
 
 /** Reports each log once while this node watches. Of a flood only the first logs are reported. */
-async function tellUnreadable(
+async function reportUnreadable(
   deps: WatchDeps,
   { network, memory }: Watcher,
   from: number,

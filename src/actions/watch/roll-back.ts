@@ -47,7 +47,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     const { unpaid, unswept } = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, await findItemsOfEvents(tx, network, unpaid), at);
     await computeAgain(tx, deps, { network, lost, unswept, forkAtMs: fork.at.getTime() }, at);
-    await tellLost(tx, lost, at);
+    await reportLost(tx, lost, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
@@ -91,7 +91,7 @@ async function computeAgain(
   for (const paymentId of payments) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
 }
 
-async function tellLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
+async function reportLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
   for (const subject of payments) {
     const message =
       'A reorganisation deeper than final depth removed money from its deposit address. The payer has to send it again.';

@@ -30,7 +30,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
     return await watch(deps, watcher);
   } finally {
     // A round that fails because endpoints contradict each other raises the alert, too.
-    await tellStanding(watcher);
+    await reportStanding(watcher);
   }
 }
 
@@ -76,7 +76,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
 }
 
 /** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */
-async function tellStanding({ chain, network, depth, memory, disputed, alone }: Watcher): Promise<void> {
+async function reportStanding({ chain, network, depth, memory, disputed, alone }: Watcher): Promise<void> {
   const [dispute] = memory.disputes.values();
   await disputed.set(network, dispute && `The endpoints contradict each other, and payments wait. ${dispute}`);
   const message =

@@ -24,7 +24,7 @@ const RING_CHANNEL = 'till_outbox';
 export async function openEventFeed(deps: { db: Database; world: World; log: Log }): Promise<EventFeed> {
   const listeners: ((objectIds: readonly string[] | undefined) => void)[] = [];
   let placer: (() => void) | undefined;
-  const tell = (objectIds: readonly string[] | undefined) => {
+  const notify = (objectIds: readonly string[] | undefined) => {
     for (const listener of listeners) listener(objectIds);
   };
   const ringOthers = createBatcher<undefined, undefined>(deps.world.timers, {
@@ -45,9 +45,9 @@ export async function openEventFeed(deps: { db: Database; world: World; log: Log
   });
   await deps.db.listen(RING_CHANNEL, { onMessage: () => placer?.(), onConnected: () => placer?.() });
   await deps.db.listen(EVENTS_CHANNEL, {
-    onMessage: (text) => tell(text.split(',')),
+    onMessage: (text) => notify(text.split(',')),
     // Announcements sent while the connection was down were missed.
-    onConnected: () => tell(undefined),
+    onConnected: () => notify(undefined),
   });
   return {
     subscribe: (listener) => void listeners.push(listener),

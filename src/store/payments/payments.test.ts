@@ -312,9 +312,9 @@ describe('stored payments', () => {
       ['processing', 'not_from_this_status', 'succeeded', 'final'],
     );
     const [stored] = await paymentsOf([id]);
-    const told = outcomes[2];
-    assert.ok(told?.ok);
-    assert.deepEqual(told.payment, stored, 'what a mover is told is what is stored');
+    const answered = outcomes[2];
+    assert.ok(answered?.ok);
+    assert.deepEqual(answered.payment, stored, 'what a mover is told is what is stored');
     await checkHistories([id]);
     const nobody = await first().move({
       paymentId: 'pay_x',

@@ -226,7 +226,7 @@ export async function findDelivery(db: Reader, endpointId: string, eventId: stri
 }
 
 /** The last attempt of a delivery, for the timeline of an object. */
-export interface ToldDelivery
+export interface ShownDelivery
   extends Pick<
     Delivery,
     | 'endpointId'
@@ -248,8 +248,8 @@ export function findDeliveriesOf(
   db: Reader,
   { partnerId, mode }: Owner,
   { eventIds, limit }: { readonly eventIds: readonly string[]; readonly limit: number },
-): Promise<ToldDelivery[]> {
-  return db<ToldDelivery[]>`
+): Promise<ShownDelivery[]> {
+  return db<ShownDelivery[]>`
     select ${deliveryColumns(db)}, w.url as "endpointUrl"
     from webhook_endpoints w cross join unnest(${eventIds as string[]}::text[]) as wanted(event_id)
     join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = wanted.event_id

@@ -68,9 +68,9 @@ async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Se
   try {
     const strays: NewStray[] = [];
     for (const arrival of await locate(deps, connected, search)) {
-      const told = await attribute(deps, connected, arrival);
-      if (told === undefined) return undefined;
-      strays.push(...told);
+      const attributed = await attribute(deps, connected, arrival);
+      if (attributed === undefined) return undefined;
+      strays.push(...attributed);
     }
     return strays;
   } catch (error) {
@@ -108,9 +108,9 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, f
   const between = async (low: number, had: bigint, high: number, has: bigint): Promise<Arrival[]> => {
     if (has <= had) return [];
     const middle = Math.floor((low + high) / 2);
-    const told = high - low === 1 ? undefined : await surplusAt(middle);
-    if (told === undefined) return [{ account, block: high, units: has - had }];
-    const then = told < had ? had : told > has ? has : told;
+    const surplus = high - low === 1 ? undefined : await surplusAt(middle);
+    if (surplus === undefined) return [{ account, block: high, units: has - had }];
+    const then = surplus < had ? had : surplus > has ? has : surplus;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
   // A surplus already present at `from` is a booking change, not an arrival.
@@ -137,17 +137,17 @@ async function attribute(
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);
   if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
-  const told = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const candidates = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
   const known = new Set(
     (
       await findStrays(
         db.sql,
-        told.map(({ id }) => id),
+        candidates.map(({ id }) => id),
       )
     ).map(({ id }) => id),
   );
   // A transfer counts in full even if the surplus is smaller: the difference left for a reason that is not in the books yet.
-  const strays = told.filter(({ id }) => !known.has(id));
+  const strays = candidates.filter(({ id }) => !known.has(id));
   const left = strays.reduce((rest, { amount }) => rest - BigInt(amount), units);
   return left <= 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
 }

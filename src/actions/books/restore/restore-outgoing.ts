@@ -80,7 +80,7 @@ export async function restoreOutgoing(
     const { feeAccount, deadline } = terms;
     const method = methodOf({ asset, method: terms.method });
     const seal = sealOfEvent(event);
-    const told = {
+    const eventTerms = {
       purpose,
       network,
       collector,
@@ -93,11 +93,11 @@ export async function restoreOutgoing(
       feeAccount,
       deadline,
     };
-    const order = { id, ...told, ...whose, amount: amount.toString() };
+    const order = { id, ...eventTerms, ...whose, amount: amount.toString() };
     await putRestoredOutgoing(tx, { ...order, signer, mac: outgoingMac(deps, order), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
     const key = itemKeyOf({ network, commitment });
-    if (!('key' in terms)) await insertRestoredItem(tx, { key, ...told, ...rest, paidAt: terms.paidAt });
+    if (!('key' in terms)) await insertRestoredItem(tx, { key, ...eventTerms, ...rest, paidAt: terms.paidAt });
     await noteEvent(tx, event, at);
     const isBooked = await restoreEntries(tx, left, purpose);
     return isChanged || isBooked || item === undefined || before?.state !== 'paid' ? 'rebuilt' : 'intact';
@@ -146,17 +146,17 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Rest
   const { asset, recipient, transactionHash } = event;
   const [network = ''] = asset.split('/');
   const isSettled = (await findPaymentSettlement(tx, paymentId)) !== undefined;
-  const told = { actor: 'operator', evidence: evidenceOf(event) };
+  const cause = { actor: 'operator', evidence: evidenceOf(event) };
   const settled = (await findSpendsBy(tx, id)).filter(({ isPaying }) => isPaying === true);
   const amount = settled.reduce((sum, each) => sum + each.amount, 0n);
   if (amount > 0n) {
     const settlement = { paymentId, asset, amount: amount.toString(), recipient, transactionHash, at };
-    await settlePayments(tx, [settlement], { ...told, at });
+    await settlePayments(tx, [settlement], { ...cause, at });
   }
   const sent = { id, merchantId, network, asset, amount: event.amount, recipient };
   const isUnknown = before === undefined || before.state === 'failed';
-  if (isUnknown) await logPayouts(tx, [sent], { ...told, type: 'payout.begun' }, at);
-  if (before?.state !== 'paid') await logPayouts(tx, [sent], { ...told, type: 'payout.paid' }, at);
+  if (isUnknown) await logPayouts(tx, [sent], { ...cause, type: 'payout.begun' }, at);
+  if (before?.state !== 'paid') await logPayouts(tx, [sent], { ...cause, type: 'payout.paid' }, at);
   await deleteAlert(tx, { name: 'payout_failed', subject: id });
   if (item !== undefined) {
     await replanRefunds(tx, deps, { payment, item, floatAccount: connected.intermediateAccount, released }, at);

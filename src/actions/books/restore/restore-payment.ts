@@ -106,7 +106,7 @@ async function makeItem(
 ): Promise<void> {
   const { collector, asset, payer, recipient, amount, fee, id: subject } = event;
   const [network = ''] = asset.split('/');
-  const told = {
+  const itemTerms = {
     key: keyOf(event),
     network,
     collector,
@@ -119,7 +119,7 @@ async function makeItem(
     seal: sealOfEvent(event),
   };
   const endReason = isExtra ? 'paid_after_end' : null;
-  await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
+  await insertRestoredItem(tx, { ...itemTerms, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
 
 /** The item was paid after the payment had ended, so the money must be returned. */

@@ -85,15 +85,15 @@ async function checkLate(
   { stray, paymentId, paying }: Late,
 ): Promise<Check> {
   const { transactionHash, logIndex, asset, amount, fee, account } = stray;
-  const isIt = (told: ChainEvent) =>
-    told.type === 'paid' &&
-    told.logIndex === logIndex &&
-    told.asset === asset &&
-    told.amount === BigInt(amount) &&
-    told.fee === BigInt(fee) &&
-    told.commitment !== paying?.commitment &&
-    isSameAddress(told.recipient, account) &&
-    subjectOfEvent(deps, chain, told) === paymentId;
+  const isIt = (reported: ChainEvent) =>
+    reported.type === 'paid' &&
+    reported.logIndex === logIndex &&
+    reported.asset === asset &&
+    reported.amount === BigInt(amount) &&
+    reported.fee === BigInt(fee) &&
+    reported.commitment !== paying?.commitment &&
+    isSameAddress(reported.recipient, account) &&
+    subjectOfEvent(deps, chain, reported) === paymentId;
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');
     return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
@@ -164,8 +164,8 @@ async function arrivedBy(
   if (receipts.some((receipt) => receipt === undefined)) return undefined;
   const swept = receipts
     .flatMap((receipt) => receipt?.events ?? [])
-    .filter((told) => told.type === 'swept' && told.asset === asset && own.has(told.commitment))
-    .reduce((sum, told) => sum + (told.type === 'swept' ? told.amount : 0n), 0n);
+    .filter((reported) => reported.type === 'swept' && reported.asset === asset && own.has(reported.commitment))
+    .reduce((sum, reported) => sum + (reported.type === 'swept' ? reported.amount : 0n), 0n);
   const addresses = [...new Set(deposits.map(({ address }) => address))];
   const held = await Promise.all(addresses.map((address) => witness.holding(address, asset, block)));
   return held.reduce((sum, units) => sum + units, swept).toString();

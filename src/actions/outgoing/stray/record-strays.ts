@@ -73,7 +73,7 @@ export async function recordStrays(
     if (moved.length > 0 && (await lockStrayCursor(tx, network)) === searched) await followFloats(tx, moved, now);
     await putStrayCursor(tx, network, to);
   });
-  await tellUnreadable(deps, network, unreadable);
+  await reportUnreadable(deps, network, unreadable);
   if (strays.length > 0) deps.log.warn({ network, from: searched + 1, to, count: strays.length }, 'stray money found');
   return to < final;
 }
@@ -142,12 +142,12 @@ function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
 }
 
 /** An unreadable transfer is set aside. Its amount still shows when the balance is compared with the books. */
-async function tellUnreadable(
+async function reportUnreadable(
   deps: CommandDeps & { log: Log },
   network: string,
   unreadable: readonly UnreadableLog[],
 ): Promise<void> {
-  for (const { place, reason } of unreadable.slice(0, MAX_TOLD)) {
+  for (const { place, reason } of unreadable.slice(0, MAX_REPORTED)) {
     const subject = `${network}:${place?.transactionHash ?? ''}:${place?.logIndex ?? ''}`;
     deps.log.error({ network, ...place, reason }, 'a transfer cannot be read');
     const message = `A transfer to an account of ours cannot be read and was set aside: ${reason}.`;
@@ -155,7 +155,7 @@ async function tellUnreadable(
   }
 }
 
-const MAX_TOLD = 10;
+const MAX_REPORTED = 10;
 
 /** Stores and books unexpected money that is new, and returns the ids. Money that the books already contain is not booked again. */
 export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {

@@ -111,27 +111,31 @@ async function testify(witness: Witness, ask: Ask) {
   ]);
   if (block === undefined || blocks.some((each) => each === undefined)) return undefined;
   const known = new Map(numbers.map((each, index) => [each, blocks[index]]));
-  const told = transfers.flat();
+  const reported = transfers.flat();
   const shown = named.map((movement) => {
     const header = known.get(movement.blockNumber);
     return (
       ask.isTrusted ||
       (header?.hash === movement.blockHash &&
         header.timestampS * 1000 === movement.at.getTime() &&
-        told.some((each) => isShown(each, movement, address)))
+        reported.some((each) => isShown(each, movement, address)))
     );
   });
   return { block, balances, shown, key: `${blockKey(block)} ${balances.join()} ${shown.join()}` };
 }
 
-function isShown(told: Incoming, { transactionHash, logIndex, blockHash, asset, amount }: StoredMovement, to: string) {
+function isShown(
+  reported: Incoming,
+  { transactionHash, logIndex, blockHash, asset, amount }: StoredMovement,
+  to: string,
+) {
   return (
-    told.transactionHash === transactionHash &&
-    told.logIndex === logIndex &&
-    told.block.hash === blockHash &&
-    told.asset === asset &&
-    told.amount === BigInt(amount) &&
-    told.to === to
+    reported.transactionHash === transactionHash &&
+    reported.logIndex === logIndex &&
+    reported.block.hash === blockHash &&
+    reported.asset === asset &&
+    reported.amount === BigInt(amount) &&
+    reported.to === to
   );
 }
 

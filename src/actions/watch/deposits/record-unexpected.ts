@@ -18,8 +18,8 @@ export async function recordUnexpected(
 ): Promise<void> {
   const { id: paymentId, merchantId } = payment;
   const named = lots.flatMap((lot) => {
-    const isTold = lot.reason === 'wrong_token' || lot.reason === 'wrong_network' || isFinal(payment.status);
-    return lot.reason !== null && isTold ? [{ ...lot, reason: lot.reason }] : [];
+    const isReported = lot.reason === 'wrong_token' || lot.reason === 'wrong_network' || isFinal(payment.status);
+    return lot.reason !== null && isReported ? [{ ...lot, reason: lot.reason }] : [];
   });
   await updateLateMoney(tx, paymentId, named);
   for (const lot of named) {
