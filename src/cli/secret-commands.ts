@@ -4,7 +4,7 @@ import { rewrapMailLinks } from '../actions/mail/rewrap-links.ts';
 import { openReceiptKey, refuseOtherSecret, type SecretDeps } from '../actions/open-receipt-key.ts';
 import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
 import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
-import { isOwnReturn, renewReturnMacs } from '../actions/outgoing/stray/return-rows.ts';
+import { isOwnReturn, renewReturnMacs } from '../actions/outgoing/return/return-rows.ts';
 import { isOwnAccount, renewAccountMacs } from '../actions/own-accounts.ts';
 import { isOwnHistory, renewHistory } from '../actions/parties/destination-memory.ts';
 import { isOwnDestination, renewDestinationMacs } from '../actions/parties/destination-rows.ts';

@@ -6,7 +6,7 @@ import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -109,8 +109,8 @@ describe('till rebuild', () => {
     const failed = { type: 'failed', failureCode: null } as const;
     await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
     await (await scene.newNode()).turn(2);
-    const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 5 });
-    const [before] = await strays();
+    const unexpectedMoney = () => listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 5 });
+    const [before] = await unexpectedMoney();
     await lose(
       `delete from strays where payment_id = '${late.id}'`,
       `delete from alerts`,
@@ -118,7 +118,7 @@ describe('till rebuild', () => {
       ...itemRows(late.commitment),
     );
     assert.deepEqual((await rebuild(scene, scene.connected, { from: 0 }))?.rebuilt, [late.id]);
-    assert.deepEqual([...(await strays())], [{ ...before, seenAt: new Date(scene.nowMs()) }]);
+    assert.deepEqual([...(await unexpectedMoney())], [{ ...before, seenAt: new Date(scene.nowMs()) }]);
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${late.id}`]);
     assert.deepEqual(await scene.differences(), []);
   });

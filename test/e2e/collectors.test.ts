@@ -10,7 +10,7 @@ import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { NOT_OURS } from '../../src/actions/books/restore/restoring.ts';
 import { command } from '../../src/actions/command.ts';
-import { unownedOf } from '../../src/actions/outgoing/stray/record-strays.ts';
+import { unownedOf } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { COLLECTORS, type ContractRelease } from '../../src/chains/collectors.ts';
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';

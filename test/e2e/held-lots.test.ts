@@ -6,13 +6,13 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { ACCOUNTS, entry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { putLots, type StoredLot } from '../../src/store/money/lots.ts';
 import { findPayoutsOf } from '../../src/store/money/outgoing.ts';
 import { markPositionsStale, putPosition } from '../../src/store/money/positions.ts';
 import { wakeRefunds } from '../../src/store/money/refunds.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -72,7 +72,7 @@ describe('lots of held money', () => {
     assert.deepEqual(await payoutsOf(id), [[DOLLAR, '990', 'paid']]);
     assert.deepEqual(await scene.differences(), []);
 
-    const [late] = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const [late] = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
     assert.deepEqual([late?.paymentId, late?.asset], [id, COIN]);
     assert.equal((await scene.books(COIN))[`intermediate/payable/${scene.merchantId}`], net);
     const transactionHash = scene.sendCoin(second.item.fee);
@@ -80,7 +80,7 @@ describe('lots of held money', () => {
     await node.watch();
     await addFloat(scene, { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' });
     const before = scene.control.balanceOf(late?.sender ?? '', COIN);
-    await returnStray(scene, { id: late?.id ?? '', to: undefined, actor: 'test' });
+    await returnUnexpected(scene, { id: late?.id ?? '', to: undefined, actor: 'test' });
     await scene.live(node);
     assert.equal(scene.control.balanceOf(late?.sender ?? '', COIN), before + second.item.amount);
     assert.equal((await scene.books(COIN))[`intermediate/payable/${scene.merchantId}`], undefined);

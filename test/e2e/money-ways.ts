@@ -1,5 +1,5 @@
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
-import { searchStrays } from '../../src/actions/watch/deposits/search-strays.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createTestKey, startTestGateway } from '../gateway.ts';
 import { standInPage } from './checkout-page.ts';
@@ -155,7 +155,7 @@ export const WAYS: readonly Way[] = [
         list: () => [scene.connected, other.connected],
       };
       const search = () =>
-        searchStrays(
+        searchUnexpected(
           { ...scene, chains, sweepFrom: () => 0n },
           { paymentId: id, network: undefined, isSweep: true, actor: 'operator' },
         );

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
+import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { listBalances } from '../../src/store/money/books.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 
@@ -57,16 +57,16 @@ describe('an error of one row', () => {
     scene = await openRefundScene();
     const node = await scene.newNode();
     await scene.live(node, 2);
-    await recordStrays(scene, scene.connected);
+    await recordUnexpectedTransfers(scene, scene.connected);
     await command(scene, (tx) => tx.unsafe('alter table strays add constraint unlucky check (amount <> 13)'));
     for (const units of [12n, 13n, 14n]) scene.transfer({ from: scene.payers.newAccount(), units });
     await scene.live(node, 2);
-    const found = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const found = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
     assert.deepEqual(found.map(({ amount }) => amount).toSorted(), ['12', '14']);
     const alerts = (await listAlerts(scene.db.sql)).filter(({ name }) => name === 'event_set_aside');
     assert.equal(alerts.length, 1);
     assert.match(alerts[0]?.message ?? '', /could not be booked/);
     const rows = (await listBalances(scene.db.sql, scene.network)).filter(({ asset }) => asset === DOLLAR);
-    assert.equal(rows.find(({ account }) => account === ACCOUNTS.stray)?.units, 26n);
+    assert.equal(rows.find(({ account }) => account === ACCOUNTS.unexpected)?.units, 26n);
   });
 });

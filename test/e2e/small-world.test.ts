@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
-import { requestReturn } from '../../src/actions/outgoing/stray/request-return.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { cancelPayment } from '../../src/actions/paying/cancel-payment.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { INTERMEDIATE, OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -10,7 +10,7 @@ import { parseAccount } from '../../src/domain/caip.ts';
 import { isFinal } from '../../src/domain/payment.ts';
 import { ApiError } from '../../src/errors.ts';
 import { listBalances } from '../../src/store/money/books.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { IS_LONG } from '../long.ts';
 import { seeded } from '../simulation/seeded.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -83,7 +83,7 @@ const ACTS: Readonly<Record<string, (world: World, deposit: Deposit) => unknown>
     }),
   return: ({ scene, refunded }, { id }) =>
     perhaps(async () => {
-      const [money] = (await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 100 })).filter(
+      const [money] = (await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 100 })).filter(
         ({ paymentId }) => paymentId === id,
       );
       const account = parseAccount(`${scene.network}:${refunded}`);

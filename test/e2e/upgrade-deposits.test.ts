@@ -76,14 +76,14 @@ describe('deposit addresses and held money of an older version (342f561)', () =>
   });
   after(() => upgraded.close());
 
-  interface OldStray {
+  interface OldUnexpected {
     readonly id: string;
     readonly payment_id: string | null;
     readonly amount: number;
     readonly state: string;
   }
-  const oldStrays = (): OldStray[] =>
-    (JSON.parse(older.tables.strays ?? '[]') as OldStray[]).filter(({ payment_id: id }) => id !== null);
+  const oldUnexpected = (): OldUnexpected[] =>
+    (JSON.parse(older.tables.strays ?? '[]') as OldUnexpected[]).filter(({ payment_id: id }) => id !== null);
   const idOf = (name: string) => older.payments[name] ?? '';
   const sql = () => upgraded.gateway.db.sql;
   const countOf = async (query: string) => Number((await sql().unsafe<{ n: string }[]>(query))[0]?.n);
@@ -135,7 +135,7 @@ describe('deposit addresses and held money of an older version (342f561)', () =>
   });
 
   it('are named once: late money keeps its names and amounts', async () => {
-    const before = oldStrays();
+    const before = oldUnexpected();
     const now = await sql()<{ id: string; amount: string }[]>`
       select id, amount from strays where payment_id is not null order by id`;
     assert.deepEqual(

@@ -105,7 +105,9 @@ export async function reopenItems(
   await lockPayments(tx, await findPaymentsOfLots(tx, commitments));
   const paid = (await lockBookItems(tx, keys)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
   const revived = await reviveItems(tx, keys);
-  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isStray: item.isStray }));
+  const entries = paid.map((item) =>
+    revertedEntry(item, { isInFlight: item.hasSignature, isUnexpected: item.isUnexpected }),
+  );
   await recordEntries(tx, entries, at);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
   await markPositionsStale(

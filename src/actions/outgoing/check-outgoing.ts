@@ -9,7 +9,7 @@ import { findMerchantsOf } from '../../store/events/events.ts';
 import { positionsOf } from '../../store/money/books.ts';
 import type { Outgoing } from '../../store/money/outgoing.ts';
 import { findRefundsOf, type Refund } from '../../store/money/refunds.ts';
-import { findStrays } from '../../store/money/strays.ts';
+import { findUnexpected } from '../../store/money/unexpected-money.ts';
 import type { CommandDeps } from '../command.ts';
 import { subjectOfEvent } from '../event-subject.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
@@ -19,8 +19,8 @@ import { type Check, refused } from './check.ts';
 import { checkLots, checkReceipt, checkSweeps } from './check-lots.ts';
 import { isOrdered } from './order-outgoing.ts';
 import { isOwnRefund } from './refund/refund-rows.ts';
-import { checkReturn } from './stray/check-return.ts';
-import { isGasMoney } from './stray/stray-entries.ts';
+import { checkReturn } from './return/check-return.ts';
+import { isGasMoney } from './return/unexpected-entries.ts';
 
 /** The Collector's report that an item was carried out. */
 type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
@@ -67,9 +67,11 @@ async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Out
   const lines = (await positionsOf(db.sql, [id])).get(id) ?? [];
   const ways: readonly string[] = [ACCOUNTS.outgoing, ACCOUNTS.relayerOutgoing(payer)];
   if (lines.some(({ account, units }) => ways.includes(account) && units === BigInt(amount))) return true;
-  const [stray] = purpose === 'return' ? await findStrays(db.sql, [id]) : [];
+  const [unexpected] = purpose === 'return' ? await findUnexpected(db.sql, [id]) : [];
   // Unexpected tokens on a relayer's account have no entries in the books.
-  return stray !== undefined && !stray.isBooked && !isGasMoney(stray) && stray.state === 'returning';
+  return (
+    unexpected !== undefined && !unexpected.isBooked && !isGasMoney(unexpected) && unexpected.state === 'returning'
+  );
 }
 
 function isRefund(refund: Refund | undefined, outgoing: Outgoing): boolean {

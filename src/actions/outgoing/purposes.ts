@@ -2,7 +2,7 @@ import type { OutgoingPurpose } from '../../store/money/outgoing.ts';
 import type { Consequences } from './consequences.ts';
 import { PAYOUT } from './payout/payout-consequences.ts';
 import { REFUND } from './refund/refund-consequences.ts';
-import { RETURN } from './stray/return-consequences.ts';
+import { RETURN } from './return/return-consequences.ts';
 
 export const CONSEQUENCES: Readonly<Record<OutgoingPurpose, Consequences>> = {
   payout: PAYOUT,

@@ -11,7 +11,7 @@ import type { Lease } from '../../store/plumbing/leases.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { commandOfLeader } from '../lease.ts';
-import { lateAlert, recordLateMoney } from '../outgoing/stray/late-stray.ts';
+import { lateAlert, recordLateMoney } from '../outgoing/return/record-late-money.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
 import { notePayments } from '../paying/move-payment.ts';
 import { screenPaid } from '../paying/screen-paid.ts';

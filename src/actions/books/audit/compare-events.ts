@@ -178,7 +178,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
   if (wrong.length > 0) problems.push(`differs from the chain in the ${wrong.join(', ')} of its item.`);
   if (item.state !== 'paid') problems.push(`was paid on chain, and its item is ${item.state}.`);
   problems.push(...comparePayment(event, item, facts.reverted.has(event.commitment)));
-  const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isStray);
+  const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isUnexpected);
   const booked = facts.positions.get(event.commitment) ?? [];
   for (const { account } of difference(position, booked)) {
     problems.push(misbookedText(event.asset, { account, booked, position }));

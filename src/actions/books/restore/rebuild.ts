@@ -8,10 +8,10 @@ import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findUnexplained } from '../../../store/money/outgoing.ts';
-import { findStrayCursor } from '../../../store/money/strays.ts';
+import { findUnexpectedCursor } from '../../../store/money/unexpected-money.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { askEvents, askTransfers } from '../../evidence.ts';
-import { storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
+import { storeUnexpected, unexpectedOf, unownedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets } from '../../own-transfer.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
@@ -121,7 +121,7 @@ export async function rebuild(
   // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    rebuilt.push(...(await restoreStrays(deps, connected, { ...range, owned })));
+    rebuilt.push(...(await restoreUnexpected(deps, connected, { ...range, owned })));
   }
   await restoreMovements(deps, connected, {
     from: input.from,
@@ -233,23 +233,23 @@ async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events
  * Unexpected money since the books began. Earlier money is restored only if the books mention it. Transactions of events that could
  * not be placed have owners, and bring no unexpected money.
  */
-async function restoreStrays(
+async function restoreUnexpected(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   { from, to, owned }: { readonly from: number; readonly to: number; readonly owned: ReadonlySet<string> },
 ): Promise<string[]> {
   const { sql } = deps.db;
-  const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
+  const cursor = await findUnexpectedCursor(sql, connected.chain.network.chainId);
   const accounts = new Set(await ownAccounts(deps, connected));
   const arrived = await connected.chain.incoming(accounts, from, to);
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
   const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
-  const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,
-    strays.map(({ id }) => id),
+    unexpectedMoney.map(({ id }) => id),
   );
   const isSince = (block: number) => cursor !== undefined && block > cursor.begunAt;
-  const ours = strays.filter(({ id, blockNumber }) => isSince(blockNumber) || booked.has(id));
-  return command(deps, (tx, now) => storeStrays(tx, ours, now));
+  const ours = unexpectedMoney.filter(({ id, blockNumber }) => isSince(blockNumber) || booked.has(id));
+  return command(deps, (tx, now) => storeUnexpected(tx, ours, now));
 }

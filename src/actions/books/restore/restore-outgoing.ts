@@ -20,7 +20,7 @@ import {
 import { lockOutgoing, type Outgoing, type OutgoingPurpose } from '../../../store/money/outgoing.ts';
 import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
-import { moveStray, releaseStray } from '../../../store/money/strays.ts';
+import { moveUnexpected, releaseUnexpected } from '../../../store/money/unexpected-money.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
@@ -30,9 +30,9 @@ import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
 import { outgoingMac } from '../../outgoing/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
-import { findReturnCover, partsOf } from '../../outgoing/stray/cover-stray.ts';
-import { noteReturn } from '../../outgoing/stray/note-return.ts';
-import { lockStrayOfPayment } from '../../outgoing/stray/return-stray.ts';
+import { findReturnCover, partsOf } from '../../outgoing/return/cover-return.ts';
+import { noteReturn } from '../../outgoing/return/note-return.ts';
+import { lockUnexpectedOfPayment } from '../../outgoing/return/return-unexpected.ts';
 import { settlePayments } from '../../paying/move-payment.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
@@ -108,7 +108,7 @@ const RESTORERS: Readonly<Record<OutgoingPurpose, (tx: Tx, deps: RowKeyDeps, lef
   payout: restorePayout,
   refund: restoreRefund,
   return: (tx, _deps, left) =>
-    left.id.startsWith('flot_') ? restoreFloatReturn(tx, left) : restoreStrayReturn(tx, left),
+    left.id.startsWith('flot_') ? restoreFloatReturn(tx, left) : restoreUnexpectedReturn(tx, left),
 };
 
 function purposeOf(id: string): OutgoingPurpose {
@@ -202,32 +202,34 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
   return { merchantId: owner === OPERATOR_FLOAT ? null : owner, floatOwner: owner, isChanged: false };
 }
 
-async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
-  const stray = await lockStrayOfPayment(tx, id);
-  if (stray === undefined) throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
-  if (stray.state === 'float') throw new Unplaced('returned a stray that is a float here');
-  if (stray.asset !== event.asset || stray.amount !== event.amount.toString()) {
+async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
+  const unexpected = await lockUnexpectedOfPayment(tx, id);
+  if (unexpected === undefined)
+    throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
+  if (unexpected.state === 'float') throw new Unplaced('returned a stray that is a float here');
+  if (unexpected.asset !== event.asset || unexpected.amount !== event.amount.toString()) {
     throw new Unplaced('does not match its stray');
   }
   // A request made since the backup may name another account.
-  if (stray.state === 'requested') await releaseStray(tx, { id, from: 'requested', problem: 'returned_before', at });
-  if (stray.state === 'unclaimed' || stray.state === 'requested') {
-    const { network, asset } = stray;
-    const covered = await findReturnCover(tx, stray);
+  if (unexpected.state === 'requested')
+    await releaseUnexpected(tx, { id, from: 'requested', problem: 'returned_before', at });
+  if (unexpected.state === 'unclaimed' || unexpected.state === 'requested') {
+    const { network, asset } = unexpected;
+    const covered = await findReturnCover(tx, unexpected);
     if (covered.is === 'waiting') throw new Unplaced('returned late money whose arrival is not known here yet');
     const parts = partsOf(covered.cover);
     await insertSpends(tx, covered.spends);
     await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
-    await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
+    await moveUnexpected(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
-  await moveStray(tx, { id, from: 'returning', to: 'returned', at });
+  await moveUnexpected(tx, { id, from: 'returning', to: 'returned', at });
   for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: id });
-  if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
-  const isChanged = stray.state !== 'returned';
+  if (unexpected.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: unexpected.paymentId });
+  const isChanged = unexpected.state !== 'returned';
   const { recipient } = event;
   const evidence = evidenceOf(event);
-  if (isChanged) await noteReturn(tx, stray, { status: 'returned', recipient, actor: 'operator', evidence }, at);
-  return { merchantId: stray.merchantId, floatOwner: null, isChanged };
+  if (isChanged) await noteReturn(tx, unexpected, { status: 'returned', recipient, actor: 'operator', evidence }, at);
+  return { merchantId: unexpected.merchantId, floatOwner: null, isChanged };
 }
 
 /** Corrects the books to the chain. Returns true if they differed. */

@@ -16,7 +16,7 @@ import { insertRestoredItem, insertRestoredPayment } from '../../../store/paymen
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
+import { lateAlert, recordLateMoney } from '../../outgoing/return/record-late-money.ts';
 import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
 import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
@@ -59,7 +59,7 @@ export async function restorePayment(
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
     if (isHeld) await holdItems(tx, [keyOf(event)], now);
     await noteEvent(tx, event, now);
-    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isStray: false }, now);
+    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isUnexpected: false }, now);
     return 'rebuilt';
   });
 }
@@ -166,13 +166,13 @@ async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): 
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,
-  item: BookedItem & Pick<ComparedItem, 'isStray'>,
+  item: BookedItem & Pick<ComparedItem, 'isUnexpected'>,
   at: Date,
 ): Promise<Outcome> {
   const is = (await positionsOf(tx, [event.commitment])).get(event.commitment) ?? [];
   const truth = { ...item, amount: event.amount, fee: event.fee };
   const proof = { transaction: event.transactionHash, block: event.block.number };
-  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isStray), proof });
+  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isUnexpected), proof });
   if (entry === undefined) return 'intact';
   await recordEntries(tx, [entry], at);
   return 'rebuilt';

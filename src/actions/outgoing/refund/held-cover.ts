@@ -6,7 +6,7 @@ import type { RefundHold, Share } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { deleteSpends, findLotsOf, findSpendsOf, insertSpends } from '../../../store/money/lots.ts';
 import { findPosition } from '../../../store/money/positions.ts';
-import { findReturningLots } from '../../../store/money/strays.ts';
+import { findReturningLots } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 

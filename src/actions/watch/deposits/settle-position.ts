@@ -18,7 +18,7 @@ import {
   type StoredPosition,
 } from '../../../store/money/positions.ts';
 import { wakeRefunds } from '../../../store/money/refunds.ts';
-import { findReturningLots } from '../../../store/money/strays.ts';
+import { findReturningLots } from '../../../store/money/unexpected-money.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';

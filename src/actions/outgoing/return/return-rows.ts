@@ -1,5 +1,5 @@
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
-import { lockOpenRequests, type Stray, setRequestMacs } from '../../../store/money/strays.ts';
+import { lockOpenRequests, setRequestMacs, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 
@@ -8,7 +8,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 const TABLE = 'strays';
 
 type ReturnTerms = Pick<
-  Stray,
+  UnexpectedMoney,
   'id' | 'paymentId' | 'merchantId' | 'network' | 'asset' | 'amount' | 'recipient' | 'sendAfter'
 >;
 
@@ -17,13 +17,17 @@ export function returnMac({ rowKeys }: RowKeyDeps, terms: ReturnTerms): string {
 }
 
 /** True if the gateway wrote exactly this request. */
-export function isOwnReturn({ rowKeys }: RowKeyDeps, stray: Stray): boolean {
-  return isRowMac(rowKeys, TABLE, fieldsOf(stray), stray.mac);
+export function isOwnReturn({ rowKeys }: RowKeyDeps, unexpected: UnexpectedMoney): boolean {
+  return isRowMac(rowKeys, TABLE, fieldsOf(unexpected), unexpected.mac);
 }
 
 /** Writes the MACs of trusted requests that may still be signed, under the newest key. */
-export function renewReturnMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<Stray>): Promise<number> {
-  const table = { lock: lockOpenRequests, macOf: (row: Stray) => returnMac(deps, row), write: setRequestMacs };
+export function renewReturnMacs(pages: Pages, deps: RowKeyDeps, renewal: Renewal<UnexpectedMoney>): Promise<number> {
+  const table = {
+    lock: lockOpenRequests,
+    macOf: (row: UnexpectedMoney) => returnMac(deps, row),
+    write: setRequestMacs,
+  };
   return renewSignableMacs(pages, table, renewal);
 }
 

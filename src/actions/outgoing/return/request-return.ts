@@ -5,8 +5,8 @@ import type { Account } from '../../../domain/caip.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { hasScreenedMovement } from '../../../store/chain/deposit-progress.ts';
-import { findLateMoney, type ShownStray } from '../../../store/money/late-money.ts';
-import { requestStray, type Stray } from '../../../store/money/strays.ts';
+import { findLateMoney, type ShownLateMoney } from '../../../store/money/late-money.ts';
+import { putReturnRequest, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { findStopped } from '../../../store/parties/freezes.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -15,10 +15,10 @@ import { refuseOwnPlaces } from '../../parties/refuse-own-places.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { lackOfFloats, lackText } from '../float/take-from-floats.ts';
 import { listNaming } from '../refund/screen-refund.ts';
-import { findReturnCover, partsOf } from './cover-stray.ts';
+import { findReturnCover, partsOf } from './cover-return.ts';
 import { noteReturn } from './note-return.ts';
 import { returnMac } from './return-rows.ts';
-import { lockStrayOfPayment } from './return-stray.ts';
+import { lockUnexpectedOfPayment } from './return-unexpected.ts';
 
 export interface RequestReturnInput {
   readonly id: string;
@@ -39,28 +39,31 @@ export function requestReturn(
   deps: RequestDeps,
   input: RequestReturnInput,
   request: IdempotentRequest | undefined,
-  answer: (money: ShownStray) => Answer,
+  answer: (money: ShownLateMoney) => Answer,
 ) {
   return idempotentCommand(deps, request, async (tx, now) => {
     const { id, merchantId, actor } = input;
-    const stray = await lockStrayOfPayment(tx, id);
-    if (stray === undefined || stray.paymentId === null || stray.merchantId !== merchantId) throw lateMoneyNotFound();
+    const unexpected = await lockUnexpectedOfPayment(tx, id);
+    if (unexpected === undefined || unexpected.paymentId === null || unexpected.merchantId !== merchantId)
+      throw lateMoneyNotFound();
     if ((await findStopped(tx, [merchantId])).size > 0) throw leftToOperator('the merchant is suspended or frozen');
-    if (stray.state !== 'unclaimed') {
-      throw new ApiError('invalid_state', `Its return was requested before: it is ${stray.state}.`, { status: 409 });
+    if (unexpected.state !== 'unclaimed') {
+      throw new ApiError('invalid_state', `Its return was requested before: it is ${unexpected.state}.`, {
+        status: 409,
+      });
     }
-    const recipient = await recipientOf(tx, deps, stray, input.destination);
-    await refuseScreened(tx, deps, stray, recipient);
-    await refuseUncovered(tx, stray);
+    const recipient = await recipientOf(tx, deps, unexpected, input.destination);
+    await refuseScreened(tx, deps, unexpected, recipient);
+    await refuseUncovered(tx, unexpected);
     const sendAfter = new Date(now.getTime() + input.coolingOffMs);
-    const terms = { ...stray, recipient, sendAfter };
-    const isStored = await requestStray(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
+    const terms = { ...unexpected, recipient, sendAfter };
+    const isStored = await putReturnRequest(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
     if (!isStored) throw new Error('A locked stray was moved by another transaction.');
-    const { asset, amount } = stray;
+    const { asset, amount } = unexpected;
     const detail = { before: null, after: { asset, amount, recipient, sendAfter: sendAfter.toISOString() } };
     await appendAudit(tx, { at: now, actor, action: 'stray.return_requested', subject: id, detail });
     const evidence = { sendAfter: sendAfter.toISOString() };
-    await noteReturn(tx, stray, { status: 'requested', recipient, actor, evidence }, now);
+    await noteReturn(tx, unexpected, { status: 'requested', recipient, actor, evidence }, now);
     const shown = await findLateMoney(tx, { id, merchantId, now });
     if (shown === undefined) throw new Error('Late money that was just requested is missing.');
     return answer(shown);
@@ -71,7 +74,7 @@ export function requestReturn(
 async function recipientOf(
   tx: Tx,
   deps: RequestDeps,
-  { network, asset }: Stray,
+  { network, asset }: UnexpectedMoney,
   destination: Account,
 ): Promise<string> {
   const { chains } = deps;
@@ -89,8 +92,13 @@ async function recipientOf(
 }
 
 /** Money of a screened sender stays where it is, and no screened account gets any. */
-async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, recipient: string): Promise<void> {
-  const { network, asset, sender, paymentId } = stray;
+async function refuseScreened(
+  tx: Tx,
+  { screening }: RequestDeps,
+  unexpected: UnexpectedMoney,
+  recipient: string,
+): Promise<void> {
+  const { network, asset, sender, paymentId } = unexpected;
   if (listNaming(screening, { network, recipient }) !== undefined) {
     throw new ApiError('sanctioned_user', 'The destination is on the screening list.');
   }
@@ -101,15 +109,15 @@ async function refuseScreened(tx: Tx, { screening }: RequestDeps, stray: Stray, 
   if (isSenderListed) throw leftToOperator('its sender is on the screening list');
 }
 
-async function refuseUncovered(tx: Tx, stray: Stray): Promise<void> {
-  const covered = await findReturnCover(tx, stray);
+async function refuseUncovered(tx: Tx, unexpected: UnexpectedMoney): Promise<void> {
+  const covered = await findReturnCover(tx, unexpected);
   // The money is not swept yet. Its return waits for the sweep, and the floats are checked then.
   if (covered.is === 'waiting') return;
   // Without a payer: the accounts of floats are compared when the money is sent.
-  const ask = { asset: stray.asset, payer: null, parts: partsOf(covered.cover) };
+  const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };
   const missing = await lackOfFloats(tx, ask);
   if (missing.length === 0) return;
-  const message = `There is too little to return it: ${lackText(stray.asset, missing)}. Nothing was moved.`;
+  const message = `There is too little to return it: ${lackText(unexpected.asset, missing)}. Nothing was moved.`;
   throw new ApiError('invalid_state', message);
 }
 

@@ -16,7 +16,7 @@ interface MoneyPlace {
   readonly network: string;
   readonly asset: string;
   /** True if the payment did not request it: another asset, or another network. */
-  readonly isStray: boolean;
+  readonly isUnexpected: boolean;
 }
 
 /** The present money at a deposit address, as one endpoint reports it. */
@@ -63,7 +63,7 @@ type SearchDeps = CommandDeps & { readonly chains: Chains; sweepFrom(network: st
  * reads the other networks, because nothing should arrive there. With `isSweep` the money is only marked: the watcher of its
  * network proves it, books it, and orders the sweep.
  */
-export async function searchStrays(deps: SearchDeps, input: SearchInput): Promise<SearchReport> {
+export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Promise<SearchReport> {
   const { paymentId, network } = input;
   const [payment] = await findPayments(deps.db.sql, [paymentId]);
   if (payment === undefined) throw new ApiError('payment_not_found', 'There is no such payment.');
@@ -115,11 +115,11 @@ async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () =
   const holdings = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Money> => {
       const units = await orUnknown(async () => chain.holding(address, asset, (await chain.head()).number));
-      return { commitment, network, asset, isStray: asset !== deposit.asset, units };
+      return { commitment, network, asset, isUnexpected: asset !== deposit.asset, units };
     }),
   );
   const coin = await orUnknown(() => chain.balance(address));
-  const inCoin = { commitment, network, asset: coinOf(network), isStray: true, units: coin };
+  const inCoin = { commitment, network, asset: coinOf(network), isUnexpected: true, units: coin };
   return [...holdings, inCoin].filter(({ units }) => units > 0n);
 }
 
@@ -127,10 +127,10 @@ async function fateOf(
   deps: SearchDeps,
   { chain, relayers, intermediateAccount }: ConnectedChain,
   { item }: OpenDeposit,
-  { network, asset, isStray, units, status }: Money & { readonly status: PaymentStatus },
+  { network, asset, isUnexpected, units, status }: Money & { readonly status: PaymentStatus },
 ): Promise<Fate> {
   if (asset === coinOf(network)) return 'coin';
-  if (!isStray && !isFinal(status)) return 'counts';
+  if (!isUnexpected && !isFinal(status)) return 'counts';
   if (relayers.length === 0) return 'no_relayer';
   if (chain.depositContract() === undefined) await chain.check();
   if (chain.depositContract() === undefined) return 'no_contract';

@@ -1,20 +1,20 @@
 import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
-import { strayCoveredEntry } from '../../../domain/books.ts';
+import { unexpectedCoveredEntry } from '../../../domain/books.ts';
 import type { RefundHold } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
 import { insertSpends } from '../../../store/money/lots.ts';
-import { moveStray, type Stray } from '../../../store/money/strays.ts';
+import { moveUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf } from '../float/add-float.ts';
 import { type Taken, takeFromFloats } from '../float/take-from-floats.ts';
 import { orderOutgoing } from '../order-outgoing.ts';
-import { bookedCover, findReturnCover, partsOf, type StrayCover } from './cover-stray.ts';
+import { bookedCover, findReturnCover, partsOf, type ReturnParts } from './cover-return.ts';
 import { noteReturn } from './note-return.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';
-import { aboutStray, isGasMoney, strayReturnEntries } from './stray-entries.ts';
+import { aboutUnexpected, isGasMoney, unexpectedReturnEntries } from './unexpected-entries.ts';
 
 /** A return that waits for something other than funds. */
 interface Held {
@@ -27,48 +27,53 @@ interface Held {
  * while it is held, and floats pay the part that has left the intermediate account (the fee or the merchant's share), as for a
  * refund. If the full amount is not available, nothing moves.
  */
-export async function sendStray(
+export async function sendReturn(
   tx: Tx,
   deps: RowKeyDeps & { readonly chains: Chains },
-  { stray, recipient, actor }: { readonly stray: Stray; readonly recipient: string; readonly actor: string },
+  {
+    unexpected,
+    recipient,
+    actor,
+  }: { readonly unexpected: UnexpectedMoney; readonly recipient: string; readonly actor: string },
   at: Date,
 ): Promise<Taken | Held> {
-  const { id, network, asset, merchantId, state } = stray;
+  const { id, network, asset, merchantId, state } = unexpected;
   const method = findAsset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
-  if (isGasMoney(stray)) await refuseSpentCoin(tx, stray);
-  const covered = await findReturnCover(tx, stray);
+  if (isGasMoney(unexpected)) await refuseSpentCoin(tx, unexpected);
+  const covered = await findReturnCover(tx, unexpected);
   if (covered.is === 'waiting') return { ok: false, waitsFor: covered.for };
   const { cover, spends } = covered;
-  const payer = payerOfReturn(deps, stray, cover);
+  const payer = payerOfReturn(deps, unexpected, cover);
   const parts = partsOf(cover);
   const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts, payer }, at);
   if (!taken.ok) return taken;
-  if (!(await moveStray(tx, { id, from: state, to: 'returning', at }))) throw new Error('A locked stray was moved.');
-  const amount = BigInt(stray.amount);
+  if (!(await moveUnexpected(tx, { id, from: state, to: 'returning', at })))
+    throw new Error('A locked stray was moved.');
+  const amount = BigInt(unexpected.amount);
   await insertSpends(tx, spends);
   const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
   const begun = await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: null }], at);
   if (begun.length !== 1) throw new Error('The stray is on its way already.');
-  const about = { ...aboutStray(stray), merchantId: cover.merchantId };
-  const added = bookedCover(stray, cover);
+  const about = { ...aboutUnexpected(unexpected), merchantId: cover.merchantId };
+  const added = bookedCover(unexpected, cover);
   await recordEntries(
     tx,
     [
-      ...(added.payable + cover.merchant + cover.operator > 0n ? [strayCoveredEntry(about, added)] : []),
-      ...strayReturnEntries('sent', stray, { units: amount }),
+      ...(added.payable + cover.merchant + cover.operator > 0n ? [unexpectedCoveredEntry(about, added)] : []),
+      ...unexpectedReturnEntries('sent', unexpected, { units: amount }),
     ],
     at,
   );
-  await noteReturn(tx, stray, { status: 'returning', recipient, actor }, at);
+  await noteReturn(tx, unexpected, { status: 'returning', recipient, actor }, at);
   return taken;
 }
 
 /** The merchant's float is on the intermediate account, even if the late payment went to another one. */
 function payerOfReturn(
   { chains }: { readonly chains: Chains },
-  { account, asset, lotId, isHeld }: Stray,
-  { held }: Pick<StrayCover, 'held'>,
+  { account, asset, lotId, isHeld }: UnexpectedMoney,
+  { held }: Pick<ReturnParts, 'held'>,
 ): string {
   const isThere = held > 0n || (lotId === null && isHeld);
   return isThere ? account : connectedOf(chains, asset).intermediateAccount;

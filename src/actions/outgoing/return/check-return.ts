@@ -11,7 +11,7 @@ import { findMerchantsOf } from '../../../store/events/events.ts';
 import { sumReturned } from '../../../store/money/late-money.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { findSpendsBy } from '../../../store/money/payable-lots.ts';
-import { findStrays, type Stray } from '../../../store/money/strays.ts';
+import { findUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { CommandDeps } from '../../command.ts';
 import { subjectOfEvent } from '../../event-subject.ts';
 import { askWitnesses } from '../../evidence.ts';
@@ -34,26 +34,28 @@ const MAX_PROVED = 50;
 export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
   // Only an operator can order the return of a float.
   if (outgoing.floatOwner !== null) return GOOD;
-  const [stray] = await findStrays(deps.db.sql, [outgoing.id]);
+  const [unexpected] = await findUnexpected(deps.db.sql, [outgoing.id]);
   const isSame =
-    stray?.state === 'returning' &&
-    stray.network === outgoing.network &&
-    stray.asset === outgoing.asset &&
-    stray.amount === outgoing.amount;
+    unexpected?.state === 'returning' &&
+    unexpected.network === outgoing.network &&
+    unexpected.asset === outgoing.asset &&
+    unexpected.amount === outgoing.amount;
   if (!isSame) return refused('it differs from the stray that it returns');
-  const own = await checkOwnLot(deps, connected, outgoing, stray);
+  const own = await checkOwnLot(deps, connected, outgoing, unexpected);
   if (own.is !== 'good') return own;
-  if (stray.recipient === null) return GOOD;
-  if (stray.recipient !== outgoing.recipient || !isOwnReturn(deps, stray)) {
+  if (unexpected.recipient === null) return GOOD;
+  if (unexpected.recipient !== outgoing.recipient || !isOwnReturn(deps, unexpected)) {
     return refused('it differs from the return that was requested');
   }
-  const { paymentId } = stray;
+  const { paymentId } = unexpected;
   const merchants = paymentId === null ? [] : await findMerchantsOf(deps.db.sql, paymentId);
   if (paymentId === null || merchants.some((merchant) => merchant !== outgoing.merchantId)) {
     return refused('its payment belongs to another merchant');
   }
-  const money = { stray, paymentId, paying: await findPayingItem(deps.db.sql, paymentId) };
-  return stray.transactionHash === null ? checkDeposits(deps, connected, money) : checkLate(deps, connected, money);
+  const money = { unexpected, paymentId, paying: await findPayingItem(deps.db.sql, paymentId) };
+  return unexpected.transactionHash === null
+    ? checkDeposits(deps, connected, money)
+    : checkLate(deps, connected, money);
 }
 
 /** Late money may pay its own return only with its own lot, which must be on the chain. Floats pay the rest. */
@@ -61,7 +63,7 @@ async function checkOwnLot(
   deps: CheckDeps,
   connected: ConnectedChain,
   outgoing: Outgoing,
-  { lotId, paymentId, amount, fee }: Stray,
+  { lotId, paymentId, amount, fee }: UnexpectedMoney,
 ): Promise<Check> {
   const spends = await findSpendsBy(deps.db.sql, outgoing.id);
   if (spends.length === 0) return GOOD;
@@ -73,7 +75,7 @@ async function checkOwnLot(
 
 /** Late money of a payment, and the item that paid the payment, if there is one. */
 interface Late {
-  readonly stray: Stray;
+  readonly unexpected: UnexpectedMoney;
   readonly paymentId: string;
   readonly paying: StoredItem | undefined;
 }
@@ -82,9 +84,9 @@ interface Late {
 async function checkLate(
   deps: CheckDeps,
   { chain }: ConnectedChain,
-  { stray, paymentId, paying }: Late,
+  { unexpected, paymentId, paying }: Late,
 ): Promise<Check> {
-  const { transactionHash, logIndex, asset, amount, fee, account } = stray;
+  const { transactionHash, logIndex, asset, amount, fee, account } = unexpected;
   const isIt = (reported: ChainEvent) =>
     reported.type === 'paid' &&
     reported.logIndex === logIndex &&
@@ -98,7 +100,7 @@ async function checkLate(
     const receipt = await witness.receipt(transactionHash ?? '');
     return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
   });
-  if (!isEnough(chain, finding, stray)) return UNCLEAR;
+  if (!isEnough(chain, finding, unexpected)) return UNCLEAR;
   return finding.value === 'shown' ? GOOD : refused('the chain shows no late payment with these terms');
 }
 
@@ -106,13 +108,13 @@ async function checkLate(
  * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
  * plus the price if an address paid it.
  */
-async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray, paymentId, paying }: Late) {
+async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
   const { sql } = deps.db;
-  const { network, asset } = stray;
+  const { network, asset } = unexpected;
   // Late money of older versions was held only if an item brought it.
-  const isHeld = stray.isHeld && stray.lotId === null;
+  const isHeld = unexpected.isHeld && unexpected.lotId === null;
   const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
-  if (isHeld || !deposits.some((deposit) => isFeeOf(deposit, stray))) {
+  if (isHeld || !deposits.some((deposit) => isFeeOf(deposit, unexpected))) {
     return refused('its fee is not that of a deposit address of the payment');
   }
   const isPaying = deposits.some(
@@ -124,13 +126,13 @@ async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { stray
   const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (block === undefined) return UNCLEAR;
   const { finding } = await askWitnesses(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
-  const isShown = isEnough(chain, finding, stray) && BigInt(finding.value) >= needed + returned;
+  const isShown = isEnough(chain, finding, unexpected) && BigInt(finding.value) >= needed + returned;
   // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
   return isShown ? GOOD : UNCLEAR;
 }
 
 /** The operator's float pays the fee, so the fee must not exceed the fee of the address. */
-function isFeeOf({ item }: OpenDeposit, { asset, amount, fee }: Stray): boolean {
+function isFeeOf({ item }: OpenDeposit, { asset, amount, fee }: UnexpectedMoney): boolean {
   return BigInt(fee) <= sweptFee(item, { asset, amount: BigInt(amount) });
 }
 
@@ -177,7 +179,7 @@ type Finding = Awaited<ReturnType<typeof askWitnesses<string>>>['finding'];
 function isEnough(
   { network }: Chain,
   finding: Finding,
-  money: Pick<Stray, 'asset' | 'amount'>,
+  money: Pick<UnexpectedMoney, 'asset' | 'amount'>,
 ): finding is Extract<Finding, { readonly is: 'agreed' | 'alone' }> {
   return finding.is === 'agreed' || (finding.is === 'alone' && isSmall(network, money));
 }

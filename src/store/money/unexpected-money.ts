@@ -3,7 +3,7 @@ import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** Unexpected money: money that no payment asked for. */
-export interface Stray {
+export interface UnexpectedMoney {
   readonly id: string;
   readonly network: string;
   /** Null for coin that a contract call sent: its transaction and sender are not known. */
@@ -42,9 +42,9 @@ export interface Stray {
   readonly lotId: string | null;
 }
 
-export type NewStray = Omit<
-  Stray,
-  'state' | 'seenAt' | 'reason' | keyof StrayRequest | 'requestedAt' | 'problem' | 'lotId'
+export type NewUnexpectedMoney = Omit<
+  UnexpectedMoney,
+  'state' | 'seenAt' | 'reason' | keyof ReturnRequest | 'requestedAt' | 'problem' | 'lotId'
 > & {
   readonly state: 'unclaimed' | 'float';
   readonly reason?: LateReason;
@@ -52,21 +52,25 @@ export type NewStray = Omit<
 };
 
 /** A partner's request to return unexpected money. */
-export interface StrayRequest {
+export interface ReturnRequest {
   readonly recipient: string;
   readonly sendAfter: Date;
   readonly mac: string;
 }
 
 /** Stores new rows and returns their ids. A log of the chain has at most one row. */
-export async function insertStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
+export async function insertUnexpected(
+  tx: Tx,
+  unexpectedMoney: readonly NewUnexpectedMoney[],
+  at: Date,
+): Promise<string[]> {
   const inserted = await tx<{ id: string }[]>`
     insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
       fee, is_held, payment_id, merchant_id, is_booked, state, reason, lot_id, seen_at, updated_at)
     select s.id, s.network, s."transactionHash", s."logIndex", s."blockNumber", s.source, s.asset, s.sender, s.account,
       s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state,
       s.reason, s."lotId", ${at}::timestamptz, ${at}::timestamptz
-    from jsonb_to_recordset(${tx.json(strays as never)}) as s(
+    from jsonb_to_recordset(${tx.json(unexpectedMoney as never)}) as s(
       id text, network text, "transactionHash" text, "logIndex" int, "blockNumber" bigint, source text, asset text,
       sender text, account text, amount numeric, fee numeric, "isHeld" boolean, "paymentId" text, "merchantId" text,
       "isBooked" boolean, state text, reason text, "lotId" text)
@@ -102,16 +106,16 @@ export async function updateLateMoney(
 }
 
 /** Sets the lot of late money of an older version. Returns false if its return has begun, because then floats pay for it. */
-export async function linkStray(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
+export async function linkUnexpected(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
   const { count } = await tx`
     update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
   return count === 1;
 }
 
 /** Changes the state. Returns false if the row is not in the state `from`. */
-export async function moveStray(
+export async function moveUnexpected(
   tx: Tx,
-  { id, from, to, at }: { id: string; from: Stray['state']; to: Stray['state']; at: Date },
+  { id, from, to, at }: { id: string; from: UnexpectedMoney['state']; to: UnexpectedMoney['state']; at: Date },
 ): Promise<boolean> {
   const { count } = await tx`
     update strays set state = ${to}, updated_at = ${at} where id = ${id} and state = ${from}`;
@@ -119,7 +123,7 @@ export async function moveStray(
 }
 
 /** Stores a partner's request to return the money to a recipient. Returns false if the money is already claimed. */
-export async function requestStray(tx: Tx, id: string, request: StrayRequest, at: Date): Promise<boolean> {
+export async function putReturnRequest(tx: Tx, id: string, request: ReturnRequest, at: Date): Promise<boolean> {
   const { recipient, sendAfter, mac } = request;
   const { count } = await tx`
     update strays
@@ -130,7 +134,7 @@ export async function requestStray(tx: Tx, id: string, request: StrayRequest, at
 }
 
 /** Makes the money unclaimed again, without its request. Returns false if the row is not in the state `from`. */
-export async function releaseStray(
+export async function releaseUnexpected(
   tx: Tx,
   { id, from, problem, at }: { id: string; from: 'requested' | 'returning'; problem: string; at: Date },
 ): Promise<boolean> {
@@ -146,9 +150,9 @@ export async function releaseStray(
 export function lockOpenRequests(
   tx: Tx,
   { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
-): Promise<Stray[]> {
-  return tx<Stray[]>`
-    select ${strayColumns(tx)} from strays s
+): Promise<UnexpectedMoney[]> {
+  return tx<UnexpectedMoney[]>`
+    select ${unexpectedColumns(tx)} from strays s
     where s.id > ${after} and s.recipient is not null and (s.state <> 'returned' or s.updated_at > ${paidSince})
     order by s.id limit ${limit} for update`;
 }
@@ -172,22 +176,26 @@ export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): 
   return rows.map(({ id }) => id);
 }
 
-export async function lockStray(tx: Tx, id: string): Promise<Stray | undefined> {
-  const [row] = await tx<Stray[]>`select ${strayColumns(tx)} from strays s where s.id = ${id} for update`;
+export async function lockUnexpected(tx: Tx, id: string): Promise<UnexpectedMoney | undefined> {
+  const [row] = await tx<
+    UnexpectedMoney[]
+  >`select ${unexpectedColumns(tx)} from strays s where s.id = ${id} for update`;
   return row;
 }
 
-export function findStrays(db: Reader, ids: readonly string[]): Promise<Stray[]> {
-  return db<Stray[]>`select ${strayColumns(db)} from strays s where s.id = any(${ids as string[]}::text[])`;
+export function findUnexpected(db: Reader, ids: readonly string[]): Promise<UnexpectedMoney[]> {
+  return db<
+    UnexpectedMoney[]
+  >`select ${unexpectedColumns(db)} from strays s where s.id = any(${ids as string[]}::text[])`;
 }
 
 /** The newest first. */
-export function listStrays(
+export function listUnexpected(
   db: Reader,
-  { states, limit }: { states: readonly Stray['state'][]; limit: number },
-): Promise<Stray[]> {
-  return db<Stray[]>`
-    select ${strayColumns(db)} from strays s where s.state = any(${states as string[]}::text[])
+  { states, limit }: { states: readonly UnexpectedMoney['state'][]; limit: number },
+): Promise<UnexpectedMoney[]> {
+  return db<UnexpectedMoney[]>`
+    select ${unexpectedColumns(db)} from strays s where s.state = any(${states as string[]}::text[])
     order by s.seen_at desc, s.id limit ${limit}`;
 }
 
@@ -200,34 +208,34 @@ export async function findReturningLots(db: Reader, paymentId: string): Promise<
 }
 
 /** The blocks of a network that were searched for unexpected money. */
-export interface StrayCursor {
+export interface UnexpectedCursor {
   /** Arrivals up to this block are part of the opening balances of the network. */
   readonly begunAt: number;
   readonly searchedTo: number;
 }
 
-export async function findStrayCursor(db: Reader, network: string): Promise<StrayCursor | undefined> {
-  const [row] = await db<StrayCursor[]>`
+export async function findUnexpectedCursor(db: Reader, network: string): Promise<UnexpectedCursor | undefined> {
+  const [row] = await db<UnexpectedCursor[]>`
     select first_block::int as "begunAt", block_number::int as "searchedTo" from stray_cursors where network = ${network}`;
   return row;
 }
 
 /** Locks the cursor, and returns the last searched block. */
-export async function lockStrayCursor(tx: Tx, network: string): Promise<number | undefined> {
+export async function lockUnexpectedCursor(tx: Tx, network: string): Promise<number | undefined> {
   const [row] = await tx<{ searchedTo: number }[]>`
     select block_number::int as "searchedTo" from stray_cursors where network = ${network} for update`;
   return row?.searchedTo;
 }
 
 /** The cursor never goes back, because two nodes may search the same blocks. */
-export async function putStrayCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
+export async function putUnexpectedCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
   await tx`
     insert into stray_cursors (network, first_block, block_number) values (${network}, ${blockNumber}, ${blockNumber})
     on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
 }
 
-/** The columns of a `Stray`, for the alias `s`. */
-export function strayColumns(db: Reader) {
+/** The columns of a `UnexpectedMoney`, for the alias `s`. */
+export function unexpectedColumns(db: Reader) {
   return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
     s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",
     s.payment_id as "paymentId", s.merchant_id as "merchantId", s.is_booked as "isBooked", s.state, s.seen_at as "seenAt",

@@ -4,10 +4,10 @@ import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { recordEntries } from '../../src/actions/books/record.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS, gasEntry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { listStrays, type Stray } from '../../src/store/money/strays.ts';
+import { listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { COIN, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { SceneInput, TestNode } from './relay-scene.ts';
@@ -26,7 +26,7 @@ describe('coin outside of payments', () => {
     scene.control.setBalance(scene.intermediate, COIN, 10n ** 18n);
     await node.turn(input.depth ?? 1);
     await record();
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
   }
 
   async function record(connected = scene.connected) {
@@ -36,12 +36,12 @@ describe('coin outside of payments', () => {
     await recordCoin({ ...scene, holder: 'test' }, { connected, lease });
   }
 
-  const strays = async () => [...(await listStrays(scene.db.sql, { states: STATES, limit: 10 }))];
-  const only = async (): Promise<Stray> => {
-    const [stray, ...more] = await strays();
-    assert.ok(stray);
+  const unexpectedMoney = async () => [...(await listUnexpected(scene.db.sql, { states: STATES, limit: 10 }))];
+  const only = async (): Promise<UnexpectedMoney> => {
+    const [unexpected, ...more] = await unexpectedMoney();
+    assert.ok(unexpected);
     assert.deepEqual(more, []);
-    return stray;
+    return unexpected;
   };
   const relayer = () => scene.signers[0]?.address ?? '';
 
@@ -53,9 +53,16 @@ describe('coin outside of payments', () => {
     const { number } = await scene.chain.head();
     for (let count = 0; count < 5; count += 1) await scene.paid(node);
     await record();
-    const stray = await only();
+    const unexpected = await only();
     assert.deepEqual(
-      [stray.transactionHash, stray.sender, stray.account, stray.amount, stray.blockNumber, stray.asset],
+      [
+        unexpected.transactionHash,
+        unexpected.sender,
+        unexpected.account,
+        unexpected.amount,
+        unexpected.blockNumber,
+        unexpected.asset,
+      ],
       [hash, from, relayer(), '500', number, COIN],
     );
     // The operator sends coin to relayers all the time.
@@ -65,7 +72,7 @@ describe('coin outside of payments', () => {
     await record();
     await only();
     const held = scene.control.balanceOf(from, COIN);
-    await returnStray(scene, { id: stray.id, to: undefined, actor: 'test' });
+    await returnUnexpected(scene, { id: unexpected.id, to: undefined, actor: 'test' });
     await scene.live(node);
     assert.equal((await only()).state, 'returned');
     assert.equal(scene.control.balanceOf(from, COIN), held + 500n);
@@ -107,10 +114,13 @@ describe('coin outside of payments', () => {
     await node.turn(2);
     await addFloat(scene, { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' });
     await record();
-    assert.deepEqual((await strays()).map(({ amount, state, transactionHash: hash }) => [amount, state, hash]).sort(), [
-      ['30', 'unclaimed', other],
-      ['70', 'float', transactionHash],
-    ]);
+    assert.deepEqual(
+      (await unexpectedMoney()).map(({ amount, state, transactionHash: hash }) => [amount, state, hash]).sort(),
+      [
+        ['30', 'unclaimed', other],
+        ['70', 'float', transactionHash],
+      ],
+    );
     assert.deepEqual(await scene.differences(), []);
   });
 
@@ -145,7 +155,7 @@ describe('coin outside of payments', () => {
       const gas = gasEntry({ network: scene.network, asset: COIN, signer: scene.intermediate }, 30n, burnt);
       await command(scene, (tx, at) => recordEntries(tx, [gas], at));
       await assert.rejects(addFloat(scene, input), /used for gas: 40 of the coin/);
-      assert.deepEqual([await strays(), await scene.floats()], [[], {}]);
+      assert.deepEqual([await unexpectedMoney(), await scene.floats()], [[], {}]);
     });
 
     it('is counted once when it becomes a float in the very moment the books begin', async () => {
@@ -172,11 +182,14 @@ describe('coin outside of payments', () => {
     const { number } = await scene.chain.head();
     await node.turn(20);
     await record();
-    const stray = await only();
-    assert.deepEqual([stray.transactionHash, stray.sender, stray.amount, stray.blockNumber], [null, null, '9', number]);
-    await assert.rejects(returnStray(scene, { id: stray.id, to: undefined, actor: 'test' }), /--to/);
+    const unexpected = await only();
+    assert.deepEqual(
+      [unexpected.transactionHash, unexpected.sender, unexpected.amount, unexpected.blockNumber],
+      [null, null, '9', number],
+    );
+    await assert.rejects(returnUnexpected(scene, { id: unexpected.id, to: undefined, actor: 'test' }), /--to/);
     const address = scene.payers.newAccount();
-    await returnStray(scene, { id: stray.id, to: { chainId: scene.network, address }, actor: 'test' });
+    await returnUnexpected(scene, { id: unexpected.id, to: { chainId: scene.network, address }, actor: 'test' });
     await scene.live(node);
     assert.equal(scene.control.balanceOf(address, COIN), 9n);
     assert.deepEqual(await scene.differences(), []);
@@ -191,7 +204,7 @@ describe('coin outside of payments', () => {
     }
     await record();
     assert.deepEqual(
-      (await strays()).map(({ amount, transactionHash }) => [amount, transactionHash]).sort(),
+      (await unexpectedMoney()).map(({ amount, transactionHash }) => [amount, transactionHash]).sort(),
       hashes.map((hash, index) => [String(index + 1), hash]),
     );
   });
@@ -201,11 +214,11 @@ describe('coin outside of payments', () => {
     scene.sendCoin(5n, { to: relayer() });
     await node.watch();
     await record();
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
     scene.control.reorg(1, { transactions: 'dropped', length: 2 });
     await node.turn(4);
     await record();
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
     assert.deepEqual(await scene.differences(), []);
   });
 
@@ -220,10 +233,10 @@ describe('coin outside of payments', () => {
       return scene.chain.balance(account, atBlock);
     };
     await record({ ...scene.connected, chain: { ...scene.chain, balance: balance(2) } });
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
     await record({ ...scene.connected, chain: { ...scene.chain, balance: balance(70) } });
-    const stray = await only();
-    assert.deepEqual([stray.amount, stray.sender], ['5', null]);
+    const unexpected = await only();
+    assert.deepEqual([unexpected.amount, unexpected.sender], ['5', null]);
     assert.deepEqual(await scene.differences(), []);
   });
 
@@ -249,7 +262,7 @@ describe('coin outside of payments', () => {
     const signer = { network: scene.network, asset: COIN, signer: scene.intermediate };
     const proof = { transaction: '0x1', block: 1 };
     await command(scene, (tx, now) => recordEntries(tx, [gasEntry(signer, 10n ** 18n + 1n, proof)], now));
-    await assert.rejects(returnStray(scene, { id, to: undefined, actor: 'test' }), /used for gas: 99/);
+    await assert.rejects(returnUnexpected(scene, { id, to: undefined, actor: 'test' }), /used for gas: 99/);
     assert.equal((await only()).state, 'unclaimed');
   });
 
@@ -267,6 +280,6 @@ describe('coin outside of payments', () => {
     await forget();
     await node.turn(2);
     await record();
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
   });
 });

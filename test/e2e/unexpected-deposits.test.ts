@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
-import { searchStrays } from '../../src/actions/watch/deposits/search-strays.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import type { LateMoney } from '../../src/domain/late-money.ts';
 import type { ApiError } from '../../src/errors.ts';
 import { listEvents } from '../../src/store/events/events.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
@@ -32,8 +32,8 @@ describe('stray money at a deposit address', () => {
     (await listEvents(scene.db.sql, id))
       .filter(({ type }) => type === 'payment.late_money')
       .map(({ data }) => {
-        const { id: strayId, ...money } = data.lateMoney as LateMoney;
-        assert.match(strayId ?? '', /^stry_/);
+        const { id: unexpectedId, ...money } = data.lateMoney as LateMoney;
+        assert.match(unexpectedId ?? '', /^stry_/);
         return money;
       });
 
@@ -60,7 +60,7 @@ describe('stray money at a deposit address', () => {
     await node.turn(4);
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal((await findPaymentSettlement(scene.db.sql, id))?.amount, '990');
-    const listed = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const listed = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
     assert.deepEqual(
       listed.map((each) => [each.paymentId, each.account, each.asset, each.amount, each.fee, each.sender]),
       [[id, item.recipient, TETHER, '1000', '10', null]],
@@ -242,7 +242,7 @@ describe('stray money at a deposit address', () => {
       list: () => [scene.connected, other.connected],
     };
     const search = (paymentId: string, { isSweep = false, network = undefined as string | undefined } = {}) =>
-      searchStrays({ ...scene, chains, sweepFrom: () => 0n }, { paymentId, network, isSweep, actor: 'operator' });
+      searchUnexpected({ ...scene, chains, sweepFrom: () => 0n }, { paymentId, network, isSweep, actor: 'operator' });
     const facts = ({ found }: Awaited<ReturnType<typeof search>>) =>
       found.map(({ network, asset, units, fate }) => [network, asset, units, fate]);
 
@@ -310,7 +310,7 @@ describe('stray money at a deposit address', () => {
       const { id, address } = await scene.deposit({ isHeld: true });
       other.control.setBalance(address, BASE_SEPOLIA_USDC, 2_000n);
       const foreign = { ...other.connected, intermediateAccount: scene.payers.newAccount() };
-      const report = await searchStrays(
+      const report = await searchUnexpected(
         { ...scene, chains: { ...chains, list: () => [foreign] }, sweepFrom: () => 0n },
         { paymentId: id, network: undefined, isSweep: true, actor: 'operator' },
       );

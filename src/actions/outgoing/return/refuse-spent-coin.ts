@@ -1,7 +1,7 @@
 import { ACCOUNTS } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { lockBalance } from '../../../store/money/books.ts';
-import type { NewStray } from '../../../store/money/strays.ts';
+import type { NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
  */
 export async function refuseSpentCoin(
   tx: Tx,
-  { account, asset, amount }: Pick<NewStray, 'account' | 'asset' | 'amount'>,
+  { account, asset, amount }: Pick<NewUnexpectedMoney, 'account' | 'asset' | 'amount'>,
 ): Promise<void> {
   const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
   if (left >= BigInt(amount)) return;

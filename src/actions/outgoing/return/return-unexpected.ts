@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { ApiError } from '../../../errors.ts';
-import { findStrays, lockStray, type Stray } from '../../../store/money/strays.ts';
+import { findUnexpected, lockUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -11,9 +11,9 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf, refuseLarge } from '../float/add-float.ts';
 import { lackText } from '../float/take-from-floats.ts';
 import { HOLD_TEXTS } from '../refund/held-cover.ts';
-import { sendStray } from './send-stray.ts';
+import { sendReturn } from './send-return.ts';
 
-export interface ReturnStrayInput {
+export interface ReturnUnexpectedInput {
   readonly id: string;
   /** Undefined for the sender of the money. */
   readonly to: { readonly chainId: string; readonly address: string } | undefined;
@@ -21,37 +21,38 @@ export interface ReturnStrayInput {
 }
 
 /** Returns unexpected money by order of the operator, completely or not at all. */
-export async function returnStray(
+export async function returnUnexpected(
   deps: CommandDeps & RowKeyDeps & { chains: Chains },
-  input: ReturnStrayInput,
-): Promise<Stray> {
+  input: ReturnUnexpectedInput,
+): Promise<UnexpectedMoney> {
   await refuseUnproved(deps, input.id);
   return command(deps, async (tx, now) => {
-    const stray = await lockStrayOfPayment(tx, input.id);
-    if (stray === undefined) throw strayNotFound(input.id);
-    if (stray.state === 'requested') throw refused('Its return was requested: see till strays veto.');
-    if (stray.state !== 'unclaimed') throw refused(`It is not there to be returned: its state is ${stray.state}.`);
-    const { id, network, asset, amount } = stray;
+    const unexpected = await lockUnexpectedOfPayment(tx, input.id);
+    if (unexpected === undefined) throw unexpectedNotFound(input.id);
+    if (unexpected.state === 'requested') throw refused('Its return was requested: see till strays veto.');
+    if (unexpected.state !== 'unclaimed')
+      throw refused(`It is not there to be returned: its state is ${unexpected.state}.`);
+    const { id, network, asset, amount } = unexpected;
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
-    const recipient = input.to?.address ?? stray.sender;
+    const recipient = input.to?.address ?? unexpected.sender;
     if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
-    const taken = await sendStray(tx, deps, { stray, recipient, actor: input.actor }, now);
+    const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
     if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
     if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
     const detail = { asset, amount, recipient };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
-    return { ...stray, state: 'returning' };
+    return { ...unexpected, state: 'returning' };
   });
 }
 
 /** Locks the payment first and then the unexpected money, in the order of all locks. */
-export async function lockStrayOfPayment(tx: Tx, id: string): Promise<Stray | undefined> {
-  const [found] = await findStrays(tx, [id]);
+export async function lockUnexpectedOfPayment(tx: Tx, id: string): Promise<UnexpectedMoney | undefined> {
+  const [found] = await findUnexpected(tx, [id]);
   if (found?.paymentId != null) await lockPayments(tx, [found.paymentId]);
-  return found && lockStray(tx, id);
+  return found && lockUnexpected(tx, id);
 }
 
-export function strayNotFound(id: string): ApiError {
+export function unexpectedNotFound(id: string): ApiError {
   return new ApiError('payment_not_found', `There is no stray ${id.slice(0, 80)}.`);
 }
 
@@ -60,14 +61,15 @@ export function strayNotFound(id: string): ApiError {
  * has no transaction to confirm; a late payment was proved when it was recorded.
  */
 async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
-  const [stray] = await findStrays(db.sql, [id]);
-  if (stray?.source !== 'transfer' || stray.transactionHash === null || stray.state !== 'unclaimed') return;
-  const { chain } = connectedOf(chains, stray.asset);
-  const { transfers, isAlone } = await askTransfers(chain, stray.transactionHash).catch((error: unknown) => {
+  const [unexpected] = await findUnexpected(db.sql, [id]);
+  if (unexpected?.source !== 'transfer' || unexpected.transactionHash === null || unexpected.state !== 'unclaimed')
+    return;
+  const { chain } = connectedOf(chains, unexpected.asset);
+  const { transfers, isAlone } = await askTransfers(chain, unexpected.transactionHash).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
     throw error;
   });
-  const { asset, amount, account, logIndex } = stray;
+  const { asset, amount, account, logIndex } = unexpected;
   const shown = transfers.filter(
     (transfer) =>
       transfer.logIndex === logIndex &&

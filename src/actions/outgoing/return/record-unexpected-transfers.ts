@@ -5,21 +5,21 @@ import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
 import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
-import { strayId } from '../../../domain/stray.ts';
+import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { Log } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { type EventOfItem, findFirstUndecided, listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
 import {
-  findStrayCursor,
+  findUnexpectedCursor,
   followOutgoing,
-  insertStrays,
-  lockStrayCursor,
-  moveStray,
-  type NewStray,
-  putStrayCursor,
-} from '../../../store/money/strays.ts';
+  insertUnexpected,
+  lockUnexpectedCursor,
+  moveUnexpected,
+  type NewUnexpectedMoney,
+  putUnexpectedCursor,
+} from '../../../store/money/unexpected-money.ts';
 import { isRestoring } from '../../../store/parties/freezes.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
@@ -30,7 +30,7 @@ import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
-import { isGasMoney, strayReceivedEntries } from './stray-entries.ts';
+import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
 
 const MAX_RANGE = 1_000;
 const FLOATS = ACCOUNTS.float('');
@@ -41,7 +41,7 @@ const FLOATS = ACCOUNTS.float('');
  * one row, and only the node that inserts the row books it. After a restore the search waits for the rebuild, because the money may
  * belong to a payment that the database has forgotten.
  */
-export async function recordStrays(
+export async function recordUnexpectedTransfers(
   deps: CommandDeps & RowKeyDeps & { log: Log },
   connected: ConnectedChain,
 ): Promise<boolean> {
@@ -52,10 +52,10 @@ export async function recordStrays(
   if (read === undefined) return false;
   // An undecided event may show that the database was restored.
   const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
-  const cursor = await findStrayCursor(deps.db.sql, network);
+  const cursor = await findUnexpectedCursor(deps.db.sql, network);
   if (cursor === undefined) {
     // Only the first reading by an older version leaves a network without this cursor.
-    await command(deps, (tx) => putStrayCursor(tx, network, final));
+    await command(deps, (tx) => putUnexpectedCursor(tx, network, final));
     return false;
   }
   const { searchedTo: searched } = cursor;
@@ -65,16 +65,17 @@ export async function recordStrays(
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
-  const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
-    await storeIsolated(tx, deps, strays, now);
+    await storeIsolated(tx, deps, unexpectedMoney, now);
     // If two nodes searched the same blocks, only one of them moves the floats.
-    if (moved.length > 0 && (await lockStrayCursor(tx, network)) === searched) await followFloats(tx, moved, now);
-    await putStrayCursor(tx, network, to);
+    if (moved.length > 0 && (await lockUnexpectedCursor(tx, network)) === searched) await followFloats(tx, moved, now);
+    await putUnexpectedCursor(tx, network, to);
   });
   await reportUnreadable(deps, network, unreadable);
-  if (strays.length > 0) deps.log.warn({ network, from: searched + 1, to, count: strays.length }, 'stray money found');
+  if (unexpectedMoney.length > 0)
+    deps.log.warn({ network, from: searched + 1, to, count: unexpectedMoney.length }, 'stray money found');
   return to < final;
 }
 
@@ -158,44 +159,49 @@ async function reportUnreadable(
 const MAX_REPORTED = 10;
 
 /** Stores and books unexpected money that is new, and returns the ids. Money that the books already contain is not booked again. */
-export async function storeStrays(tx: Tx, strays: readonly NewStray[], at: Date): Promise<string[]> {
-  if (strays.length === 0) return [];
-  const ids = await insertStrays(tx, strays, at);
+export async function storeUnexpected(
+  tx: Tx,
+  unexpectedMoney: readonly NewUnexpectedMoney[],
+  at: Date,
+): Promise<string[]> {
+  if (unexpectedMoney.length === 0) return [];
+  const ids = await insertUnexpected(tx, unexpectedMoney, at);
   const followed = new Set(await followOutgoing(tx, ids, at));
   const positions = await positionsOf(tx, ids);
-  for (const stray of strays) {
-    const { id, amount } = stray;
+  for (const unexpected of unexpectedMoney) {
+    const { id, amount } = unexpected;
     if (!ids.includes(id) || followed.has(id)) continue;
     const booked = positions.get(id) ?? [];
     if (booked.some(({ account }) => account.startsWith(FLOATS))) {
-      await moveStray(tx, { id, from: 'unclaimed', to: 'float', at });
+      await moveUnexpected(tx, { id, from: 'unclaimed', to: 'float', at });
       continue;
     }
-    if (booked.length === 0) await recordEntries(tx, strayReceivedEntries(stray, BigInt(amount), proofOf(stray)), at);
+    if (booked.length === 0)
+      await recordEntries(tx, unexpectedReceivedEntries(unexpected, BigInt(amount), proofOf(unexpected)), at);
     // Coin on relayers is usual, because the operator sends it for gas.
-    if (isGasMoney(stray)) continue;
-    const message = `${amountText(stray.asset, amount)} came to ${stray.account} from ${stray.sender}, and belongs to no payment. See till float add and till strays return.`;
+    if (isGasMoney(unexpected)) continue;
+    const message = `${amountText(unexpected.asset, amount)} came to ${unexpected.account} from ${unexpected.sender}, and belongs to no payment. See till float add and till strays return.`;
     await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
   }
   return ids;
 }
 
-/** `storeStrays` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
+/** `storeUnexpected` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
 async function storeIsolated(
   tx: Tx,
   deps: { readonly log: Log },
-  strays: readonly NewStray[],
+  unexpectedMoney: readonly NewUnexpectedMoney[],
   at: Date,
 ): Promise<void> {
   try {
-    await savepoint(tx, (inner) => storeStrays(inner, strays, at));
+    await savepoint(tx, (inner) => storeUnexpected(inner, unexpectedMoney, at));
     return;
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
   }
   await eachIsolated(
-    strays,
-    (stray) => savepoint(tx, (inner) => storeStrays(inner, [stray], at)),
+    unexpectedMoney,
+    (unexpected) => savepoint(tx, (inner) => storeUnexpected(inner, [unexpected], at)),
     async ({ id, network, asset, amount, transactionHash: transaction }, err) => {
       deps.log.error({ network, transaction, err }, 'money without a payment cannot be booked');
       const message = `${amountText(asset, amount)} came to an account of ours in transaction ${transaction}, and could not be booked: ${err instanceof Error ? err.message : String(err)}`;
@@ -204,16 +210,16 @@ async function storeIsolated(
   );
 }
 
-export function strayOf(
+export function unexpectedOf(
   { chain, intermediateAccount }: ConnectedChain,
   transfer: Incoming,
-  state: NewStray['state'],
-): NewStray {
+  state: NewUnexpectedMoney['state'],
+): NewUnexpectedMoney {
   const { transactionHash, logIndex, block, asset, from, to, amount } = transfer;
   const place = { network: chain.network.chainId, transactionHash, logIndex, source: 'transfer' } as const;
   return {
     ...place,
-    id: strayId(place),
+    id: unexpectedId(place),
     blockNumber: block.number,
     asset,
     sender: from,
@@ -228,6 +234,6 @@ export function strayOf(
   };
 }
 
-function proofOf({ transactionHash, blockNumber }: NewStray) {
+function proofOf({ transactionHash, blockNumber }: NewUnexpectedMoney) {
   return { ...(transactionHash !== null && { transaction: transactionHash }), block: blockNumber };
 }

@@ -1,5 +1,5 @@
 import type { LateState } from '../../../domain/late-money.ts';
-import { releaseStray, type Stray } from '../../../store/money/strays.ts';
+import { releaseUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { notePayments } from '../../paying/move-payment.ts';
 
@@ -16,8 +16,8 @@ interface Note {
  * Reports a change of late money to the partner by an event of the payment. The caller has locked the payment before the unexpected
  * money.
  */
-export async function noteReturn(tx: Tx, stray: Stray, note: Note, at: Date): Promise<void> {
-  const { id, network, asset, amount, paymentId, reason } = stray;
+export async function noteReturn(tx: Tx, unexpected: UnexpectedMoney, note: Note, at: Date): Promise<void> {
+  const { id, network, asset, amount, paymentId, reason } = unexpected;
   if (paymentId === null) return;
   const { status, recipient, problem = null, actor, evidence } = note;
   const destination = recipient === null ? null : `${network}:${recipient}`;
@@ -29,14 +29,14 @@ export async function noteReturn(tx: Tx, stray: Stray, note: Note, at: Date): Pr
 /** Ends a return that did not happen: the locked money is unclaimed again, and another account can be named. */
 export async function endReturn(
   tx: Tx,
-  stray: Stray,
+  unexpected: UnexpectedMoney,
   end: Required<Pick<Note, 'problem'>> & Pick<Note, 'actor' | 'evidence'>,
   at: Date,
 ): Promise<void> {
-  const { id, state } = stray;
+  const { id, state } = unexpected;
   if (state !== 'requested' && state !== 'returning') throw new Error(`A stray that is ${state} has no return to end.`);
-  if (!(await releaseStray(tx, { id, from: state, problem: end.problem, at }))) {
+  if (!(await releaseUnexpected(tx, { id, from: state, problem: end.problem, at }))) {
     throw new Error('A locked stray was moved by another transaction.');
   }
-  await noteReturn(tx, stray, { status: 'unclaimed', recipient: null, ...end }, at);
+  await noteReturn(tx, unexpected, { status: 'unclaimed', recipient: null, ...end }, at);
 }

@@ -3,7 +3,7 @@ import type { Chains } from '../../../chains/chains.ts';
 import { FloorError } from '../../../domain/book-floors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findReturnable, lockReturnable, postponeReturn } from '../../../store/money/late-money.ts';
-import type { Stray } from '../../../store/money/strays.ts';
+import type { UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -14,7 +14,7 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import { listNaming, SCREENED } from '../refund/screen-refund.ts';
 import { endReturn } from './note-return.ts';
 import { isOwnReturn } from './return-rows.ts';
-import { sendStray } from './send-stray.ts';
+import { sendReturn } from './send-return.ts';
 
 const MAX_BEGUN = 200;
 /** The pause until a return that could not begin is tried again. It delays no other meanwhile. */
@@ -50,19 +50,19 @@ async function begin(
 ): Promise<void> {
   await shareFreezes(tx, deps);
   await lockPayments(tx, [paymentId]);
-  const stray = await lockReturnable(tx, { id, now: at });
-  if (stray === undefined || stray.recipient === null) return;
-  const { network, recipient } = stray;
-  if (!isOwnReturn(deps, stray)) {
-    await refuse(tx, stray, 'request_changed', 'its request was not written by this gateway, or was changed', at);
+  const unexpected = await lockReturnable(tx, { id, now: at });
+  if (unexpected === undefined || unexpected.recipient === null) return;
+  const { network, recipient } = unexpected;
+  if (!isOwnReturn(deps, unexpected)) {
+    await refuse(tx, unexpected, 'request_changed', 'its request was not written by this gateway, or was changed', at);
     return;
   }
   const list = listNaming(deps.screening, { network, recipient });
   if (list !== undefined) {
-    await refuse(tx, stray, SCREENED, `${recipient} is on the screening list ${list.version} of ${list.date}`, at);
+    await refuse(tx, unexpected, SCREENED, `${recipient} is on the screening list ${list.version} of ${list.date}`, at);
     return;
   }
-  const sent = await sendStray(tx, deps, { stray, recipient, actor: ACTOR }, at);
+  const sent = await sendReturn(tx, deps, { unexpected, recipient, actor: ACTOR }, at);
   // Another transaction may have used the floats since. Then nothing moves, and the query finds the return again when the floats
   // cover it.
   const isPutOff = !sent.ok && ('waitsFor' in sent || sent.missing.some(({ elsewhere }) => elsewhere !== undefined));
@@ -70,14 +70,14 @@ async function begin(
 }
 
 async function refuseUnheld(tx: Tx, id: string, at: Date): Promise<void> {
-  const stray = await lockReturnable(tx, { id, now: at });
-  if (stray !== undefined) await refuse(tx, stray, 'not_held', 'the books hold less unexpected money', at);
+  const unexpected = await lockReturnable(tx, { id, now: at });
+  if (unexpected !== undefined) await refuse(tx, unexpected, 'not_held', 'the books hold less unexpected money', at);
 }
 
 /** Ends the request. The partner can make another one. */
-async function refuse(tx: Tx, stray: Stray, problem: string, reason: string, at: Date): Promise<void> {
-  const { id, asset, amount } = stray;
-  await endReturn(tx, stray, { problem, actor: ACTOR, evidence: { problem } }, at);
+async function refuse(tx: Tx, unexpected: UnexpectedMoney, problem: string, reason: string, at: Date): Promise<void> {
+  const { id, asset, amount } = unexpected;
+  await endReturn(tx, unexpected, { problem, actor: ACTOR, evidence: { problem } }, at);
   const message = `${amountText(asset, amount)} of late money is not returned: ${reason}.`;
   await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
 }

@@ -1,10 +1,10 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import { lateReasonOf } from '../../../domain/late-money.ts';
-import { strayId } from '../../../domain/stray.ts';
+import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { itemLotId } from '../../../store/money/lots.ts';
-import { insertStrays, type NewStray } from '../../../store/money/strays.ts';
+import { insertUnexpected, type NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { notePayments } from '../../paying/move-payment.ts';
@@ -21,21 +21,21 @@ export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney,
   // The payment is locked first: every transaction locks it before its items and unexpected money.
   const [payment] = await lockPayments(tx, [subject]);
   const reason = lateReasonOf({ status: payment?.status ?? 'expired', isOfPaid: false });
-  const stray = { ...lateStray(item, event, payment?.merchantId ?? null), reason } as const;
-  const { id, asset, amount } = stray;
-  if ((await insertStrays(tx, [stray], at)).length === 0) return;
+  const unexpected = { ...lateMoneyRow(item, event, payment?.merchantId ?? null), reason } as const;
+  const { id, asset, amount } = unexpected;
+  if ((await insertUnexpected(tx, [unexpected], at)).length === 0) return;
   const evidence = { stray: id, commitment, transaction: event.transactionHash, block: event.blockNumber };
   const lateMoney = { id, reason, asset, amount } as const;
   await notePayments(tx, [subject], { type: 'payment.late_money', actor, evidence, lateMoney }, at);
 }
 
-function lateStray(item: StoredItem, event: StoredEvent, merchantId: string | null): NewStray {
+function lateMoneyRow(item: StoredItem, event: StoredEvent, merchantId: string | null): NewUnexpectedMoney {
   const { network, asset, payer, recipient, amount, fee, isHeld, commitment, subject: paymentId } = item;
   const { transactionHash, logIndex, blockNumber } = event;
   const place = { network, transactionHash, logIndex, source: 'late_payment' } as const;
   return {
     ...place,
-    id: strayId(place),
+    id: unexpectedId(place),
     blockNumber,
     asset,
     sender: payer,

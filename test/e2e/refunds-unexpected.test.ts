@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { listStrays, type Stray } from '../../src/store/money/strays.ts';
+import { listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -20,28 +20,28 @@ describe('money outside of payments', () => {
   });
   afterEach(() => scene.close());
 
-  const strays = () => listStrays(scene.db.sql, { states: STATES, limit: 10 });
-  const only = async (): Promise<Stray> => {
-    const [stray, ...more] = await strays();
-    assert.ok(stray);
+  const unexpectedMoney = () => listUnexpected(scene.db.sql, { states: STATES, limit: 10 });
+  const only = async (): Promise<UnexpectedMoney> => {
+    const [unexpected, ...more] = await unexpectedMoney();
+    assert.ok(unexpected);
     assert.deepEqual(more, []);
-    return stray;
+    return unexpected;
   };
 
   it('that reached the intermediate account is found, listed, and returned to its sender', async () => {
     const sender = scene.payers.newAccount();
     const hash = scene.transfer({ from: sender, units: 77n });
     await scene.live(node, 2);
-    const stray = await only();
-    assert.deepEqual([stray.transactionHash, stray.sender, stray.amount], [hash, sender, '77']);
-    assert.deepEqual(await scene.alerts(), [`stray_money ${stray.id}`]);
+    const unexpected = await only();
+    assert.deepEqual([unexpected.transactionHash, unexpected.sender, unexpected.amount], [hash, sender, '77']);
+    assert.deepEqual(await scene.alerts(), [`stray_money ${unexpected.id}`]);
     assert.match(
       (await scene.alertText('stray_money')) ?? '',
       /^\d+\.\d{2,} USDC on Till Sandbox came to 0x\w+ from 0x/,
     );
     assert.deepEqual(await scene.differences(), []);
-    await returnStray(scene, { id: stray.id, to: undefined, actor: 'test' });
-    await assert.rejects(returnStray(scene, { id: stray.id, to: undefined, actor: 'test' }), /returning/);
+    await returnUnexpected(scene, { id: unexpected.id, to: undefined, actor: 'test' });
+    await assert.rejects(returnUnexpected(scene, { id: unexpected.id, to: undefined, actor: 'test' }), /returning/);
     await scene.live(node);
     assert.equal((await only()).state, 'returned');
     assert.equal(scene.control.balanceOf(sender, DOLLAR), 77n);
@@ -54,7 +54,7 @@ describe('money outside of payments', () => {
     const [relayer] = scene.signers;
     scene.transfer({ from: sender, to: relayer?.address ?? '', units: 5n });
     await scene.live(node, 2);
-    await returnStray(scene, { id: (await only()).id, to: undefined, actor: 'test' });
+    await returnUnexpected(scene, { id: (await only()).id, to: undefined, actor: 'test' });
     await scene.live(node);
     assert.equal((await only()).state, 'returned');
     assert.equal(scene.control.balanceOf(sender, DOLLAR), 5n);
@@ -67,10 +67,10 @@ describe('money outside of payments', () => {
     const failed = { type: 'failed', failureCode: null } as const;
     await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
     await scene.live(node, 3);
-    const stray = (await strays()).find(({ source }) => source === 'late_payment');
-    assert.deepEqual([stray?.paymentId, stray?.amount, stray?.fee], [late.id, '1000', '10']);
+    const unexpected = (await unexpectedMoney()).find(({ source }) => source === 'late_payment');
+    assert.deepEqual([unexpected?.paymentId, unexpected?.amount, unexpected?.fee], [late.id, '1000', '10']);
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${late.id}`]);
-    await returnStray(scene, { id: stray?.id ?? '', to: undefined, actor: 'test' });
+    await returnUnexpected(scene, { id: unexpected?.id ?? '', to: undefined, actor: 'test' });
     await scene.live(node);
     assert.equal(scene.control.balanceOf(late.payer.address, DOLLAR), 1_000n);
     assert.deepEqual(await scene.floats(), { operator: '0' });
@@ -84,14 +84,14 @@ describe('money outside of payments', () => {
     const failed = { type: 'failed', failureCode: null } as const;
     await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
     await scene.live(node, 3);
-    const id = (await strays()).find(({ source }) => source === 'late_payment')?.id ?? '';
+    const id = (await unexpectedMoney()).find(({ source }) => source === 'late_payment')?.id ?? '';
     await assert.rejects(
-      returnStray(scene, { id, to: undefined, actor: 'test' }),
+      returnUnexpected(scene, { id, to: undefined, actor: 'test' }),
       /too little to return it: the float of mrch_test lacks 0\.00099 USDC\./,
     );
     assert.deepEqual(await scene.floats(), { operator: '10' });
     await scene.fill(node, scene.merchantId, 990n);
-    await returnStray(scene, { id, to: undefined, actor: 'test' });
+    await returnUnexpected(scene, { id, to: undefined, actor: 'test' });
     await scene.live(node);
     assert.equal(scene.control.balanceOf(late.payer.address, DOLLAR), 1_000n);
     assert.deepEqual(await scene.differences(), []);
