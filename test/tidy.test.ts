@@ -335,7 +335,7 @@ describe('the house', () => {
       'src/actions/own-accounts.ts',
       // The same page again.
       'src/actions/renew-macs.ts',
-      // A position that cannot be computed stays stale: `settleOrLeaveStale`.
+      // A position that cannot be computed stays stale: `settleOrLeaveOutdated`.
       'src/actions/watch/deposits/settle-swept.ts',
       'src/actions/watch/tend-former-sends.ts',
     ]);

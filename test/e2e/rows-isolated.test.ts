@@ -17,7 +17,7 @@ describe('an error of one row', () => {
   const tamper = (id: string, booked: object) =>
     command(scene, (tx) => tx`update positions set booked = ${tx.json(booked as never)} where payment_id = ${id}`);
   const BROKEN = [{ network: '', asset: '', reference: '', lines: [{ account: 'payer', units: 'much' }] }];
-  const isStale = async (id: string) =>
+  const isOutdated = async (id: string) =>
     (await scene.db.sql`select from positions where payment_id = ${id} and is_stale`).length > 0;
 
   it('keeps no other position from being computed, however few have a turn in a round', async () => {
@@ -31,7 +31,7 @@ describe('an error of one row', () => {
     await scene.live(node, 1);
     second.send(1_000n);
     await scene.live(node, 6);
-    assert.equal(await isStale(first.id), true, 'it waits, and spends nothing');
+    assert.equal(await isOutdated(first.id), true, 'it waits, and spends nothing');
     assert.equal(await scene.status(second.id), 'succeeded');
   });
 
@@ -42,13 +42,13 @@ describe('an error of one row', () => {
     first.send(100n);
     second.send(100n);
     await scene.live(node, 3);
-    assert.deepEqual([await isStale(first.id), await isStale(second.id)], [false, false]);
+    assert.deepEqual([await isOutdated(first.id), await isOutdated(second.id)], [false, false]);
     await tamper(first.id, BROKEN);
     const { number } = await scene.chain.head();
     scene.control.reorg(number - 1, { transactions: 'dropped', length: number });
     await scene.live(node, 2);
-    assert.equal(await isStale(first.id), true);
-    assert.equal(await isStale(second.id), false);
+    assert.equal(await isOutdated(first.id), true);
+    assert.equal(await isOutdated(second.id), false);
     const lots = await scene.db.sql`select from lots where payment_id = ${second.id} and amount > 0`;
     assert.equal(lots.length, 0, 'the money of the other payment has left the books');
   });

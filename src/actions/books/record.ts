@@ -7,7 +7,7 @@ import { listOwnAccounts } from '../../store/chain/own-accounts.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries, lockBalances } from '../../store/money/books.ts';
 import { findPaymentsOfLots, findSpendsOf, unholdItems } from '../../store/money/lots.ts';
-import { markPositionsStale } from '../../store/money/positions.ts';
+import { markPositionsOutdated } from '../../store/money/positions.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -110,7 +110,7 @@ export async function reopenItems(
   );
   await recordEntries(tx, entries, at);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
-  await markPositionsStale(
+  await markPositionsOutdated(
     tx,
     spends.map(({ payment }) => payment),
     at,

@@ -8,8 +8,8 @@ import {
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
 import { findItemsOfEvents } from '../../store/chain/items.ts';
-import { deleteMovementsAbove, markPlacesStale } from '../../store/chain/movements.ts';
-import { markPositionsStale } from '../../store/money/positions.ts';
+import { deleteMovementsAbove, markPlacesToCheck } from '../../store/chain/movements.ts';
+import { markPositionsOutdated } from '../../store/money/positions.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -17,7 +17,7 @@ import { reopenItems } from '../books/record.ts';
 import { askWitnesses, describeStatements } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { notePayments } from '../paying/move-payment.ts';
-import { settleOrLeaveStale } from './deposits/settle-position.ts';
+import { settleOrLeaveOutdated } from './deposits/settle-position.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;
@@ -85,10 +85,10 @@ async function computeAgain(
   const payments = [...new Set([...lost, ...unswept.map(({ paymentId }) => paymentId)])].toSorted();
   if (payments.length === 0) return;
   await lockPayments(tx, payments);
-  await markPlacesStale(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
-  await markPositionsStale(tx, payments, at);
+  await markPlacesToCheck(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
+  await markPositionsOutdated(tx, payments, at);
   const finalTimes = new Map([[network, Math.floor(forkAtMs / 1000)]]);
-  for (const paymentId of payments) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
+  for (const paymentId of payments) await settleOrLeaveOutdated(tx, deps, { paymentId, finalTimes }, at);
 }
 
 async function reportLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {

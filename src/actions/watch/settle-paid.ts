@@ -3,7 +3,7 @@ import type { PaymentStatus } from '../../domain/payment.ts';
 import { findPaidEvent, markDecided, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
 import { holdItems } from '../../store/money/lots.ts';
-import { markPositionsStale, touchPositions } from '../../store/money/positions.ts';
+import { markPositionsOutdated, touchPositions } from '../../store/money/positions.ts';
 import { moveSettlement } from '../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -77,7 +77,7 @@ async function noteSecond(deps: WatchDeps, { network, lease, event, item }: Paid
   await commandOfLeader(deps, lease, async (tx, now) => {
     await lockPayments(tx, [item.subject]);
     await markDecided(tx, network, [{ ...event, problem: null }], now);
-    await markPositionsStale(tx, [item.subject], now);
+    await markPositionsOutdated(tx, [item.subject], now);
   });
 }
 

@@ -3,7 +3,7 @@ import { holdingsOf, type Spend } from '../../../domain/money/holding.ts';
 import { coverReturn } from '../../../domain/money/money-out.ts';
 import { type Cover, coverOf, type RefundHold } from '../../../domain/refund.ts';
 import { findLot, findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
-import { hasStalePosition } from '../../../store/money/positions.ts';
+import { hasOutdatedPosition } from '../../../store/money/positions.ts';
 import type { UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 
@@ -22,7 +22,7 @@ export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): 
   if (lotId === null || paymentId === null) return { is: 'covered', cover: coverOfReturn(unexpected, 0n), spends: [] };
   const lot = await findLot(db, lotId);
   if (lot === undefined) return { is: 'waiting', for: 'arrival' };
-  if (await hasStalePosition(db, paymentId)) return { is: 'waiting', for: 'position' };
+  if (await hasOutdatedPosition(db, paymentId)) return { is: 'waiting', for: 'position' };
   const [lots, spends] = await Promise.all([findLotsOf(db, [paymentId]), findSpendsOf(db, [paymentId])]);
   const covered = coverReturn(holdingsOf(lots, spends), lot);
   if (covered.is === 'waiting') return covered;

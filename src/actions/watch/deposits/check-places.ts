@@ -3,7 +3,7 @@ import { assetsOf } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
-import { type DepositPlace, listStalePlaces, passPlace, putChecked } from '../../../store/chain/deposit-places.ts';
+import { type DepositPlace, listPlacesToCheck, passPlace, putChecked } from '../../../store/chain/deposit-places.ts';
 import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import {
   deleteMovements,
@@ -12,7 +12,7 @@ import {
   putResidual,
   sumMovements,
 } from '../../../store/chain/movements.ts';
-import { markPositionsStale } from '../../../store/money/positions.ts';
+import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
@@ -28,7 +28,7 @@ import { noticeDeposit } from './notice-deposit.ts';
  */
 export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   watcher.memory.disputes.delete('deposits');
-  const places = await listStalePlaces(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
+  const places = await listPlacesToCheck(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
   const pass = (place: DepositPlace) => commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
   await allIsolated(
@@ -80,7 +80,7 @@ export async function checkPlace(
     if (found.refuted.length > 0) await deleteMovements(tx, place.network, found.refuted);
     await explainRest(tx, { place, deposit, found }, at);
     await putChecked(tx, place, { block: number, at });
-    await markPositionsStale(tx, [place.paymentId], at);
+    await markPositionsOutdated(tx, [place.paymentId], at);
   });
   for (const { transactionHash: transaction, logIndex } of found.refuted) {
     deps.log.error(

@@ -31,7 +31,7 @@ const OF_CONDITIONS: ReadonlySet<AlertName> = new Set<AlertName>([
 const UNSEEN_MS = 10 * 60_000;
 
 /** Clears alerts about networks and relayers that no node has in its settings any more. */
-export async function clearStaleAlerts(deps: CommandDeps & { log: Log; chains: Chains }): Promise<void> {
+export async function clearOutdatedAlerts(deps: CommandDeps & { log: Log; chains: Chains }): Promise<void> {
   const unseenSince = new Date(deps.world.clock.nowMs() - UNSEEN_MS);
   const served = new Set(
     deps.chains.list().flatMap(({ chain, relayers, intermediateSigner }) => {
