@@ -8,7 +8,7 @@ import { forgedDestination, isOwnDestination } from './actions/parties/destinati
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
-import { createPaymentMover } from './actions/paying/move-payment.ts';
+import { createPaymentMover } from './actions/paying/payment-mover.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';

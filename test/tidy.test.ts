@@ -337,14 +337,14 @@ describe('the house', () => {
       'src/actions/renew-macs.ts',
       // A position that cannot be computed stays stale: `settleOrLeaveOutdated`.
       'src/actions/watch/deposits/settle-swept.ts',
-      'src/actions/watch/tend-former-sends.ts',
+      'src/actions/watch/maintain-former-sends.ts',
     ]);
     assert.match('for (const id of ids) await command(deps, work);', LOOP_OF_COMMANDS);
   });
 
   it('has one writer of payments, and one of events', () => {
     const places = (pattern: RegExp) => sources.filter((name) => pattern.test(read(name)));
-    assert.deepEqual(places(/(?<!function )\bmovePayments\(/), ['src/actions/paying/move-payment.ts']);
+    assert.deepEqual(places(/(?<!function )\bmovePayments\(/), ['src/actions/paying/write-moves.ts']);
     assert.deepEqual(places(/\bupdate payments( p)?\s+set ((?!\bwhere\b)[^`])*\bstatus =/), [
       'src/store/payments/payments.ts',
     ]);

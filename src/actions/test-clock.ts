@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import { shiftClock, shiftOf, unshifted } from '../runtime/shifted-clock.ts';
 import type { World } from '../runtime/world.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
-import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
+import { findClockShift, reachClockShift, requestClockShift } from '../store/plumbing/sandbox-clock.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from './command.ts';
 
 export interface TestClock {
@@ -40,7 +40,7 @@ export async function advanceTestClock(
   // The request is recorded at the time that it moves to. Otherwise its Idempotency-Key could be weeks old at once, and be pruned.
   const later = { ...deps, world: { ...deps.world, clock: shiftClock(deps.world.clock, () => byMs) } };
   const answer = await idempotentCommand(later, request, async (tx, at) => {
-    const aheadMs = await wantClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
+    const aheadMs = await requestClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
     if (aheadMs === undefined) throw tooFar();
     await appendAudit(tx, { at, actor, action: 'clock.advanced', subject: 'sandbox', detail: { byMs, aheadMs } });
     const now = new Date(unshifted(deps.world.clock).nowMs() + aheadMs).toISOString();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NONCE_REACH } from './nonce.ts';
-import { chooseBatches, type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
+import { chooseBatches, type InFlight, intoBatches, type BatchItem, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
 
@@ -117,7 +117,7 @@ describe('the next step of a signer', () => {
 });
 
 describe('a group of items', () => {
-  const item = (fields: Partial<Passenger> = {}): Passenger => ({
+  const item = (fields: Partial<BatchItem> = {}): BatchItem => ({
     collector: 'newest',
     asset: 'usdc',
     method: 'eip3009-vrs',
@@ -155,7 +155,7 @@ describe('a group of items', () => {
   });
 
   it('is as large as its limit allows: a transaction of its own for each item would cost many times the gas', () => {
-    const sizes = (count: number, limit: number, fields: Partial<Passenger> = {}) =>
+    const sizes = (count: number, limit: number, fields: Partial<BatchItem> = {}) =>
       intoBatches(
         Array.from({ length: count }, () => item(fields)),
         () => limit,

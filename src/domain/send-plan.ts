@@ -96,7 +96,7 @@ const anEighthMore = (value: bigint) => value + value / MIN_RAISE_DIVISOR + 1n;
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The properties of a due item that decide which items share its transaction. */
-export interface Passenger {
+export interface BatchItem {
   readonly collector: string;
   readonly asset: string;
   /** The asset that a deposit address was made for, if another one is swept. */
@@ -117,7 +117,7 @@ export interface Passenger {
  * account. Items with failed sends are grouped together, in smaller groups after each failure. So an item that makes its whole
  * transaction fail is soon alone.
  */
-export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
+export function intoBatches<T extends BatchItem>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
   const open = new Map<string, T[]>();
   const batches: T[][] = [];
   for (const item of due) {
@@ -151,7 +151,7 @@ export interface Places {
  * The transactions of this round, in the order of their nonces. Isolated items come last and have few places, so that they do
  * not delay others. One place is reserved for them, so that a flood of other payments does not shut them out.
  */
-export function chooseBatches<T extends Passenger>(
+export function chooseBatches<T extends BatchItem>(
   batches: readonly T[][],
   { room, isolatedRoom, isIsolatedUnderWay }: Places,
 ): T[][] {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Alarms } from '../actions/alarms.ts';
 import type { CreatedPayment, PaymentOrder } from '../actions/paying/create-payment.ts';
 import type { DepositSettings } from '../actions/paying/deposit-assets.ts';
-import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PaymentMover } from '../actions/paying/payment-mover.ts';
 import type { PayerLimits } from '../actions/paying/payer-places.ts';
 import type { Rehearsal } from '../actions/paying/rehearsal.ts';
 import type { Site } from '../actions/people/webauthn.ts';

@@ -8,7 +8,7 @@ it('wakes for changed objects, and not for new payments, of which only the feed 
   const listeners: ((names: readonly string[] | undefined) => void)[] = [];
   const feed = {
     subscribe: (listener: (typeof listeners)[number]) => void listeners.push(listener),
-    answerRings: () => {},
+    onNotified: () => {},
   };
   wakeByChanges(feed, { all: () => void wakeUps.push(true) });
   const [announce] = listeners;

@@ -6,7 +6,7 @@ import { command } from '../../src/actions/command.ts';
 import { ALERT_MAILS_PER_HOUR, mailAlerts } from '../../src/actions/mail/mail-alerts.ts';
 import { rewrapMailLinks } from '../../src/actions/mail/rewrap-links.ts';
 import { sendDueMails } from '../../src/actions/mail/send-mails.ts';
-import { createMailCheck, tendMails } from '../../src/actions/mail/tend-mails.ts';
+import { createMailCheck, maintainMails } from '../../src/actions/mail/maintain-mails.ts';
 import { eraseAccount, eraseEmail } from '../../src/actions/paying/erase-payer.ts';
 import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { within } from '../../src/actions/renew-macs.ts';
@@ -490,14 +490,14 @@ describe('mail', () => {
 
   it('comes to an end without a node that sends, and is forgotten after the days of its setting', async () => {
     await invite();
-    await tendMails(paying.gateway, { keptDays: 30 });
+    await maintainMails(paying.gateway, { keptDays: 30 });
     assert.equal((await rows())[0]?.status, 'pending');
     await paying.time.advance(DAY_MS + HOUR_MS);
-    await tendMails(paying.gateway, { keptDays: 30 });
+    await maintainMails(paying.gateway, { keptDays: 30 });
     const [row] = await rows();
     assert.deepEqual([row?.status, row?.problem, row?.wrapped_link], ['failed', 'No node sends mail.', null]);
     await paying.time.advance(30 * DAY_MS + HOUR_MS);
-    await tendMails(paying.gateway, { keptDays: 30 });
+    await maintainMails(paying.gateway, { keptDays: 30 });
     assert.equal((await rows()).length, 0);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { addFiatSettlement, removeFiatSettlement } from '../../src/actions/parties/keep-fiat.ts';
-import { notePayments } from '../../src/actions/paying/move-payment.ts';
+import { notePayments } from '../../src/actions/paying/note-payments.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';

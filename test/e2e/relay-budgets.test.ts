@@ -121,7 +121,7 @@ describe('budgets of the relayer', () => {
         limits: { failures: 3, gas: undefined },
         deadlineAfter: new Date(scene.nowMs()),
         share: { index: 0, of: 1 },
-        anyonesBefore: new Date(scene.nowMs()),
+        sharedBefore: new Date(scene.nowMs()),
         isolatedEach: 2,
         limit: 10,
       });

@@ -4,7 +4,7 @@ import { createAlarms } from '../../src/actions/alarms.ts';
 import { command, commandOfOne } from '../../src/actions/command.ts';
 import { rememberAccounts } from '../../src/actions/own-accounts.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
-import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
+import { createPaymentMover } from '../../src/actions/paying/payment-mover.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';

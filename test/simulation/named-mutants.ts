@@ -55,7 +55,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   },
   {
     name: 'items of a relayer whose key is gone are not due again',
-    file: 'src/actions/watch/tend-former-sends.ts',
+    file: 'src/actions/watch/maintain-former-sends.ts',
     from: '(tx) => releaseStranded(tx, { network, signers, before }));',
     to: 'async () => 0);',
     test: 'test/e2e/former-relayers.test.ts',

@@ -94,24 +94,24 @@ interface ItemLot {
 async function checkItem(deps: CheckDeps, chain: ConnectedChain['chain'], { lot, outgoing, spent }: ItemLot) {
   const event = await findPaidEvent(deps.db.sql, lot);
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
-  const isIt = (reported: ChainEvent) =>
+  const isMatch = (reported: ChainEvent) =>
     reported.type === 'paid' &&
     reported.commitment === lot.commitment &&
     reported.asset === lot.asset &&
     isSameAddress(reported.recipient, outgoing.payer) &&
     spent <= reported.amount - reported.fee &&
     subjectOfEvent(deps, chain, reported) === lot.payment;
-  return checkReceipt(chain, { event, outgoing, isIt });
+  return checkReceipt(chain, { event, outgoing, isMatch });
 }
 
 /** Enough endpoints must show the event in the receipt of its transaction. */
 export async function checkReceipt(
   chain: ConnectedChain['chain'],
-  { event, outgoing, isIt }: { event: StoredEvent; outgoing: Outgoing; isIt: (reported: ChainEvent) => boolean },
+  { event, outgoing, isMatch }: { event: StoredEvent; outgoing: Outgoing; isMatch: (reported: ChainEvent) => boolean },
 ): Promise<Check> {
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(event.transactionHash);
-    return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
+    return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
   const isEnough = finding.is === 'agreed' || (finding.is === 'alone' && isSmall(chain.network, outgoing));
   if (!isEnough) return UNCLEAR;

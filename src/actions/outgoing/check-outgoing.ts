@@ -112,5 +112,5 @@ async function checkPayment(
   }
   const event = item && (await findPaidEvent(db.sql, item));
   if (event === undefined) return refused('no event on the chain is known that paid its payment');
-  return checkReceipt(chain, { event, outgoing, isIt: (reported) => isOfPayment(reported) && isReason(reported) });
+  return checkReceipt(chain, { event, outgoing, isMatch: (reported) => isOfPayment(reported) && isReason(reported) });
 }

@@ -6,7 +6,7 @@ import { findFirstUndecided } from '../../store/chain/chain-events.ts';
 import { isRestoring } from '../../store/parties/freezes.ts';
 import { lockOverdue } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { moveLocked } from './move-payment.ts';
+import { moveLocked } from './move-locked.ts';
 
 const BATCH = 500;
 /** The longest wait of a node for networks to be read. An unreachable network must not keep payments open for ever. */

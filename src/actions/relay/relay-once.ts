@@ -5,7 +5,7 @@ import { checkBudgets } from './gas-budgets.ts';
 import { readJournal } from './read-journal.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
-import { tendSends } from './tend-sends.ts';
+import { maintainSends } from './maintain-sends.ts';
 
 /** Nonces are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
 const MAX_IN_FLIGHT = 16;
@@ -44,7 +44,7 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
   const head = await chain.head();
   const journal = await readJournal(deps, relayer, head);
   await checkStuck(deps, relayer, journal.open);
-  await tendSends(deps, relayer, journal);
+  await maintainSends(deps, relayer, journal);
   const inFlight = journal.nextNonce - journal.minedNonce;
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;

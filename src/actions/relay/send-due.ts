@@ -77,7 +77,7 @@ function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTim
     limits: limitsOf(deps, id.network),
     deadlineAfter: new Date(chainTimeMs + SEND_MARGIN_MS),
     share,
-    anyonesBefore: new Date(nowMs - SHARED_AFTER_MS),
+    sharedBefore: new Date(nowMs - SHARED_AFTER_MS),
     isolatedEach: ISOLATED_EACH,
     limit: MAX_DUE,
   });

@@ -114,8 +114,8 @@ export function showings(chain: Chain, events: readonly StoredEvent[]) {
     if (block === undefined || (needsReceipts && receipt === undefined)) return undefined;
     if (block.hash !== event.blockHash) return ELSEWHERE;
     if (!needsReceipts) return SHOWN;
-    const isInIt = receipt !== 'none' && receipt?.events.some((reported) => isSame(storedEvent(reported), event));
-    return isInIt ? SHOWN : HIDDEN;
+    const isInReceipt = receipt !== 'none' && receipt?.events.some((reported) => isSame(storedEvent(reported), event));
+    return isInReceipt ? SHOWN : HIDDEN;
   };
 }
 

@@ -16,7 +16,7 @@ import type { Tx } from '../../store/plumbing/database.ts';
 import { reopenItems } from '../books/record.ts';
 import { askWitnesses, describeStatements } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { notePayments } from '../paying/move-payment.ts';
+import { notePayments } from '../paying/note-payments.ts';
 import { settleOrLeaveOutdated } from './deposits/settle-position.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 

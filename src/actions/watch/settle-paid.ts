@@ -13,7 +13,7 @@ import { closeItems } from '../books/record.ts';
 import { commandOfLeader } from '../lease.ts';
 import { lateAlert, recordLateMoney } from '../outgoing/return/record-late-money.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
-import { notePayments } from '../paying/move-payment.ts';
+import { notePayments } from '../paying/note-payments.ts';
 import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
 
@@ -106,14 +106,14 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
     await closeItems(tx, [end], now);
     await holdItems(tx, [key], now);
     await touchPositions(tx, [subject]);
-    if (isSame) await noteCarrier(tx, input, now);
+    if (isSame) await noteTransaction(tx, input, now);
   });
   if (!isSame) return raiseAlert(deps, lateAlert(item, status));
   return clearAlert(deps, { name: 'deep_reorg', subject });
 }
 
 /** The payment now shows the transaction that finally paid it, because the previous one left the chain. */
-async function noteCarrier(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
+async function noteTransaction(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
   const { transactionHash, blockNumber, blockHash, logIndex } = event;
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };
   const transaction = { hash: transactionHash, nonce };

@@ -11,7 +11,7 @@ import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
 import { noticeCoin } from './notice-coin.ts';
-import { tendFormerSends } from './tend-former-sends.ts';
+import { maintainFormerSends } from './maintain-former-sends.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /** The interval of checks that depend on time alone while the chain stands still. */
@@ -50,7 +50,7 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     if (!hasMoreMovements) await judgeOverdue(deps, watcher, view);
     await settlePositions(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
-    await tendFormerSends(deps, watcher);
+    await maintainFormerSends(deps, watcher);
     watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;
   }
   await raiseUndetermined(deps, watcher, view);

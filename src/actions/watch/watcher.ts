@@ -7,7 +7,7 @@ import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import type { LeaseDeps } from '../lease.ts';
-import type { PaymentMover } from '../paying/move-payment.ts';
+import type { PaymentMover } from '../paying/payment-mover.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
 
@@ -60,7 +60,7 @@ export interface WatchMemory {
   readAtMs: number;
   judgedAtMs: number;
   checkedAtMs: number;
-  formerTendedAtMs: number;
+  formerMaintainedAtMs: number;
   /** Nonces that a transaction of somebody else has used, each with the height up to which the chain had been read. */
   readonly foreign: Map<string, number>;
   /** The height of the chain as the endpoints last reported it, and the time of that request. */
@@ -102,7 +102,7 @@ export function newWatchMemory(): WatchMemory {
     readAtMs: 0,
     judgedAtMs: 0,
     checkedAtMs: 0,
-    formerTendedAtMs: 0,
+    formerMaintainedAtMs: 0,
     foreign: new Map(),
     heights: { agreed: undefined, alone: undefined },
     askedAtMs: 0,

@@ -96,8 +96,8 @@ function createWitness(core: Core, testimony: Testimony): Witness {
       ask('findTransaction', () => {
         const block = blocks.holding(hash);
         if (block === undefined) return [];
-        const isOfIt = ({ transactionHash }: { transactionHash: string }) => transactionHash === hash;
-        return [...block.transfers.filter(isOfIt), ...pulledBy(block, hash)];
+        const isOfTransaction = ({ transactionHash }: { transactionHash: string }) => transactionHash === hash;
+        return [...block.transfers.filter(isOfTransaction), ...pulledBy(block, hash)];
       }),
     events: (fromBlock, toBlock) =>
       ask('events', () => {

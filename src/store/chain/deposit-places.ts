@@ -78,7 +78,7 @@ export interface PlaceToCheck extends DepositPlace {
 }
 
 /** Records a check that could not explain the balance of the place. Other places come first in the next round. */
-export async function passPlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
+export async function postponePlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
   await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
 }
 

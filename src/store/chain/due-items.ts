@@ -80,12 +80,12 @@ function mayBeSent(db: Reader) {
 /**
  * The due items of a network, without items that the chain would refuse as late and items that may not be sent. Isolated items come
  * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. Every
- * signer sees the items that have waited since `anyonesBefore`, so that a stuck signer delays nothing. An isolated payer has at
+ * signer sees the items that have waited since `sharedBefore`, so that a stuck signer delays nothing. An isolated payer has at
  * most `isolatedEach` items in flight.
  */
 export function findDueItems(
   db: Reader,
-  ask: DueAsk & { deadlineAfter: Date; share: Share; anyonesBefore: Date; isolatedEach: number; limit: number },
+  ask: DueAsk & { deadlineAfter: Date; share: Share; sharedBefore: Date; isolatedEach: number; limit: number },
 ): Promise<DueItem[]> {
   return db<DueItem[]>`
     select ${itemColumns(db)}, attempts, "isIsolated" from (
@@ -93,7 +93,7 @@ export function findDueItems(
         row_number() over (partition by case purpose when 'payment' then payer else subject end order by accepted_at) as turn
       from ${sendable(db, ask)} and deadline > ${ask.deadlineAfter}
         and (mod(hashtext(commitment) & 2147483647, ${ask.share.of}) = ${ask.share.index}
-          or accepted_at < ${ask.anyonesBefore})
+          or accepted_at < ${ask.sharedBefore})
     ) items
     where not "isIsolated" or turn <= ${ask.isolatedEach} - (
       select count(*) from items sent

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
-import { createPaymentMover } from '../../actions/paying/move-payment.ts';
+import { createPaymentMover } from '../../actions/paying/payment-mover.ts';
 import { isId, newId, refundIdOf } from '../../domain/ids.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';

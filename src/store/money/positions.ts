@@ -62,7 +62,7 @@ export async function listOutdatedPositions(db: Reader, limit: number): Promise<
 }
 
 /** Records that the money of a payment could not be computed. Other payments come first in the next round. */
-export async function passPosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
+export async function postponePosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
   await tx`update positions set updated_at = ${at} where payment_id = ${paymentId}`;
 }
 

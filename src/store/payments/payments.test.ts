@@ -7,7 +7,7 @@ import { command, commandOfOne } from '../../actions/command.ts';
 import { expirePayments } from '../../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../../actions/paying/find-customer-days.ts';
 import { foldStats } from '../../actions/paying/fold-stats.ts';
-import { createPaymentMover } from '../../actions/paying/move-payment.ts';
+import { createPaymentMover } from '../../actions/paying/payment-mover.ts';
 import { newId } from '../../domain/ids.ts';
 import { isFinal, type PaymentEvent, type PaymentStatus } from '../../domain/payment.ts';
 import { recordFacts, withRecordedFacts } from '../../domain/payment-facts.ts';

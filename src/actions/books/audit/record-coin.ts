@@ -153,10 +153,10 @@ async function attribute(
   // A transfer counts in full even if the surplus is smaller: the difference left for a reason that is not in the books yet.
   const unexpectedMoney = candidates.filter(({ id }) => !known.has(id));
   const left = unexpectedMoney.reduce((rest, { amount }) => rest - BigInt(amount), units);
-  return left <= 0n ? unexpectedMoney : [...unexpectedMoney, nameless(connected, { ...arrival, units: left })];
+  return left <= 0n ? unexpectedMoney : [...unexpectedMoney, unexplainedCoin(connected, { ...arrival, units: left })];
 }
 
-function nameless(connected: ConnectedChain, { account, block, units }: Arrival): NewUnexpectedMoney {
+function unexplainedCoin(connected: ConnectedChain, { account, block, units }: Arrival): NewUnexpectedMoney {
   const { network } = connected.chain;
   const place: Incoming = {
     block: { number: block, hash: '' },

@@ -72,7 +72,7 @@ export async function rebuild(
   const owned = new Set<string>();
   const setAside = ({ id, transactionHash }: PaidEvent | SweptEvent, problem: string) => {
     unplaced.push({ id, problem });
-    if (!isStrangers({ problem })) owned.add(transactionHash);
+    if (!isOfStranger({ problem })) owned.add(transactionHash);
   };
   const attempt = async (event: PaidEvent | SweptEvent, restore: () => Promise<Outcome>) => {
     try {
@@ -151,16 +151,16 @@ export async function rebuild(
     payers: await ownAccounts(deps, connected),
     isUndecided: false,
   });
-  if (unexplained !== undefined && unplaced.every(isStrangers)) {
+  if (unexplained !== undefined && unplaced.every(isOfStranger)) {
     const problem = `took money from an account of ours, and no row explains it. Rebuild from block ${unexplained.blockNumber} or an earlier one. If the transfer was not made by the gateway, lift the freeze by till unfreeze restored ${network}`;
     unplaced.push({ id: unexplained.transactionHash, problem });
   }
-  const isLifted = to === cursor.finalNumber && unplaced.every(isStrangers) && (await liftRestored(deps, network));
+  const isLifted = to === cursor.finalNumber && unplaced.every(isOfStranger) && (await liftRestored(deps, network));
   return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
 }
 
 /** Anybody can cause such an event, and it takes nothing from our accounts. It must not keep payouts and refunds frozen. */
-function isStrangers({ problem }: { readonly problem: string }): boolean {
+function isOfStranger({ problem }: { readonly problem: string }): boolean {
   return problem === NOT_OURS;
 }
 

@@ -33,7 +33,7 @@ import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
 import { findReturnCover, partsOf } from '../../outgoing/return/cover-return.ts';
 import { noteReturn } from '../../outgoing/return/note-return.ts';
 import { lockUnexpectedOfPayment } from '../../outgoing/return/return-unexpected.ts';
-import { settlePayments } from '../../paying/move-payment.ts';
+import { settlePayments } from '../../paying/note-payments.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';

@@ -15,7 +15,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
 import { depositMac } from '../../paying/deposit-rows.ts';
-import { moveLocked } from '../../paying/move-payment.ts';
+import { moveLocked } from '../../paying/move-locked.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import { hasOwnSeal, type SweptEvent } from '../audit/paid-event.ts';

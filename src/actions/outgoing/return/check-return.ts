@@ -87,7 +87,7 @@ async function checkLate(
   { unexpected, paymentId, paying }: Late,
 ): Promise<Check> {
   const { transactionHash, logIndex, asset, amount, fee, account } = unexpected;
-  const isIt = (reported: ChainEvent) =>
+  const isMatch = (reported: ChainEvent) =>
     reported.type === 'paid' &&
     reported.logIndex === logIndex &&
     reported.asset === asset &&
@@ -98,7 +98,7 @@ async function checkLate(
     subjectOfEvent(deps, chain, reported) === paymentId;
   const { finding } = await askWitnesses(chain, async (witness) => {
     const receipt = await witness.receipt(transactionHash ?? '');
-    return receipt && (receipt.events.some(isIt) ? 'shown' : 'not shown');
+    return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
   });
   if (!isEnough(chain, finding, unexpected)) return UNCLEAR;
   return finding.value === 'shown' ? GOOD : refused('the chain shows no late payment with these terms');

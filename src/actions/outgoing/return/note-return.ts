@@ -1,7 +1,7 @@
 import type { LateState } from '../../../domain/late-money.ts';
 import { releaseUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { notePayments } from '../../paying/move-payment.ts';
+import { notePayments } from '../../paying/note-payments.ts';
 
 interface Note {
   readonly status: LateState;

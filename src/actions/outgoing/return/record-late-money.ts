@@ -7,7 +7,7 @@ import { itemLotId } from '../../../store/money/lots.ts';
 import { insertUnexpected, type NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { notePayments } from '../../paying/move-payment.ts';
+import { notePayments } from '../../paying/note-payments.ts';
 
 export interface LateMoney {
   readonly item: StoredItem;

@@ -11,7 +11,7 @@ import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
 import { findItemsOf, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import { type Payment, stateOf } from '../../../store/payments/payments.ts';
 import { askWitnesses } from '../../evidence.ts';
-import type { PaymentMover } from '../move-payment.ts';
+import type { PaymentMover } from '../payment-mover.ts';
 import { findOwnDeposit, type OpenDepositDeps, type OpenedDeposit } from '../open-deposit.ts';
 import { balanceUnderWay, merchantStopped, noExecutor, payerBusy, refuseScreened } from '../option-refusals.ts';
 import { openNetworks } from '../served-networks.ts';

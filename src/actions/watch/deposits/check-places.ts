@@ -3,7 +3,7 @@ import { assetsOf } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
-import { type DepositPlace, listPlacesToCheck, passPlace, putChecked } from '../../../store/chain/deposit-places.ts';
+import { type DepositPlace, listPlacesToCheck, postponePlace, putChecked } from '../../../store/chain/deposit-places.ts';
 import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import {
   deleteMovements,
@@ -30,21 +30,21 @@ export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View)
   watcher.memory.disputes.delete('deposits');
   const places = await listPlacesToCheck(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
-  const pass = (place: DepositPlace) => commandOfLeader(deps, watcher.lease, (tx, at) => passPlace(tx, place, at));
+  const postpone = (place: DepositPlace) => commandOfLeader(deps, watcher.lease, (tx, at) => postponePlace(tx, place, at));
   await allIsolated(
     places,
     async (place) => {
       const same = deposits.filter(({ commitment }) => commitment === place.commitment);
       const deposit = same.find(({ network }) => network === place.network) ?? same[0];
-      if (deposit === undefined) return pass(place);
+      if (deposit === undefined) return postpone(place);
       await noticeDeposit(deps, watcher, deposit);
       const final = await finalNumberFor(watcher, view, deposit.item);
       const isDone = final !== undefined && (await checkPlace(deps, watcher, { place, deposit, ...final }));
-      if (!isDone) await pass(place);
+      if (!isDone) await postpone(place);
     },
     (place, err) => {
       deps.log.error({ payment: place.paymentId, err }, 'a deposit address cannot be judged');
-      return pass(place);
+      return postpone(place);
     },
   );
 }

@@ -4,7 +4,7 @@ import { isFinal } from '../../../domain/payment.ts';
 import { insertUnexpected, updateLateMoney } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { notePayments } from '../../paying/move-payment.ts';
+import { notePayments } from '../../paying/note-payments.ts';
 
 /**
  * Reports to the partner money that the payment did not need: too much, too little, too late, twice, in another token or on another

@@ -12,7 +12,7 @@ import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
   listOutdatedPositions,
   lockPosition,
-  passPosition,
+  postponePosition,
   putEnding,
   putPosition,
   type StoredPosition,
@@ -47,7 +47,7 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
     },
     (paymentId, err) => {
       deps.log.error({ payment: paymentId, err }, 'the money of a payment cannot be computed');
-      return commandOfLeader(deps, watcher.lease, (tx, at) => passPosition(tx, paymentId, at));
+      return commandOfLeader(deps, watcher.lease, (tx, at) => postponePosition(tx, paymentId, at));
     },
   );
 }

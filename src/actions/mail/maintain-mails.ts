@@ -15,7 +15,7 @@ const WATCHED = [
 ] as const satisfies MailKind[];
 
 /** Ends mails that were not sent in time, and deletes old ones. Returns true if there may be more. */
-export async function tendMails(deps: CommandDeps, { keptDays }: { readonly keptDays: number }): Promise<boolean> {
+export async function maintainMails(deps: CommandDeps, { keptDays }: { readonly keptDays: number }): Promise<boolean> {
   const counts = await command(deps, async (tx, now) => {
     const before = new Date(now.getTime() - keptDays * DAY_MS);
     return [await endLateMails(tx, { now, limit: BATCH }), await pruneMails(tx, { before, limit: BATCH })];

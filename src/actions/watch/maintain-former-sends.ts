@@ -7,7 +7,7 @@ import { commandOfLeader } from '../lease.ts';
 import { findFormerRelayers } from '../relay/former-relayers.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
-const TEND_EVERY_MS = 20_000;
+const MAINTAIN_EVERY_MS = 20_000;
 /** A transaction at the market price is mined long before this. Afterwards other relayers send its items as well. */
 const STRANDED_AFTER_MS = 3 * 60_000;
 const MAX_BROADCASTS = 64;
@@ -16,10 +16,10 @@ const MAX_BROADCASTS = 64;
  * Tends transactions of relayers whose keys are gone. Their stored bytes can be broadcast again without the key. If they are still
  * not mined, because nobody can raise their fee or the account is empty, other relayers send their items.
  */
-export async function tendFormerSends(deps: WatchDeps, { chain, network, lease, memory }: Watcher): Promise<void> {
+export async function maintainFormerSends(deps: WatchDeps, { chain, network, lease, memory }: Watcher): Promise<void> {
   const nowMs = deps.world.clock.nowMs();
-  if (!hasPassed(memory.formerTendedAtMs, nowMs, TEND_EVERY_MS)) return;
-  memory.formerTendedAtMs = nowMs;
+  if (!hasPassed(memory.formerMaintainedAtMs, nowMs, MAINTAIN_EVERY_MS)) return;
+  memory.formerMaintainedAtMs = nowMs;
   const former = await findFormerRelayers({ ...deps, clock: deps.world.clock });
   const signers = former.filter((each) => each.network === network).map(({ signer }) => signer);
   if (signers.length === 0) return;

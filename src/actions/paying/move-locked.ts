@@ -1,5 +1,4 @@
 import type { ItemKey } from '../../domain/item.ts';
-import type { LateMoney } from '../../domain/late-money.ts';
 import {
   type Decision,
   decide,
@@ -9,29 +8,22 @@ import {
   type Refusal,
 } from '../../domain/payment.ts';
 import { factsAfter, recordFacts } from '../../domain/payment-facts.ts';
-import { type Batcher, createBatcher } from '../../runtime/batcher.ts';
 import { findOpenItemsOf } from '../../store/chain/due-items.ts';
 import { findItems, type ItemEnd, type NewItem } from '../../store/chain/items.ts';
 import { holdItems } from '../../store/money/lots.ts';
 import { touchPositions } from '../../store/money/positions.ts';
-import { findRefundsOf, recordRefund } from '../../store/money/refunds.ts';
-import { findClosed } from '../../store/parties/freezes.ts';
 import {
-  findPaymentSettlements,
   insertPaymentSettlements,
   type PaymentSettlement,
   recordSettlement,
 } from '../../store/payments/payment-settlements.ts';
-import { lockPayments, type Move, movePayments, type Payment, stateOf } from '../../store/payments/payments.ts';
-import { isDataFault, type Tx } from '../../store/plumbing/database.ts';
-import { type Lease, lockLease } from '../../store/plumbing/leases.ts';
+import { type Move, type Payment, stateOf } from '../../store/payments/payments.ts';
+import type { Tx } from '../../store/plumbing/database.ts';
+import type { Lease } from '../../store/plumbing/leases.ts';
 import { acceptItems, closeItems } from '../books/record.ts';
-import { type CommandDeps, command } from '../command.ts';
-import { LeaseLostError } from '../lease.ts';
-import { shareFreezes } from '../parties/freeze-heads.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
 import { announceSoldOut, readPieces, writePieces } from './links/link-stock.ts';
 import { type PayerLimits, readPlaces } from './payer-places.ts';
+import { writeMoves } from './write-moves.ts';
 
 export interface MovePaymentInput {
   readonly paymentId: string;
@@ -62,86 +54,8 @@ export type MoveOutcome =
       readonly payment: Payment | undefined;
     };
 
-export type PaymentMover = (input: MovePaymentInput) => Promise<MoveOutcome>;
-
-const MAX_BATCH = 200;
-
-/** Moves payments along their life. Concurrent moves share a transaction. */
-export function createPaymentMover(deps: CommandDeps & RowKeyDeps, limits: PayerLimits = {}): PaymentMover {
-  const move: Batcher<MovePaymentInput, MoveOutcome | LeaseLostError> = createBatcher(deps.world.timers, {
-    run: (inputs) =>
-      command(deps, async (tx, now) => {
-        const lost = await refuseUnleased(tx, inputs);
-        const leased = inputs.filter((input) => !lost.has(input));
-        if (leased.some(isAcceptance)) await shareFreezes(tx, deps);
-        const ids = [...new Set(leased.map(({ paymentId }) => paymentId))];
-        const locked = await lockPayments(tx, ids);
-        const stopped = await refuseStopped(tx, locked, leased);
-        const moved = await moveLocked(
-          tx,
-          locked,
-          leased.filter((input) => !stopped.has(input)),
-          now,
-          limits,
-        );
-        return inputs.map((input) => lost.get(input) ?? stopped.get(input) ?? (moved.shift() as MoveOutcome));
-      }),
-    maxItems: MAX_BATCH,
-    maxConcurrent: 2,
-    isItemsFault: isDataFault,
-  });
-  return async (input) => {
-    const outcome = await move(input);
-    if (outcome instanceof LeaseLostError) throw outcome;
-    return outcome;
-  };
-}
-
-/** The moves whose lease was taken by another node. The transaction keeps the other leases until it ends. */
-async function refuseUnleased(
-  tx: Tx,
-  inputs: readonly MovePaymentInput[],
-): Promise<Map<MovePaymentInput, LeaseLostError>> {
-  const leases = new Set(inputs.flatMap(({ lease }) => lease ?? []));
-  const lost = new Map<Lease, LeaseLostError>();
-  for (const lease of leases) if (!(await lockLease(tx, lease))) lost.set(lease, new LeaseLostError(lease.name));
-  return new Map(
-    inputs.flatMap((input): [MovePaymentInput, LeaseLostError][] => {
-      const error = input.lease && lost.get(input.lease);
-      return error === undefined ? [] : [[input, error]];
-    }),
-  );
-}
-
-/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
-function isAcceptance({ event, items }: MovePaymentInput): boolean {
-  return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
-}
-
-/** Refusals of signatures whose merchant or network is stopped. The caller has called `shareFreezes`. */
-async function refuseStopped(
-  tx: Tx,
-  locked: readonly Payment[],
-  inputs: readonly MovePaymentInput[],
-): Promise<Map<MovePaymentInput, MoveOutcome>> {
-  const accepting = inputs.filter(isAcceptance).map((input) => {
-    const payment = locked.find(({ id }) => id === input.paymentId);
-    const networks = (input.items?.accepted ?? []).map(({ item }) => item.network);
-    return { input, payment, merchantId: payment?.merchantId ?? '', networks };
-  });
-  if (accepting.length === 0) return new Map();
-  const concerned = accepting.flatMap(({ merchantId, networks }) => [merchantId, ...networks]);
-  const stopped = await findClosed(tx, [...new Set(concerned)]);
-  const refused = accepting.flatMap(({ input, payment, merchantId, networks }): [MovePaymentInput, MoveOutcome][] => {
-    if (stopped.has(merchantId)) return [[input, { ok: false, refusal: 'merchant_stopped', payment }]];
-    const isStopped = networks.some((network) => stopped.has(network));
-    return isStopped ? [[input, { ok: false, refusal: 'network_stopped', payment }]] : [];
-  });
-  return new Map(refused);
-}
-
 /**
- * The only writer of payments. Decides each move on the payment that the transaction has locked, and writes all consequences. The
+ * Every change of a status happens here. Decides each move on the payment that the transaction has locked, and writes all consequences. The
  * update is guarded by the status and version that the decision was based on, and the event is written with it. A refused move
  * writes nothing.
  */
@@ -182,7 +96,7 @@ export async function moveLocked(
     }
     // One statement moves a payment only once. A second event of the same payment is decided on the state after the first one.
     if (moves.some((move) => move.payment.id === paymentId)) {
-      await carryOut(tx, moves);
+      await writeMoves(tx, moves);
       moves = [];
     }
     const move = moveOf(payment, input, { to: decision.to, at: now });
@@ -195,7 +109,7 @@ export async function moveLocked(
     for (const key of keysOf(items?.accepted)) attempts.open.set(key, paymentId);
     for (const key of keysOf(items?.ended)) attempts.open.delete(key);
   }
-  await carryOut(tx, moves);
+  await writeMoves(tx, moves);
   await writeConsequences(tx, taken, { merchantOf: (id) => current.get(id)?.merchantId ?? '', now });
   const movedIds = new Set(taken.map(({ paymentId }) => paymentId));
   const moved = [...movedIds].flatMap((id) => current.get(id) ?? []);
@@ -215,52 +129,9 @@ async function noteEnds(tx: Tx, moved: readonly Payment[]): Promise<void> {
   );
 }
 
-/** An event of a payment that does not change its status. */
-export interface PaymentNote {
-  readonly type: 'payment.settled' | 'payment.reorged' | 'payment.late_money' | 'payment.late_money_updated';
-  readonly actor: string;
-  readonly evidence: Readonly<Record<string, unknown>>;
-  /** The transaction that paid the payments, if a reorg replaced the previous one. */
-  readonly transaction?: { readonly hash: string; readonly nonce: number | null };
-  /** For both events of late money. */
-  readonly lateMoney?: LateMoney;
-}
-
-/** Appends an event to payments. The payments stay unchanged, except for their transaction if the note names one. */
-export async function notePayments(tx: Tx, ids: readonly string[], note: PaymentNote, at: Date): Promise<void> {
-  if (ids.length === 0) return;
-  const payments = await lockPayments(tx, ids);
-  const [settlements, refunds] = await Promise.all([findPaymentSettlements(tx, ids), findRefundsOf(tx, ids)]);
-  const { type, actor, evidence, transaction, lateMoney } = note;
-  const carried = transaction && {
-    transactionHash: transaction.hash,
-    transactionNonce: transaction.nonce === null ? null : String(transaction.nonce),
-  };
-  const moves = payments.map((locked) => {
-    const payment = { ...locked, ...carried };
-    const settlement = settlements.find(({ paymentId }) => paymentId === payment.id);
-    const own = refunds.filter(({ paymentId }) => paymentId === payment.id);
-    const data = {
-      ...recordFacts(payment),
-      settlement: settlement && recordSettlement(settlement),
-      ...(own.length > 0 && { refunds: own.map(recordRefund) }),
-      ...(lateMoney !== undefined && { lateMoney }),
-    };
-    return { payment, facts: payment, events: [type], at, actor, data, evidence };
-  });
-  await carryOut(tx, moves);
-}
-
-/** Records transfers that reached merchants after their payments had succeeded. A payment is settled once. */
-export async function settlePayments(
-  tx: Tx,
-  settlements: readonly PaymentSettlement[],
-  { actor, evidence, at }: Omit<PaymentNote, 'type'> & { readonly at: Date },
-): Promise<void> {
-  const ids = settlements.map(({ paymentId }) => paymentId);
-  await lockPayments(tx, ids);
-  const settled = await insertPaymentSettlements(tx, settlements);
-  await notePayments(tx, settled, { type: 'payment.settled', actor, evidence }, at);
+/** True for a signature that is about to be accepted. A payer's own transaction is a fact, and is never refused. */
+export function isAcceptance({ event, items }: MovePaymentInput): boolean {
+  return event.type === 'confirmed' && (items?.accepted?.length ?? 0) > 0;
 }
 
 /** Facts about a payment's items that its own row does not contain. */
@@ -323,12 +194,6 @@ function moveOf(
   const events = [`payment.${to}` as const, ...(settlement === undefined ? [] : ['payment.settled' as const])];
   const data = { ...recordFacts(facts), settlement: settlement && recordSettlement({ ...settlement, at }) };
   return { payment, facts, events, at, actor, data, evidence };
-}
-
-async function carryOut(tx: Tx, moves: readonly Move[]): Promise<void> {
-  if (moves.length === 0) return;
-  const moved = await movePayments(tx, moves);
-  if (moved.length !== moves.length) throw new Error('A locked payment was moved by another transaction.');
 }
 
 /** Writes items, book entries, settlements and lots of the moves. */

@@ -20,7 +20,7 @@ const DEFAULT_BLOCK_MS = 2_000;
 const ASK_SIGNER_AGAIN_MS = 10_000;
 
 /** Tends the transactions in flight, in the order of their nonces: broadcasts them again, raises fees, fills gaps. */
-export async function tendSends(
+export async function maintainSends(
   deps: RelayDeps,
   relayer: Relayer,
   { open, nextNonce, minedNonce, mayTake }: Journal,
