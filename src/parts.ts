@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
-import { adoptRows } from './actions/outgoing/adopt-rows.ts';
+import { adoptRows } from './actions/outgoing/order/adopt-rows.ts';
 import { signingKeysOf } from './actions/outgoing/refund/signed/signing-keys.ts';
 import { rememberAccounts } from './actions/own-accounts.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';

@@ -330,7 +330,7 @@ describe('the house', () => {
     const loops = sources.filter((name) => name.startsWith('src/actions/') && LOOP_OF_COMMANDS.test(read(name)));
     assert.deepEqual(loops, [
       // Alerts are deleted, of which each deletion is a statement that cannot fail by itself.
-      'src/actions/outgoing/recheck-refusals.ts',
+      'src/actions/outgoing/check/recheck-refusals.ts',
       // A start has to fail.
       'src/actions/own-accounts.ts',
       // The same page again.

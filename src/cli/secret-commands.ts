@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { signHeads } from '../actions/books/heads.ts';
 import { rewrapMailLinks } from '../actions/mail/rewrap-links.ts';
 import { openReceiptKey, refuseOtherSecret, type SecretDeps } from '../actions/open-receipt-key.ts';
-import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order-outgoing.ts';
+import { isOrdered, renewOutgoingMacs } from '../actions/outgoing/order/order-outgoing.ts';
 import { isOwnRefund, renewRefundMacs } from '../actions/outgoing/refund/refund-rows.ts';
 import { isOwnReturn, renewReturnMacs } from '../actions/outgoing/return/return-rows.ts';
 import { isOwnAccount, renewAccountMacs } from '../actions/own-accounts.ts';

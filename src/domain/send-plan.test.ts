@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NONCE_REACH } from './nonce.ts';
-import { chooseBatches, type InFlight, intoBatches, type BatchItem, planSends, type SendFacts } from './send-plan.ts';
+import { type BatchItem, chooseBatches, type InFlight, intoBatches, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
 

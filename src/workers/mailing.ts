@@ -1,6 +1,6 @@
 import { type AlertMails, mailAlerts } from '../actions/mail/mail-alerts.ts';
-import { sendDueMails } from '../actions/mail/send-mails.ts';
 import { createMailCheck, maintainMails } from '../actions/mail/maintain-mails.ts';
+import { sendDueMails } from '../actions/mail/send-mails.ts';
 import type { Mailer } from '../mail/smtp.ts';
 import { withJitter } from '../runtime/backoff.ts';
 import type { Secrets } from '../runtime/secrets.ts';

@@ -1,6 +1,6 @@
 import { createAlarms } from '../actions/alarms.ts';
-import { beginOutgoing } from '../actions/outgoing/begin-outgoing.ts';
-import type { LimitDeps } from '../actions/outgoing/limit-outgoing.ts';
+import { beginOutgoing } from '../actions/outgoing/begin/begin-outgoing.ts';
+import type { LimitDeps } from '../actions/outgoing/begin/limit-outgoing.ts';
 import { type PayOutDeps, payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
 import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';

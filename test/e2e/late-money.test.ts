@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { beginReturns } from '../../src/actions/outgoing/return/begin-returns.ts';
 import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { isOwnReturn, renewReturnMacs } from '../../src/actions/outgoing/return/return-rows.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
-import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';

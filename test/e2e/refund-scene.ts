@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { beginReturns } from '../../src/actions/outgoing/return/begin-returns.ts';

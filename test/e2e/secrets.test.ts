@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { createAnnouncement } from '../../src/actions/announce-node.ts';
 import { command } from '../../src/actions/command.ts';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
-import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';

@@ -8,7 +8,6 @@ import { findItems, findItemsOf, hintTransaction, itemOf } from '../../store/cha
 import { findPayments, type Payment } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { sealItem } from '../subject-keys.ts';
-import type { PaymentMover } from './payment-mover.ts';
 import {
   balanceUnderWay,
   isOverdue,
@@ -22,6 +21,7 @@ import {
   refuseScreened,
   soldOut,
 } from './option-refusals.ts';
+import type { PaymentMover } from './payment-mover.ts';
 import type { SoughtTransaction } from './seek-transaction.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
 import { type BadVerdict, reasonOf, refusalOf } from './verdict-refusals.ts';

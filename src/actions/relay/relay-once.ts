@@ -2,10 +2,10 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
 import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
 import { checkBudgets } from './gas-budgets.ts';
+import { maintainSends } from './maintain-sends.ts';
 import { readJournal } from './read-journal.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
-import { maintainSends } from './maintain-sends.ts';
 
 /** Nonces are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
 const MAX_IN_FLIGHT = 16;

@@ -12,7 +12,7 @@ import { findPayments } from '../../store/payments/payments.ts';
 import { raiseAlert } from '../alerts.ts';
 import { isItsOwnFault } from '../each-isolated.ts';
 import { commandOfLeader } from '../lease.ts';
-import { settleOutgoing } from '../outgoing/settle-outgoing.ts';
+import { settleOutgoing } from '../outgoing/settle/settle-outgoing.ts';
 import { NO_TRANSFER } from '../own-transfer.ts';
 import { settleSwept } from './deposits/settle-swept.ts';
 import { judgePayments } from './judge-payments.ts';

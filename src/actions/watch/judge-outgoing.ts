@@ -1,6 +1,6 @@
 import { findOutgoingToJudge, type OutgoingItem } from '../../store/chain/due-items.ts';
 import { allIsolated } from '../each-isolated.ts';
-import { lapseOutgoing } from '../outgoing/lapse-outgoing.ts';
+import { lapseOutgoing } from '../outgoing/settle/lapse-outgoing.ts';
 import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 

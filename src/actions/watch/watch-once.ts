@@ -10,8 +10,8 @@ import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
-import { noticeCoin } from './notice-coin.ts';
 import { maintainFormerSends } from './maintain-former-sends.ts';
+import { noticeCoin } from './notice-coin.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /** The interval of checks that depend on time alone while the chain stands still. */

@@ -9,7 +9,7 @@ import {
   unexpectedCoveredEntry,
 } from '../../../domain/books.ts';
 import type { ComparedOutgoing } from '../../../store/money/book-outgoing.ts';
-import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
+import { aboutOutgoing } from '../../outgoing/order/about-outgoing.ts';
 import { bookedCover, coverOfReturn } from '../../outgoing/return/cover-return.ts';
 import {
   aboutUnexpected,

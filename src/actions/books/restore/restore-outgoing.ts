@@ -27,8 +27,8 @@ import { insertRestoredItem } from '../../../store/payments/restored-payments.ts
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { outgoingMac } from '../../outgoing/order-outgoing.ts';
+import { aboutOutgoing } from '../../outgoing/order/about-outgoing.ts';
+import { outgoingMac } from '../../outgoing/order/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
 import { findReturnCover, partsOf } from '../../outgoing/return/cover-return.ts';
 import { noteReturn } from '../../outgoing/return/note-return.ts';

@@ -3,7 +3,7 @@ import { endFailed, lockOutgoing, type Outgoing } from '../../../store/money/out
 import { findDestinationFor } from '../../../store/money/payable-lots.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { aboutOutgoing } from '../about-outgoing.ts';
+import { aboutOutgoing } from '../order/about-outgoing.ts';
 import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 

@@ -23,7 +23,7 @@ import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
-import { orderOutgoing } from '../order-outgoing.ts';
+import { orderOutgoing } from '../order/order-outgoing.ts';
 import { alertOfHold, alertOfWait } from './alert-of-wait.ts';
 import { type HeldCover, HOLD_TEXTS, takeHeld } from './held-cover.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';

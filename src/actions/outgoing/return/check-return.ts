@@ -18,8 +18,8 @@ import { askWitnesses } from '../../evidence.ts';
 import { isOwnDeposit } from '../../paying/deposit-rows.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
-import { type Check, GOOD, refused, UNCLEAR } from '../check.ts';
-import { checkLots } from '../check-lots.ts';
+import { type Check, GOOD, refused, UNCLEAR } from '../check/check.ts';
+import { checkLots } from '../check/check-lots.ts';
 import { isOwnReturn } from './return-rows.ts';
 
 type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;

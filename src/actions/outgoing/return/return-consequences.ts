@@ -7,7 +7,7 @@ import { moveUnexpected, type UnexpectedMoney } from '../../../store/money/unexp
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import type { ArrivalProof, Consequences } from '../consequences.ts';
+import type { ArrivalProof, Consequences } from '../settle/consequences.ts';
 import { bookedCover, coverOfReturn, partsOf } from './cover-return.ts';
 import { endReturn, noteReturn } from './note-return.ts';
 import { lockUnexpectedOfPayment } from './return-unexpected.ts';

@@ -10,7 +10,7 @@ import { recordEntries } from '../../books/record.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { connectedOf } from '../float/add-float.ts';
 import { type Taken, takeFromFloats } from '../float/take-from-floats.ts';
-import { orderOutgoing } from '../order-outgoing.ts';
+import { orderOutgoing } from '../order/order-outgoing.ts';
 import { bookedCover, findReturnCover, partsOf, type ReturnParts } from './cover-return.ts';
 import { noteReturn } from './note-return.ts';
 import { refuseSpentCoin } from './refuse-spent-coin.ts';

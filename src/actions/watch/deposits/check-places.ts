@@ -3,7 +3,12 @@ import { assetsOf } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
-import { type DepositPlace, listPlacesToCheck, postponePlace, putChecked } from '../../../store/chain/deposit-places.ts';
+import {
+  type DepositPlace,
+  listPlacesToCheck,
+  postponePlace,
+  putChecked,
+} from '../../../store/chain/deposit-places.ts';
 import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
 import {
   deleteMovements,
@@ -30,7 +35,8 @@ export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View)
   watcher.memory.disputes.delete('deposits');
   const places = await listPlacesToCheck(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
   const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
-  const postpone = (place: DepositPlace) => commandOfLeader(deps, watcher.lease, (tx, at) => postponePlace(tx, place, at));
+  const postpone = (place: DepositPlace) =>
+    commandOfLeader(deps, watcher.lease, (tx, at) => postponePlace(tx, place, at));
   await allIsolated(
     places,
     async (place) => {

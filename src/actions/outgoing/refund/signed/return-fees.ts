@@ -14,8 +14,8 @@ import type { Tx } from '../../../../store/plumbing/database.ts';
 import { recordEntries } from '../../../books/record.ts';
 import { type CommandDeps, command } from '../../../command.ts';
 import { eachIsolated } from '../../../each-isolated.ts';
-import { aboutOutgoing } from '../../about-outgoing.ts';
 import { isElsewhere, takeFromFloats } from '../../float/take-from-floats.ts';
+import { aboutOutgoing } from '../../order/about-outgoing.ts';
 
 const MAX_RETURNED = 200;
 const CHECK_AGAIN_MS = 60_000;

@@ -1,15 +1,15 @@
-import type { ChainEvent } from '../../chains/chain.ts';
-import type { ConnectedChain } from '../../chains/chains.ts';
-import { isSmall } from '../../chains/finality.ts';
-import { isSameAddress } from '../../domain/caip.ts';
-import type { Spend } from '../../domain/money/holding.ts';
-import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../store/chain/chain-events.ts';
-import { findLotsOf, findSpendsOf, type StoredLot } from '../../store/money/lots.ts';
-import { findPayoutsOf, type Outgoing } from '../../store/money/outgoing.ts';
-import type { CommandDeps } from '../command.ts';
-import { subjectOfEvent } from '../event-subject.ts';
-import { askWitnesses } from '../evidence.ts';
-import type { SubjectKeyDeps } from '../subject-keys.ts';
+import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSmall } from '../../../chains/finality.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
+import type { Spend } from '../../../domain/money/holding.ts';
+import { findPaidEvent, listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
+import { findLotsOf, findSpendsOf, type StoredLot } from '../../../store/money/lots.ts';
+import { findPayoutsOf, type Outgoing } from '../../../store/money/outgoing.ts';
+import type { CommandDeps } from '../../command.ts';
+import { subjectOfEvent } from '../../event-subject.ts';
+import { askWitnesses } from '../../evidence.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Check, GOOD, refused, UNCLEAR } from './check.ts';
 
 type CheckDeps = Pick<CommandDeps, 'db'> & SubjectKeyDeps;

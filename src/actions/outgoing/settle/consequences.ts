@@ -1,5 +1,5 @@
-import type { Outgoing } from '../../store/money/outgoing.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
 
 /** The proof, at final depth, that a transfer has arrived. */
 export interface ArrivalProof {

@@ -1,7 +1,7 @@
-import { adoptOnce } from '../adopt-once.ts';
-import type { CommandDeps } from '../command.ts';
-import { within } from '../renew-macs.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+import { adoptOnce } from '../../adopt-once.ts';
+import type { CommandDeps } from '../../command.ts';
+import { within } from '../../renew-macs.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 import { renewOutgoingMacs } from './order-outgoing.ts';
 
 export function adoptOutgoing(deps: CommandDeps & RowKeyDeps): Promise<void> {

@@ -1,8 +1,8 @@
-import type { ConnectedChain } from '../../chains/chains.ts';
-import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
-import { findCursors } from '../../store/chain/chain-cursors.ts';
-import type { CommandDeps } from '../command.ts';
-import { askHeights } from '../evidence.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { LONE_DEPTH_FACTOR } from '../../../domain/quorum.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import type { CommandDeps } from '../../command.ts';
+import { askHeights } from '../../evidence.ts';
 
 const MAX_BEHIND = 16;
 

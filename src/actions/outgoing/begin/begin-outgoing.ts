@@ -1,12 +1,12 @@
-import { amountText } from '../../chains/amount-text.ts';
-import type { Signer } from '../../chains/chain.ts';
-import type { ConnectedChain } from '../../chains/chains.ts';
-import { SignerRefusedError } from '../../chains/signable.ts';
-import { isSameAddress } from '../../domain/caip.ts';
-import { type Item, itemKeyOf } from '../../domain/item.ts';
-import type { Log } from '../../runtime/world.ts';
-import type { Screening } from '../../screening/screening.ts';
-import { insertItems } from '../../store/chain/items.ts';
+import { amountText } from '../../../chains/amount-text.ts';
+import type { Signer } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { SignerRefusedError } from '../../../chains/signable.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
+import { type Item, itemKeyOf } from '../../../domain/item.ts';
+import type { Log } from '../../../runtime/world.ts';
+import type { Screening } from '../../../screening/screening.ts';
+import { insertItems } from '../../../store/chain/items.ts';
 import {
   type Attempt,
   countOutgoingUnsigned,
@@ -22,27 +22,27 @@ import {
   planAttempt,
   postponeOutgoing,
   renewOutgoing,
-} from '../../store/money/outgoing.ts';
-import { findRefund } from '../../store/money/refunds.ts';
-import { deleteAlert, upsertAlert } from '../../store/plumbing/alerts.ts';
-import type { Alarms } from '../alarms.ts';
-import { raiseAlert } from '../alerts.ts';
-import { command } from '../command.ts';
-import { shownHeads } from '../event-subject.ts';
-import { ownAccounts } from '../own-accounts.ts';
-import { consentToSend } from '../own-coin.ts';
-import { provingAssets } from '../own-transfer.ts';
-import { shareFreezes } from '../parties/freeze-heads.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
-import { type SubjectKeyDeps, sealItem } from '../subject-keys.ts';
-import { checkOutgoing } from './check-outgoing.ts';
+} from '../../../store/money/outgoing.ts';
+import { findRefund } from '../../../store/money/refunds.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Alarms } from '../../alarms.ts';
+import { raiseAlert } from '../../alerts.ts';
+import { command } from '../../command.ts';
+import { shownHeads } from '../../event-subject.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import { consentToSend } from '../../own-coin.ts';
+import { provingAssets } from '../../own-transfer.ts';
+import { shareFreezes } from '../../parties/freeze-heads.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { type SubjectKeyDeps, sealItem } from '../../subject-keys.ts';
+import { checkOutgoing } from '../check/check-outgoing.ts';
+import { recallPayout } from '../payout/recall-payout.ts';
+import { listNaming, SCREENED } from '../refund/screen-refund.ts';
+import { isForgotten } from '../refund/signed/forgotten-refund.ts';
+import { CONSEQUENCES } from '../settle/purposes.ts';
+import { concludePaid } from '../settle/settle-outgoing.ts';
 import { clearLimit, exceedsLimit, type LimitDeps, waitForLimit } from './limit-outgoing.ts';
-import { recallPayout } from './payout/recall-payout.ts';
-import { CONSEQUENCES } from './purposes.ts';
 import { isReadToHead } from './read-to-head.ts';
-import { listNaming, SCREENED } from './refund/screen-refund.ts';
-import { isForgotten } from './refund/signed/forgotten-refund.ts';
-import { concludePaid } from './settle-outgoing.ts';
 
 export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
   readonly log: Log;

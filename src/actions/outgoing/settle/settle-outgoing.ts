@@ -1,12 +1,12 @@
-import { differences } from '../../domain/evidence.ts';
-import type { StoredEvent } from '../../store/chain/chain-events.ts';
-import { endItems, type StoredItem } from '../../store/chain/items.ts';
-import { endPaid, lockOutgoing, type Outgoing } from '../../store/money/outgoing.ts';
-import { deleteAlert } from '../../store/plumbing/alerts.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
-import type { Lease } from '../../store/plumbing/leases.ts';
-import type { CommandDeps } from '../command.ts';
-import { commandOfLeader } from '../lease.ts';
+import { differences } from '../../../domain/evidence.ts';
+import type { StoredEvent } from '../../../store/chain/chain-events.ts';
+import { endItems, type StoredItem } from '../../../store/chain/items.ts';
+import { endPaid, lockOutgoing, type Outgoing } from '../../../store/money/outgoing.ts';
+import { deleteAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import type { Lease } from '../../../store/plumbing/leases.ts';
+import type { CommandDeps } from '../../command.ts';
+import { commandOfLeader } from '../../lease.ts';
 import type { ArrivalProof } from './consequences.ts';
 import { CONSEQUENCES } from './purposes.ts';
 

@@ -1,15 +1,15 @@
-import { paymentIdOf } from '../../domain/ids.ts';
-import { isRowMac, type MacFields, macOfRow } from '../../domain/row-mac.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
+import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import {
   insertOutgoing,
   lockOpenOutgoing,
   type NewOutgoing,
   type Outgoing,
   setOutgoingMacs,
-} from '../../store/money/outgoing.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
-import { type Pages, type Renewal, renewSignableMacs } from '../renew-macs.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+} from '../../../store/money/outgoing.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type Pages, type Renewal, renewSignableMacs } from '../../renew-macs.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 
 const TABLE = 'outgoing';
 

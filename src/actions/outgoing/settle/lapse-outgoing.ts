@@ -1,14 +1,14 @@
-import { isLasting } from '../../domain/evidence.ts';
-import { SIGNER_REFUSED } from '../../domain/item.ts';
-import { backoffMs } from '../../runtime/backoff.ts';
-import { endItems, type StoredItem } from '../../store/chain/items.ts';
-import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../store/money/outgoing.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
-import type { Lease } from '../../store/plumbing/leases.ts';
-import type { CommandDeps } from '../command.ts';
-import { commandOfLeader } from '../lease.ts';
+import { isLasting } from '../../../domain/evidence.ts';
+import { SIGNER_REFUSED } from '../../../domain/item.ts';
+import { backoffMs } from '../../../runtime/backoff.ts';
+import { endItems, type StoredItem } from '../../../store/chain/items.ts';
+import { endFailed, lockOutgoing, type Outgoing, renewOutgoing } from '../../../store/money/outgoing.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import type { Lease } from '../../../store/plumbing/leases.ts';
+import type { CommandDeps } from '../../command.ts';
+import { commandOfLeader } from '../../lease.ts';
+import { withdrawOffer } from '../refund/signed/withdraw-offer.ts';
 import { CONSEQUENCES } from './purposes.ts';
-import { withdrawOffer } from './refund/signed/withdraw-offer.ts';
 
 /** The bound of automatic attempts. The last one begins some hours after the first. */
 const MAX_ATTEMPTS = 5;

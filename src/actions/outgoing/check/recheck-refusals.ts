@@ -1,14 +1,14 @@
-import { parseChainId } from '../../domain/caip.ts';
-import { payoutKeyOf } from '../../domain/money/money-out.ts';
-import { findOutgoing } from '../../store/money/outgoing.ts';
-import { isPayoutNotHeld } from '../../store/money/payable-lots.ts';
-import { findKeyRights } from '../../store/parties/api-keys.ts';
-import { findDestinationRows } from '../../store/parties/destinations.ts';
-import { deleteAlert, listAlerts } from '../../store/plumbing/alerts.ts';
-import { type CommandDeps, command } from '../command.ts';
-import { isOwnDestination } from '../parties/destination-rows.ts';
-import { isOwnKey } from '../parties/key-rows.ts';
-import type { RowKeyDeps } from '../row-keys.ts';
+import { parseChainId } from '../../../domain/caip.ts';
+import { payoutKeyOf } from '../../../domain/money/money-out.ts';
+import { findOutgoing } from '../../../store/money/outgoing.ts';
+import { isPayoutNotHeld } from '../../../store/money/payable-lots.ts';
+import { findKeyRights } from '../../../store/parties/api-keys.ts';
+import { findDestinationRows } from '../../../store/parties/destinations.ts';
+import { deleteAlert, listAlerts } from '../../../store/plumbing/alerts.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { isOwnDestination } from '../../parties/destination-rows.ts';
+import { isOwnKey } from '../../parties/key-rows.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
 
 /** Relayers retry a refusing signer at least once a minute, so an older alert is over. */
 const SIGNER_QUIET_MS = 3 * 60_000;

@@ -1,5 +1,5 @@
-import { paymentIdOf } from '../../domain/ids.ts';
-import type { Outgoing } from '../../store/money/outgoing.ts';
+import { paymentIdOf } from '../../../domain/ids.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
 
 /** Identifies an outgoing transfer in the books. */
 export function aboutOutgoing({

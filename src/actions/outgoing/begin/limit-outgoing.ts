@@ -1,10 +1,10 @@
-import { amountText } from '../../chains/amount-text.ts';
-import { weightOf } from '../../chains/weight.ts';
-import { hasLimited, type Outgoing, postponeOutgoing, sumBegun } from '../../store/money/outgoing.ts';
-import type { Tx } from '../../store/plumbing/database.ts';
-import { lockName } from '../../store/plumbing/locks.ts';
-import type { Alarms } from '../alarms.ts';
-import { type CommandDeps, command } from '../command.ts';
+import { amountText } from '../../../chains/amount-text.ts';
+import { weightOf } from '../../../chains/weight.ts';
+import { hasLimited, type Outgoing, postponeOutgoing, sumBegun } from '../../../store/money/outgoing.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { lockName } from '../../../store/plumbing/locks.ts';
+import type { Alarms } from '../../alarms.ts';
+import { type CommandDeps, command } from '../../command.ts';
 
 export interface LimitDeps extends CommandDeps {
   /** The alert for transfers of an asset that wait because too much of it has left within an hour. */
