@@ -12,7 +12,7 @@ const ASKED = 20;
 const SLOWDOWN = 4;
 const WITHIN_MS = 30_000;
 /** Nobody chooses the next filter before having looked at the rows of the last one. */
-const LOOK_MS = 500;
+const READING_MS = 500;
 const SCREEN = { viewport: { width: 1280, height: 800 } };
 
 /** The pages, and the element whose presence makes them usable: numbers or rows, not their frame. */
@@ -107,14 +107,14 @@ async function openPage(context: BrowserContext, requests?: Requests): Promise<P
 /** Runs in the page: resolves with the time at which an element is first there and painted. */
 const OBSERVE = `
   globalThis.shown = (selector) => new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       if (document.querySelector(selector) === null) return false;
       observer.disconnect();
       requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
       return true;
     };
-    const observer = new MutationObserver(look);
-    if (!look()) observer.observe(document, { childList: true, subtree: true, attributes: true });
+    const observer = new MutationObserver(check);
+    if (!check()) observer.observe(document, { childList: true, subtree: true, attributes: true });
   });
 `;
 
@@ -181,7 +181,7 @@ async function filterTimes(gateway: Gateway, page: Page): Promise<Record<string,
     await page.getByText(en.noMatches).waitFor({ timeout: WITHIN_MS });
     for (const sort of SORTS) {
       const note = async (filter: string, value: string) => {
-        await page.waitForTimeout(LOOK_MS);
+        await page.waitForTimeout(READING_MS);
         times[[shown, sort, token].filter((part) => part !== '').join(' ')] = await choose(page, filter, value);
       };
       if (sort !== SORTS[0]) await note(en.order, sort);

@@ -8,7 +8,7 @@ const PAYMENTS = 500_000;
 const MERCHANTS = 100;
 const FORMATS = ['csv', 'jsonl'] as const;
 const ROUNDS = 3;
-const LOOK_MS = 100;
+const SAMPLE_EVERY_MS = 100;
 
 /** Exports of all payments of a partner, with the usual limits in force. */
 export const exportMeasurement: Measurement = {
@@ -61,15 +61,15 @@ async function measureExports(gateway: Gateway, payments: number): Promise<Figur
 async function exportOnce(gateway: Gateway, format: (typeof FORMATS)[number], payments: number) {
   const before = await residentMb(gateway.pid);
   let most = before;
-  const looking = setInterval(() => {
+  const sampling = setInterval(() => {
     void residentMb(gateway.pid).then((now) => {
       most = Math.max(most, now);
     });
-  }, LOOK_MS);
+  }, SAMPLE_EVERY_MS);
   const startedAt = performance.now();
   const lines = await countLines(gateway, `/v1/exports/payments?format=${format}`);
   const seconds = (performance.now() - startedAt) / 1_000;
-  clearInterval(looking);
+  clearInterval(sampling);
   const expected = format === 'csv' ? payments + 1 : payments;
   if (lines < expected) throw new Error(`The export has ${lines} lines instead of ${expected}.`);
   return { perSecond: payments / seconds, grownMb: most - before };

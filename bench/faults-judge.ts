@@ -42,10 +42,10 @@ export async function mustBePaid(
   // Delayed transactions arrive now.
   await chain.mine(1);
   const times = await paidTimes(chain, payment);
-  const isRight = first.says !== 'not paid' && last.says === 'paid' && times === 1;
-  const refusal = [first, last].find(({ says }) => says === 'not paid');
-  const told = `said ${first.says}, then ${last.says}${refusal === undefined ? '' : ` (${reasonOf(refusal)})`}`;
-  return { isRight, text: `${told}; paid ${times} times` };
+  const isRight = first.claim !== 'not paid' && last.claim === 'paid' && times === 1;
+  const refusal = [first, last].find(({ claim }) => claim === 'not paid');
+  const claims = `said ${first.claim}, then ${last.claim}${refusal === undefined ? '' : ` (${reasonOf(refusal)})`}`;
+  return { isRight, text: `${claims}; paid ${times} times` };
 }
 
 /** The first word is the reason or the status. */

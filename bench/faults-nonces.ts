@@ -28,7 +28,7 @@ export const NONCE_ROWS: readonly Row[] = [
         await signedSince(system, before);
         await system.kill();
         const word = await answer;
-        system.proxy.tellTheTruth();
+        system.proxy.answerTruthfully();
         await system.start();
         return word;
       });

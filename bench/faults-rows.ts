@@ -39,7 +39,7 @@ export const ROWS: readonly Row[] = [
       return mustBePaid(chain, await system.prepare(), async (payment) => {
         const word = await payment.submit();
         await paidOnChain(chain, payment);
-        system.proxy.tellTheTruth();
+        system.proxy.answerTruthfully();
         return word;
       });
     },
@@ -83,7 +83,7 @@ export const ROWS: readonly Row[] = [
         const { to, data } = parseTransaction(raw);
         await sendFrom(chain, SANDBOX_KEYS.merchant, { to: to ?? TOKEN, data: data ?? '0x' });
         await paidOnChain(chain, payment);
-        system.proxy.tellTheTruth();
+        system.proxy.answerTruthfully();
         return answer;
       });
     },
@@ -98,7 +98,7 @@ export const ROWS: readonly Row[] = [
         await signedSince(system, before);
         system.proxy.lie({ as: 'status', status: 503, isForwarded: false });
         await sleep(OUTAGE_MS);
-        system.proxy.tellTheTruth();
+        system.proxy.answerTruthfully();
         return answer;
       });
     },
@@ -116,7 +116,7 @@ export const ROWS: readonly Row[] = [
         withinMs: MINED_WITHIN_MS,
         everyMs: 200,
       }).catch(() => 0);
-      return { isRight: first.says === 'paid' && times === 1, text: `said ${first.says}, then paid ${times} times` };
+      return { isRight: first.claim === 'paid' && times === 1, text: `said ${first.claim}, then paid ${times} times` };
     },
   },
   {
@@ -139,7 +139,7 @@ export const ROWS: readonly Row[] = [
         system.proxy.lie({ as: 'stale', head });
         const answer = payment.submit();
         await sleep(OUTAGE_MS);
-        system.proxy.tellTheTruth();
+        system.proxy.answerTruthfully();
         return answer;
       });
     },
@@ -157,7 +157,7 @@ export const ROWS: readonly Row[] = [
         system.proxy.lie({ as: 'status', status: 429, headers: { 'retry-after': '1' }, isForwarded: false });
         const answer = payment.submit();
         await sleep(OUTAGE_MS);
-        system.proxy.tellTheTruth();
+        system.proxy.answerTruthfully();
         return answer;
       });
     },
@@ -170,9 +170,9 @@ export const ROWS: readonly Row[] = [
       const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'blacklist', args: [payment.payer.address] });
       await sendFrom(chain, SANDBOX_KEYS.minter, { to: TOKEN, data });
       const word = await payment.submit();
-      const last = word.says === 'not paid' ? word : await payment.ask();
-      const isRight = last.says === 'not paid' && (await paidTimes(chain, payment)) === 0;
-      return { isRight, text: `says ${last.says} (${reasonOf(last)})` };
+      const last = word.claim === 'not paid' ? word : await payment.ask();
+      const isRight = last.claim === 'not paid' && (await paidTimes(chain, payment)) === 0;
+      return { isRight, text: `says ${last.claim} (${reasonOf(last)})` };
     },
   },
   {
@@ -181,10 +181,10 @@ export const ROWS: readonly Row[] = [
     async run(system) {
       const payment = await system.prepare();
       const { text } = await whileUnreadable(system)(payment);
-      const isTold = text.includes(new URL(system.proxy.url).port);
+      const isShown = text.includes(new URL(system.proxy.url).port);
       return {
-        isRight: !isTold,
-        text: isTold ? 'the answer holds its address' : 'the answer does not hold its address',
+        isRight: !isShown,
+        text: isShown ? 'the answer holds its address' : 'the answer does not hold its address',
       };
     },
   },
@@ -198,10 +198,10 @@ export const ROWS: readonly Row[] = [
       const first = await payment.submit();
       await chain.request('evm_increaseTime', PAST_DEADLINE_S);
       await chain.mine(2);
-      system.proxy.tellTheTruth();
+      system.proxy.answerTruthfully();
       const last = await payment.ask();
-      const isRight = last.says === 'not paid' && (await paidTimes(chain, payment)) === 0;
-      return { isRight, text: `said ${first.says}, then ${last.says} (${reasonOf(last)})` };
+      const isRight = last.claim === 'not paid' && (await paidTimes(chain, payment)) === 0;
+      return { isRight, text: `said ${first.claim}, then ${last.claim} (${reasonOf(last)})` };
     },
   },
 ];
@@ -211,7 +211,7 @@ function whileUnreadable(system: System): (payment: Prepared) => Promise<Word> {
   return async (payment) => {
     system.proxy.lie({ as: 'status', status: 503, isForwarded: false }, { methods: ['eth_call'] });
     const word = await payment.submit();
-    system.proxy.tellTheTruth();
+    system.proxy.answerTruthfully();
     return word;
   };
 }

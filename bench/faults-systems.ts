@@ -11,7 +11,7 @@ import { type PeerPayment, signPeerPayment } from './peer/payload.ts';
 
 /** The status that a system reports for a payment, as the merchant needs it. */
 export interface Word {
-  readonly says: 'paid' | 'not paid' | 'not known';
+  readonly claim: 'paid' | 'not paid' | 'not known';
   /** The original text. */
   readonly text: string;
 }
@@ -84,12 +84,12 @@ export async function startOurs(chain: PayingChain): Promise<System> {
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
       const text = await answer.text();
-      if (answer.status >= 500) return { says: 'not known', text: `${answer.status} ${text}`, isFinal: false };
-      if (!answer.ok) return { says: 'not paid', text: `${answer.status} ${text}`, isFinal: true };
+      if (answer.status >= 500) return { claim: 'not known', text: `${answer.status} ${text}`, isFinal: false };
+      if (!answer.ok) return { claim: 'not paid', text: `${answer.status} ${text}`, isFinal: true };
       const { status, isFinal } = JSON.parse(text) as { status: string; isFinal: boolean };
-      return { says: status === 'succeeded' ? 'paid' : isFinal ? 'not paid' : 'not known', text: status, isFinal };
+      return { claim: status === 'succeeded' ? 'paid' : isFinal ? 'not paid' : 'not known', text: status, isFinal };
     } catch (error) {
-      return { says: 'not known', text: String(error), isFinal: false };
+      return { claim: 'not known', text: String(error), isFinal: false };
     }
   }
 
@@ -119,7 +119,7 @@ export async function startOurs(chain: PayingChain): Promise<System> {
       return prepared(payer, await signPayment(gateway, terms));
     },
     // It gets no help: it has to recover from each row by itself.
-    refresh: async () => proxy.tellTheTruth(),
+    refresh: async () => proxy.answerTruthfully(),
     kill: () => gateway.kill(),
     start: () => gateway.start(),
     async stop() {
@@ -144,11 +144,11 @@ export async function startTheirs(chain: PayingChain, payTo: Hex): Promise<Syste
       });
       const text = await answer.text();
       const { success, hasThrown, errorReason, invalidReason } = JSON.parse(text) as Record<string, unknown>;
-      if (success === true) return { says: 'paid', text };
+      if (success === true) return { claim: 'paid', text };
       const isOpen = hasThrown === true || errorReason === 'settlement_pending';
-      return { says: isOpen ? 'not known' : 'not paid', text: `${errorReason ?? invalidReason ?? ''} ${text}` };
+      return { claim: isOpen ? 'not known' : 'not paid', text: `${errorReason ?? invalidReason ?? ''} ${text}` };
     } catch (error) {
-      return { says: 'not known', text: String(error) };
+      return { claim: 'not known', text: String(error) };
     }
   }
 
@@ -166,12 +166,12 @@ export async function startTheirs(chain: PayingChain, payTo: Hex): Promise<Syste
         payer,
         submit: async () => (last = await submit(payment, '/')),
         // Its only way to report a status is to submit the payment once more. After "paid" nobody asks again.
-        ask: async () => (last?.says === 'paid' ? last : submit(payment, '/again')),
+        ask: async () => (last?.claim === 'paid' ? last : submit(payment, '/again')),
       };
     },
     /** A new process loses all state in memory, so the next row starts clean. */
     async refresh() {
-      proxy.tellTheTruth();
+      proxy.answerTruthfully();
       await facilitator.stop();
       facilitator = await launch();
     },

@@ -45,11 +45,11 @@ export async function startX402(chain: PayingChain): Promise<System> {
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
       const text = `${answer.status} ${await answer.text()}`;
-      const says =
+      const claim =
         answer.status === 200 ? 'paid' : answer.status < 500 && answer.status !== 429 ? 'not paid' : 'not known';
-      return { says, text, status: answer.status };
+      return { claim, text, status: answer.status };
     } catch (error) {
-      return { says: 'not known', text: String(error), status: 0 };
+      return { claim: 'not known', text: String(error), status: 0 };
     }
   }
 
@@ -61,8 +61,8 @@ export async function startX402(chain: PayingChain): Promise<System> {
         for (const endMs = Date.now() + END_WITHIN_MS; ; await sleep(ASK_EVERY_MS)) {
           // A client that has lost its header asks without it, and must not be asked to pay again.
           const [plain, found] = [await submit(id, undefined), await submit(id, header)];
-          if (plain.says === 'not paid' && found.says === 'paid') return plain;
-          if (found.says !== 'not known' || Date.now() > endMs) return found;
+          if (plain.claim === 'not paid' && found.claim === 'paid') return plain;
+          if (found.claim !== 'not known' || Date.now() > endMs) return found;
         }
       },
     };
@@ -94,7 +94,7 @@ export async function startX402(chain: PayingChain): Promise<System> {
         return prepared(payer, id, Buffer.from(JSON.stringify(payload)).toString('base64'));
       }
     },
-    refresh: async () => proxy.tellTheTruth(),
+    refresh: async () => proxy.answerTruthfully(),
     kill: () => gateway.kill(),
     start: () => gateway.start(),
     async stop() {

@@ -50,8 +50,8 @@ for (const { targetUrl, port } of targets) {
     }
     bucket.tokens -= price;
     use.units += price;
-    const told = await fetch(targetUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-    response.writeHead(told.status, { 'content-type': 'application/json' }).end(await told.text());
+    const upstream = await fetch(targetUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    response.writeHead(upstream.status, { 'content-type': 'application/json' }).end(await upstream.text());
   }
 }
 process.on('SIGTERM', () => process.exit(0));

@@ -103,7 +103,7 @@ function figureOf(turns: readonly FloodTurn[], others: number): Figure {
   const [alone, beside] = [false, true].map((isFlooded) => turns.filter((turn) => turn.isFlooded === isFlooded));
   const timesOf = (of: readonly FloodTurn[] = []) => of.flatMap(({ timesMs }) => timesMs);
   const medians = (of: readonly FloodTurn[] = []) => of.map(({ timesMs }) => round(median(timesMs)));
-  const told = (of: readonly FloodTurn[] = []) => ({
+  const figures = (of: readonly FloodTurn[] = []) => ({
     payments: timesOf(of).length,
     'median ms by round': medians(of).join(' '),
     'median ms until signed by round': of.map(({ signedMs }) => round(median(signedMs))).join(' '),
@@ -123,8 +123,8 @@ function figureOf(turns: readonly FloodTurn[], others: number): Figure {
       'ms of a payment, median and 95th percentile, alone': spreadOf(timesOf(alone)),
       'ms of a payment, median and 95th percentile, beside the flood': spreadOf(timesOf(beside)),
       'ratio by round': medians(alone).map((ms, index) => round(ms / (medians(beside)[index] ?? Number.NaN), 3)),
-      ...named('alone', told(alone)),
-      ...named('beside', told(beside)),
+      ...named('alone', figures(alone)),
+      ...named('beside', figures(beside)),
       'answers to the flood by status': (beside ?? []).map(({ flood }) => flood).join('; '),
       'units a second of each endpoint, endpoints': [UNITS_PER_S, ENDPOINTS],
       ...describeOthers([others]),

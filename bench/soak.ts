@@ -53,7 +53,7 @@ export async function runSoak(args: readonly string[]): Promise<number> {
     const first = await measureMost(scene);
     const most = first.perSecond;
     const perSecond = most / 2;
-    say(`measured maximum: ${round(most, 1)} orders/s. The soak runs at ${round(perSecond, 1)} orders/s.`);
+    print(`measured maximum: ${round(most, 1)} orders/s. The soak runs at ${round(perSecond, 1)} orders/s.`);
     let sent: Sent[] = [];
     load = startLoad(scene, {
       ...PATIENCE,
@@ -75,12 +75,14 @@ export async function runSoak(args: readonly string[]): Promise<number> {
     const surplus = (await countPayments(scene)) - orders.length;
     const books = await scene.compareBooks();
     const growths = describeGrowth(samples);
-    for (const { text } of growths) say(text);
-    say(`${orders.length} orders: ${lost.length} lost, ${doubled.length} doubled, ${misreported.length} misreported.`);
-    say(
+    for (const { text } of growths) print(text);
+    print(
+      `${orders.length} orders: ${lost.length} lost, ${doubled.length} doubled, ${misreported.length} misreported.`,
+    );
+    print(
       `Payments without an order: ${surplus}. Books against the chain: ${books || 'equal'}. The picture is docs/pictures/soak.svg.`,
     );
-    for (const problem of [...lost, ...doubled, ...misreported]) say(`  ${problem}`);
+    for (const problem of [...lost, ...doubled, ...misreported]) print(`  ${problem}`);
     const isSteady = minutes < JUDGED_FROM_MINUTES || growths.every(({ factor }) => factor <= MAX_GROWTH);
     const wrong = lost.length + doubled.length + misreported.length + surplus;
     return wrong === 0 && books === '' && isSteady ? 0 : 1;
@@ -90,7 +92,7 @@ export async function runSoak(args: readonly string[]): Promise<number> {
   }
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
@@ -130,7 +132,7 @@ async function soak(
     if (fault === undefined) break;
     marks.push({ atS: passedS(), label: fault.label });
     await fault.cause(scene, victim);
-    say(`${Math.round(passedS())} s: ${fault.label}`);
+    print(`${Math.round(passedS())} s: ${fault.label}`);
   }
   await pause(Math.max(0, startMs + minutes * 60_000 - performance.now()));
   isOver = true;

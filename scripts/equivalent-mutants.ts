@@ -231,7 +231,7 @@ export const EQUIVALENT: Readonly<Record<string, Readonly<Record<string, string>
       'A nonce and a tag of nothing would need the key.',
     'const text = keys.map((key) => decrypt(keyOfPayment(key, paymentId), bytes)).findLast((found) => found !== undefined);':
       'One key alone opens an id.',
-    'const CLOCKS_APART_S = 31;': MARGIN,
+    'const CLOCK_SKEW_S = 31;': MARGIN,
   },
   'passkey-challenge.ts': {
     'new DataView(bytes.buffer).setUint32(2, endMs % 3 ** 32);': LAST_32_BITS,

@@ -67,7 +67,7 @@ async function openApiText(): Promise<string> {
     metrics: createMetrics(),
     drain: { begin() {} },
     // Routes that only a sandbox has are described, too.
-    testClock: { moveChain: async () => true, look: async () => {} },
+    testClock: { moveChain: async () => true, refresh: async () => {} },
   };
   const app = await buildApp(deps as unknown as HttpDeps);
   const text = `${jsonText(app.swagger())}\n`;

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 
 /**
- * A process of `mutate-domain.ts`: it is told one mutant after the other, and answers whether a test notices it. Each mutant gets
+ * A process of `mutate-domain.ts`: it receives one mutant after the other, and answers whether a test notices it. Each mutant gets
  * modules of its own, by a query that follows every import from the test file on, and shares the packages. So a mutant takes as
  * long as the tests up to the first that fails, without the start of a process.
  */
@@ -88,7 +88,7 @@ async function judge({ tests }: Case): Promise<Verdict> {
 }
 
 fc.configureGlobal({ seed: SEED });
-process.on('message', async (told: Case) => {
-  current = told;
-  process.send?.(await judge(told));
+process.on('message', async (received: Case) => {
+  current = received;
+  process.send?.(await judge(received));
 });

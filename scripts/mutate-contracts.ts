@@ -107,7 +107,7 @@ async function main(): Promise<number> {
     .filter(({ file }) => values.file === undefined || file === values.file)
     .filter(({ line }) => values.line === undefined || line === Number(values.line));
   const chosen = all.filter((_, at) => (at - Number(values.from ?? 0)) % Number(values.every ?? 1) === 0);
-  say(`${chosen.length} of ${all.length} mutants`);
+  print(`${chosen.length} of ${all.length} mutants`);
   const folder = mkdtempSync(join(tmpdir(), 'till-mutants-'));
   try {
     const original: Record<string, Artifact> = {};
@@ -127,10 +127,10 @@ async function main(): Promise<number> {
       const fate = await judge(folder, mutant, original);
       fates.push(fate);
       const { file, line, rule, before, after } = mutant;
-      say(`| ${fate} | ${file}:${line} | ${rule} | \`${before.trim()}\` | \`${after.trim()}\` |`);
+      print(`| ${fate} | ${file}:${line} | ${rule} | \`${before.trim()}\` | \`${after.trim()}\` |`);
     }
     for (const fate of ['killed', 'survived', 'same code', 'not compiled'] as const) {
-      say(`${fate}: ${fates.filter((each) => each === fate).length}`);
+      print(`${fate}: ${fates.filter((each) => each === fate).length}`);
     }
     return fates.includes('survived') ? 1 : 0;
   } finally {
@@ -138,7 +138,7 @@ async function main(): Promise<number> {
   }
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 

@@ -39,7 +39,7 @@ async function main(): Promise<number> {
     .filter((file) => values.file === undefined || values.file.some((name) => file.endsWith(`/${name}`)));
   const mutants = chosen.flatMap((file) => mutantsOf(file, read(file)));
   const sample = inSample(mutants);
-  say(`${sample.length} of ${mutants.length} mutants in ${chosen.length} files\n`);
+  print(`${sample.length} of ${mutants.length} mutants in ${chosen.length} files\n`);
   const tests = new Map(chosen.map((file) => [file, testsOf(file, imports)]));
   const usualMs = await timesOf([...new Set([...tests.values()].flat())]);
   const judged: Judged[] = [];
@@ -54,22 +54,22 @@ async function main(): Promise<number> {
         const each = casesOf(mutant);
         const limitMs =
           LEAST_LIMIT_MS + TIMES_AS_LONG * each.tests.reduce((ms, test) => ms + (usualMs.get(test) ?? 0), 0);
-        const verdict = await judge.hear(each, limitMs);
+        const verdict = await judge.run(each, limitMs);
         const fate = fateOf(mutant, verdict.is);
         judged.push({ ...mutant, fate });
         if (fate === 'survived')
-          say(`${mutant.file}:${mutant.line} ${mutant.rule}\n  ${mutant.before}\n  ${mutant.after}`);
+          print(`${mutant.file}:${mutant.line} ${mutant.rule}\n  ${mutant.before}\n  ${mutant.after}`);
       }
       judge.end();
     }),
   );
-  say(tableOf(judged));
+  print(tableOf(judged));
   const stale = sample.length === mutants.length ? staleRows(judged, chosen) : [];
-  for (const row of stale) say(`Explained, but caught or no mutant: ${row}`);
+  for (const row of stale) print(`Explained, but caught or no mutant: ${row}`);
   return stale.length > 0 || judged.some(({ fate }) => fate === 'survived') ? 1 : 0;
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
@@ -117,7 +117,7 @@ async function timesOf(tests: readonly string[]): Promise<Map<string, number>> {
   const times = new Map<string, number>();
   for (const test of tests) {
     const startedAtMs = performance.now();
-    const verdict = await judge.hear({ file: '', code: '', tests: [test] }, LONGEST_FILE_MS);
+    const verdict = await judge.run({ file: '', code: '', tests: [test] }, LONGEST_FILE_MS);
     if (verdict.is !== 'survived') throw new Error(`A test fails without a mutant: ${JSON.stringify(verdict)}`);
     times.set(test, performance.now() - startedAtMs);
   }
@@ -128,16 +128,16 @@ async function timesOf(tests: readonly string[]): Promise<Map<string, number>> {
 /** A process that judges mutants. It is replaced when it hangs, dies or has judged many. */
 function startJudge() {
   let child: ChildProcess | undefined;
-  let heard = 0;
+  let judged = 0;
   const end = () => {
     child?.kill('SIGKILL');
     child = undefined;
-    heard = 0;
+    judged = 0;
   };
-  const hear = (each: Case, limitMs: number) =>
+  const run = (each: Case, limitMs: number) =>
     new Promise<Verdict | { readonly is: 'endless' }>((resolve) => {
-      if (heard >= MUTANTS_PER_PROCESS) end();
-      heard += 1;
+      if (judged >= MUTANTS_PER_PROCESS) end();
+      judged += 1;
       child ??= fork(join(import.meta.dirname, 'mutant-judge.ts'), {
         execArgv: ['--disable-warning=ExperimentalWarning', '--max-old-space-size=1024'],
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -153,7 +153,7 @@ function startJudge() {
       running.once('message', (verdict: Verdict) => over(verdict)).once('exit', () => over({ is: 'endless' }));
       running.send(each);
     });
-  return { hear, end };
+  return { run, end };
 }
 
 function fateOf({ file, after }: Mutant, is: Exclude<Fate, 'explained'>): Fate {

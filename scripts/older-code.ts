@@ -74,8 +74,8 @@ export async function openChain(old: Old, { dir, world }: { readonly dir: string
     call.method === 'eth_sendRawTransaction' ? chain.send(call) : chain.pass(call);
   const server = createServer(async (request, response) => {
     const asked = JSON.parse(await text(request));
-    const said = Array.isArray(asked) ? `[${(await Promise.all(asked.map(answer))).join()}]` : await answer(asked);
-    response.setHeader('content-type', 'application/json').end(said);
+    const reply = Array.isArray(asked) ? `[${(await Promise.all(asked.map(answer))).join()}]` : await answer(asked);
+    response.setHeader('content-type', 'application/json').end(reply);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -58,14 +58,14 @@ async function makeDirect(scene: Scene, payments: Payments): Promise<void> {
   await scene.isSettled(swept);
   const { id: tooMuch } = await scene.pay('direct', 13_000_000n);
   await scene.isSettled(tooMuch);
-  await scene.isTold(tooMuch);
+  await scene.isReported(tooMuch);
   const { id: wrongToken } = await scene.pay('direct', 5_000_000n, { token: USDT });
-  await scene.isTold(wrongToken);
+  await scene.isReported(wrongToken);
   const cancelled = await scene.open('direct');
   await scene.post(`/v1/payments/${cancelled.id}/cancel`, 'direct', {});
   await scene.statusIs(cancelled.id, 'cancelled');
   await scene.send(cancelled.address, ASKED);
-  await scene.isTold(cancelled.id);
+  await scene.isReported(cancelled.id);
   Object.assign(payments, { swept, tooMuch, wrongToken, cancelled: cancelled.id });
 }
 
@@ -85,7 +85,7 @@ async function makeHeld(scene: Scene, payments: Payments): Promise<void> {
   // Of an open payment, too: that version paid out whatever was swept.
   await scene.payoutIs(early.id, 'paid');
   await scene.send(paidOut.address, 4_000_000n);
-  await scene.isTold(paidOut.id);
+  await scene.isReported(paidOut.id);
   await scene.isMovedToFloat(paidOut.id);
 
   const { id: refunded } = await scene.pay('held', ASKED);
@@ -103,7 +103,7 @@ async function makeHeld(scene: Scene, payments: Payments): Promise<void> {
   await scene.sweepAsStranger(heldOpen);
   await scene.isHeld(heldOpen, '3960000');
   const { id: heldWrongToken } = await scene.pay('held', 5_000_000n, { token: USDT });
-  await scene.isTold(heldWrongToken);
+  await scene.isReported(heldWrongToken);
   await scene.isMovedToFloat(heldWrongToken);
   Object.assign(payments, { held, heldTooMuch, paidOut: paidOut.id, early: early.id, refunded });
   Object.assign(payments, { replaced, heldOpen, heldWrongToken });
@@ -118,14 +118,14 @@ async function makeLate(scene: Scene, payments: Payments): Promise<void> {
   for (const { id } of [late, underpaid, heldLate]) await scene.statusIs(id, 'expired');
   await scene.send(late.address, ASKED);
   await scene.send(heldLate.address, ASKED);
-  for (const { id } of [late, underpaid, heldLate]) await scene.isTold(id);
+  for (const { id } of [late, underpaid, heldLate]) await scene.isReported(id);
   await scene.isHeld(heldLate.id, '9900000');
   // A float pays for the return.
   const { direct: owner } = scene.merchants;
   const transactionHash = await scene.send(scene.intermediate, 100_000_000n);
   await scene.addFloat({ owner, asset: USDC, transactionHash });
   const { id: returned } = await scene.pay('direct', 15_000_000n);
-  await scene.isTold(returned);
+  await scene.isReported(returned);
   await scene.giveBack(returned, 'direct');
   await scene.lateMoneyIs(returned, 'returned');
   Object.assign(payments, { late: late.id, underpaid: underpaid.id, heldLate: heldLate.id, returned });
@@ -144,7 +144,7 @@ async function makeUnderWay(scene: Scene, payments: Payments): Promise<void> {
   const { id: returning } = await scene.pay('direct', 15_000_000n);
   const { id: requested } = await scene.pay('direct', 15_000_000n);
   for (const id of [returning, requested]) await scene.isSettled(id);
-  for (const id of [returning, requested]) await scene.isTold(id);
+  for (const id of [returning, requested]) await scene.isReported(id);
 
   await scene.stop('relaying');
   await scene.register('payingOut');
@@ -291,8 +291,8 @@ async function lookerOf({ gateway, headers, until, sql }: Base, { post }: Mercha
         () => sql`
         select from book_entries where subject = ${id} and kind = 'held_to_float'`,
       ),
-    /** Late money is told, swept and looked at. */
-    isTold: (id: string) =>
+    /** Late money is reported, swept and checked. */
+    isReported: (id: string) =>
       has(
         `late money of ${id} is told`,
         () => sql`

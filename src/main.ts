@@ -215,7 +215,7 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   log.info({ roles: config.roles, metricsPort: metricsServer.port }, 'started');
 
   if (sandbox === undefined || !isApi) return;
-  await Promise.race([chains.looked, world.timers.sleep(FIRST_CHECK_MS)]);
+  await Promise.race([chains.firstCheck, world.timers.sleep(FIRST_CHECK_MS)]);
   await announceSandbox(config.home, sandbox.file);
   process.stdout.write(banner(sandbox.file, { home: config.home, metricsPort: metricsServer.port }));
 }

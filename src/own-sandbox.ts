@@ -32,7 +32,7 @@ export async function openOwnSandbox(
   const file = await openSandbox(base, { home: config.home, baseUrl: config.publicUrl, rpcUrl });
   const { apiKey, merchantId } = file;
   const control = createChainControl(SANDBOX_NETWORK, rpcUrl);
-  const testClock: TestClock = { moveChain: control.moveAhead, look: time.look };
+  const testClock: TestClock = { moveChain: control.moveAhead, refresh: time.refresh };
   return {
     file,
     shop: { apiKey, merchantId, rpcUrl, chainId: SANDBOX_NETWORK },

@@ -1,22 +1,22 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { createAlarms } from './actions/alarms.ts';
-import { adoptRows } from './actions/outgoing/adopt-rows.ts';
+import { adoptRows } from './actions/outgoing/order/adopt-rows.ts';
 import { signingKeysOf } from './actions/outgoing/refund/signed/signing-keys.ts';
 import { rememberAccounts } from './actions/own-accounts.ts';
 import { forgedDestination, isOwnDestination } from './actions/parties/destination-rows.ts';
 import { forgedKeyMessage, isOwnKey } from './actions/parties/key-rows.ts';
 import { openCheckout } from './actions/parties/open-checkout.ts';
 import { createPaymentCreator } from './actions/paying/create-payment.ts';
-import { createPaymentMover } from './actions/paying/move-payment.ts';
+import { createPaymentMover } from './actions/paying/payment-mover.ts';
 import { NO_REHEARSAL, type Rehearsal } from './actions/paying/rehearsal.ts';
 import { forgedPersonMessage, isOwnHolder } from './actions/people/person-rows.ts';
 import { siteOf } from './actions/people/webauthn.ts';
 import { createRequestRecorder } from './actions/record-requests.ts';
 import { createUseRecorder } from './actions/record-uses.ts';
 import { createRowCheck } from './actions/row-check.ts';
-import { rowKeysOf } from './actions/row-keys.ts';
-import { openSubjectKeys } from './actions/subject-keys.ts';
+import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
+import { openSubjectKeys, type SubjectKeyDeps } from './actions/subject-keys.ts';
 import type { Chains } from './chains/chains.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
@@ -31,7 +31,7 @@ import { createHoldPlaces } from './http/status/hold-places.ts';
 import { createLongPolls } from './http/status/long-poll.ts';
 import { openPress } from './paper/press.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
-import { createMetrics } from './runtime/metrics.ts';
+import { createMetrics, type Metrics } from './runtime/metrics.ts';
 import { createPaymentWork } from './runtime/payment-work.ts';
 import type { Secrets } from './runtime/secrets.ts';
 import { unshiftedWorld } from './runtime/shifted-clock.ts';
@@ -42,7 +42,7 @@ import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import { depositMinimumOn } from './settings/chains.ts';
 import type { Config } from './settings/config.ts';
 import { valueOn } from './settings/network-kinds.ts';
-import { openEventFeed } from './store/events/event-feed.ts';
+import { type EventFeed, openEventFeed } from './store/events/event-feed.ts';
 import type { PlacedEvent } from './store/events/events.ts';
 import { isFeedName } from './store/events/placing.ts';
 import { findKeyHolders, type KeyHolder, recordKeyUses, type StoredKeyRights } from './store/parties/api-keys.ts';
@@ -88,98 +88,117 @@ export async function createParts(input: PartsInput) {
   const rowKeys = rowKeysOf(input.secrets);
   const subjectKeys = await openSubjectKeys(input, { needsAll: false });
   const base = { ...input, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
-  const { config, world, db, listDb, secrets } = base;
-  const steady = unshiftedWorld(world);
   await adoptRows(base);
   await rememberAccounts(base);
   const metrics = createMetrics();
-  const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
+  const caches = createCaches(base);
+  await openCheckout(base);
+  const feed = await openEventFeed(base);
+  const press = openPress(unshiftedWorld(base.world).timers);
+  const parts = {
+    ...base,
+    ...caches,
+    ...createUseRecorders(base),
+    ...createDerivedKeys(base),
+    ...createEntry(base, { metrics, feed }),
+    ...createPayments(base, feed),
+    ...createEventRendering(base),
+    ...createSendingTerms(base),
+    metrics,
+    feed,
+    press,
+    site: siteOf(base.config.publicUrl),
+    stop() {
+      for (const cache of Object.values(caches)) cache.stop();
+      press.close();
+    },
+  };
+  return { ...parts, rehearsal: input.rehearse?.(parts) ?? NO_REHEARSAL };
+}
+
+/** The input with its defaults, and the keys of rows and seals. */
+type Base = PartsInput &
+  Required<Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'clockOffMs'>> &
+  RowKeyDeps &
+  SubjectKeyDeps;
+
+/** Rows that most requests need, read again every moment. A row with a wrong MAC is left out and alerts the operator. */
+function createCaches(base: Base) {
+  const { world, db } = base;
+  const steady = unshiftedWorld(world);
   const isGenuineKey = createRowCheck<StoredKeyRights>(base, {
     alert: 'key_refused',
     isOwn: (row) => isOwnKey(base, row),
     messageOf: forgedKeyMessage,
-  });
-  const keys = createFreshCache<KeyHolder>(steady, {
-    read: async (hashes) => (await findKeyHolders(db.sql, hashes)).filter(isGenuineKey),
-    keyOf: (key) => key.hash,
   });
   const isGenuineSession = createRowCheck<SessionHolder>(base, {
     alert: 'session_refused',
     isOwn: (row) => isOwnHolder(base, row),
     messageOf: forgedPersonMessage,
   });
-  const sessions = createFreshCache<SessionHolder>(steady, {
-    read: async (hashes) => (await findSessionHolders(db.sql, hashes)).filter(isGenuineSession),
-    keyOf: (session) => session.hash,
-  });
-  const apps = createFreshCache<WalletApp>(steady, {
-    read: (ids) => findWalletApps(db.sql, ids),
-    keyOf: (app) => app.id,
-  });
-  const merchants = createFreshCache<PayableMerchant>(steady, {
-    read: (ids) => findPayableMerchants(db.sql, ids),
-    keyOf: (merchant) => merchant.id,
-  });
-  const networkStops = createFreshCache<NetworkStop>(steady, {
-    read: (networks) => findNetworkStops(db.sql, networks),
-    keyOf: ({ network }) => network,
-  });
+  return {
+    keys: createFreshCache<KeyHolder>(steady, {
+      read: async (hashes) => (await findKeyHolders(db.sql, hashes)).filter(isGenuineKey),
+      keyOf: (key) => key.hash,
+    }),
+    sessions: createFreshCache<SessionHolder>(steady, {
+      read: async (hashes) => (await findSessionHolders(db.sql, hashes)).filter(isGenuineSession),
+      keyOf: (session) => session.hash,
+    }),
+    apps: createFreshCache<WalletApp>(steady, {
+      read: (ids) => findWalletApps(db.sql, ids),
+      keyOf: (app) => app.id,
+    }),
+    merchants: createFreshCache<PayableMerchant>(steady, {
+      read: (ids) => findPayableMerchants(db.sql, ids),
+      keyOf: (merchant) => merchant.id,
+    }),
+    networkStops: createFreshCache<NetworkStop>(steady, {
+      read: (networks) => findNetworkStops(db.sql, networks),
+      keyOf: ({ network }) => network,
+    }),
+  };
+}
+
+/** Uses and requests, which are written in the background. */
+function createUseRecorders({ world }: Base) {
+  const steady = unshiftedWorld(world);
+  return {
+    requestLog: createRequestRecorder(steady.clock),
+    keyUses: createUseRecorder(world.clock, recordKeyUses),
+    sessionUses: createUseRecorder(steady.clock, recordSessionUses),
+    openings: createUseRecorder(world.clock, recordOpenings),
+    optionAsks: createUseRecorder(world.clock, recordOptions),
+  };
+}
+
+/** Keys that every node derives from the master secret. */
+function createDerivedKeys({ secrets }: Base) {
+  return {
+    challengeKeys: secrets.deriveEach('passkey challenge'),
+    cursorKeys: secrets.deriveEach('cursor'),
+    optionKeys: secrets.deriveEach('option'),
+    signingKeys: signingKeysOf(secrets),
+  };
+}
+
+/** The entry of requests: limits, turns, held requests and the drain before a stop. */
+function createEntry(
+  { config, world, listDb }: Base,
+  { metrics, feed }: { readonly metrics: Metrics; readonly feed: EventFeed },
+) {
+  const steady = unshiftedWorld(world);
   const onRefusal = () => metrics.refusals.inc({ reason: 'rate_limited' });
   const turns = createTurns(world.timers, { onRefusal });
-  await openCheckout(base);
-  const feed = await openEventFeed(base);
   const paymentWork = createPaymentWork(steady.clock);
   // A node that only has the role `jobs` never gives way to payments: they are the work of other nodes.
   if (config.roles.some((role) => role !== 'jobs')) {
     feed.subscribe((names = []) => paymentWork.noteChanges(names.filter((name) => !isFeedName(name)).length));
   }
   const longPolls = createLongPolls(world, feed);
-  const readSubjects = createSubjectReader(base);
-  const press = openPress(steady.timers);
-  const parts = {
-    ...base,
-    metrics,
-    keys,
-    sessions,
-    apps,
-    merchants,
-    networkStops,
-    requestLog: createRequestRecorder(steady.clock),
-    keyUses: createUseRecorder(world.clock, recordKeyUses),
-    sessionUses: createUseRecorder(steady.clock, recordSessionUses),
-    openings: createUseRecorder(world.clock, recordOpenings),
-    optionAsks: createUseRecorder(world.clock, recordOptions),
-    signInFailures: createCountLimit(steady.clock, SIGN_IN_FAILURES),
-    surveyLimit: createSurveyLimit(steady.clock, {
-      perKey: config.surveyAccountsPerKey,
-      perAddress: config.surveyAccountsPerAddress,
-      onRefusal,
-    }),
-    linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
-    prints: createCountLimit(steady.clock, PRINTS),
-    mailedReceipts: createCountLimit(steady.clock, MAILED_RECEIPTS),
-    press,
-    challengeKeys: secrets.deriveEach('passkey challenge'),
-    site: siteOf(config.publicUrl),
+  return {
     turns,
     paymentWork,
-    feed,
-    warn: createSparseWarning(steady.clock, base.log),
-    leftOut: createAlarms(base, 'asset_left_out'),
-    createPayment: createPaymentCreator(base),
-    movePayment: createPaymentMover(base, payerLimits),
-    payerLimits,
-    deposits: { minimum: (network: string) => depositMinimumOn(config, network) },
-    readPayment: createPaymentReader({ ...base, feed }, findPayments),
-    readDestinations: createDestinationReader(
-      base,
-      createRowCheck<StoredDestination>(base, {
-        alert: 'destination_refused',
-        isOwn: (row) => isOwnDestination(base, row),
-        messageOf: (row) => forgedDestination(row).message,
-      }),
-    ),
-    glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
     longPolls,
     drain: createDrain(longPolls),
     holdPlaces: createHoldPlaces({
@@ -192,19 +211,59 @@ export async function createParts(input: PartsInput) {
       { listDb, clock: steady.clock, turns },
       { poolSize: config.listPoolSize, costMsPerSecond: config.listCostMsPerSecond, onRefusal },
     ),
-    cursorKeys: secrets.deriveEach('cursor'),
-    signingKeys: signingKeysOf(secrets),
-    optionKeys: secrets.deriveEach('option'),
+    surveyLimit: createSurveyLimit(steady.clock, {
+      perKey: config.surveyAccountsPerKey,
+      perAddress: config.surveyAccountsPerAddress,
+      onRefusal,
+    }),
+    signInFailures: createCountLimit(steady.clock, SIGN_IN_FAILURES),
+    linkOrders: createCountLimit(steady.clock, LINK_ORDERS),
+    prints: createCountLimit(steady.clock, PRINTS),
+    mailedReceipts: createCountLimit(steady.clock, MAILED_RECEIPTS),
+  };
+}
+
+/** Creates, moves and reads payments, and reads the destinations of merchants. */
+function createPayments(base: Base, feed: EventFeed) {
+  const { config } = base;
+  const payerLimits = { openItemsPerPayer: config.openItemsPerPayer };
+  return {
+    createPayment: createPaymentCreator(base),
+    movePayment: createPaymentMover(base, payerLimits),
+    payerLimits,
+    deposits: { minimum: (network: string) => depositMinimumOn(config, network) },
+    readPayment: createPaymentReader({ ...base, feed }, findPayments),
+    glanceAtPayment: createPaymentReader({ ...base, feed }, glanceAtPayments),
+    readDestinations: createDestinationReader(
+      base,
+      createRowCheck<StoredDestination>(base, {
+        alert: 'destination_refused',
+        isOwn: (row) => isOwnDestination(base, row),
+        messageOf: (row) => forgedDestination(row).message,
+      }),
+    ),
+  };
+}
+
+/** The bodies of events, for webhooks and the API. */
+function createEventRendering(base: Base) {
+  const { config } = base;
+  const readSubjects = createSubjectReader(base);
+  return {
     readSubjects,
     renderEvents: (events: readonly PlacedEvent[], version: Version) =>
       eventBodies({ config, readSubjects }, events, version),
+  };
+}
+
+/** The terms of relayers, watchers and jobs, and their warnings. */
+function createSendingTerms(base: Base) {
+  const { config, world, log } = base;
+  return {
+    warn: createSparseWarning(unshiftedWorld(world).clock, log),
+    leftOut: createAlarms(base, 'asset_left_out'),
     host: hostname(),
     leaseMs: config.leaseMs,
     hourlyLimit: (network: string) => valueOn(config.outgoingPerHour, network),
-    stop() {
-      for (const cache of [keys, sessions, apps, merchants, networkStops]) cache.stop();
-      press.close();
-    },
   };
-  return { ...parts, rehearsal: input.rehearse?.(parts) ?? NO_REHEARSAL };
 }

@@ -4,7 +4,7 @@ import { openDatabase } from '../src/store/plumbing/database.ts';
 import { connectTo, createTestDatabase } from './database.ts';
 
 /** The number of the server's process, and of partners. */
-const LOOK = 'select pg_backend_pid() as pid, (select count(*) from partners)::int as partners';
+const STATE_QUERY = 'select pg_backend_pid() as pid, (select count(*) from partners)::int as partners';
 const ADD = `insert into partners (id, name, pinned_version, created_at) values ('prtn_x', 'X', '2026-02-18', now())`;
 
 describe('a database of a test', () => {
@@ -14,7 +14,7 @@ describe('a database of a test', () => {
     await sql.unsafe(ADD);
     await sql.unsafe('set session_replication_role = replica');
     await sql.unsafe('select pg_advisory_lock(1)');
-    const [before] = await sql.unsafe(LOOK);
+    const [before] = await sql.unsafe(STATE_QUERY);
     const batches = await sql.unsafe(`select nextval('outbox_batch_seq') as batch`);
     await sql.end();
     await first.drop();
@@ -22,7 +22,7 @@ describe('a database of a test', () => {
     const second = await createTestDatabase();
     const again = connectTo(second.url);
     assert.equal(second.url, first.url);
-    assert.deepEqual(await again.unsafe(LOOK), [{ ...before, partners: 0 }]);
+    assert.deepEqual(await again.unsafe(STATE_QUERY), [{ ...before, partners: 0 }]);
     assert.deepEqual(await again.unsafe('show session_replication_role'), [{ session_replication_role: 'origin' }]);
     assert.deepEqual(await again.unsafe('select pg_advisory_unlock(1) as "wasHeld"'), [{ wasHeld: false }]);
     assert.deepEqual(await again.unsafe(`select nextval('outbox_batch_seq') as batch`), batches);

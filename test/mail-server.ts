@@ -4,7 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import type { SmtpTerms } from '../src/mail/smtp.ts';
 
 /** The server's behaviour: `drop` takes the whole mail and cuts the connection instead of an answer. */
-type Manner = 'accept' | 'refuse' | 'busy' | 'hang' | 'drop';
+type Behaviour = 'accept' | 'refuse' | 'busy' | 'hang' | 'drop';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -20,7 +20,7 @@ export interface ReceivedMail {
 export async function startMailServer(options: SMTPServerOptions = {}) {
   const received: ReceivedMail[] = [];
   const commands: string[] = [];
-  const state: { manner: Manner } = { manner: 'accept' };
+  const state: { behaviour: Behaviour } = { behaviour: 'accept' };
   const refusal = (code: number) => Object.assign(new Error('no'), { responseCode: code });
   const server = new SMTPServer({
     logger: false,
@@ -28,11 +28,11 @@ export async function startMailServer(options: SMTPServerOptions = {}) {
     closeTimeout: 50,
     onMailFrom: (_address, _session, done) => {
       commands.push('MAIL FROM');
-      if (state.manner !== 'hang') done();
+      if (state.behaviour !== 'hang') done();
     },
     onRcptTo: (_address, _session, done) => {
-      if (state.manner === 'refuse') return done(refusal(550));
-      done(state.manner === 'busy' ? refusal(451) : null);
+      if (state.behaviour === 'refuse') return done(refusal(550));
+      done(state.behaviour === 'busy' ? refusal(451) : null);
     },
     onAuth: (_auth, _session, done) => {
       commands.push('AUTH');
@@ -45,7 +45,7 @@ export async function startMailServer(options: SMTPServerOptions = {}) {
         const { mailFrom, rcptTo } = session.envelope;
         const from = mailFrom === false ? '' : mailFrom.address;
         received.push(readMail(Buffer.concat(chunks).toString(), { from, to: rcptTo.map(({ address }) => address) }));
-        if (state.manner !== 'drop') return done();
+        if (state.behaviour !== 'drop') return done();
         for (const { _socket: socket } of server.connections) socket.destroy();
       });
     },

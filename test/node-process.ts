@@ -21,7 +21,7 @@ export interface NodeProcess {
   ready(): Promise<{ apiKey: string; merchantId: string; appId: string; baseUrl: string }>;
   signal(name: NodeJS.Signals): void;
   /** Sends a message over the channel of a node with crash points. */
-  tell(message: CrashOrder): void;
+  send(message: CrashOrder): void;
   /** Signals the process and its children, as a terminal does; only for a process that leads a group. */
   signalGroup(name: NodeJS.Signals): void;
   isOver(): boolean;
@@ -81,7 +81,7 @@ async function startProcess(
     isOver: () => isOver,
     hasStarted,
     signal: (name) => void child.kill(name),
-    tell: (message) => void child.send(message),
+    send: (message) => void child.send(message),
     signalGroup: (name) => {
       try {
         process.kill(-(child.pid ?? 0), name);

@@ -84,7 +84,7 @@ describe('a scriptable lying endpoint', () => {
     assert.deepEqual((await one('eth_getLogs', {})).result, [{ blockNumber: '0x8' }]);
     assert.equal((await one('eth_getTransactionReceipt', '0x')).result, null);
     assert.equal((await one('eth_call', {}, 'latest')).result, '0x8');
-    proxy.tellTheTruth();
+    proxy.answerTruthfully();
     assert.equal((await one('eth_blockNumber')).result, '0xa');
   });
 });

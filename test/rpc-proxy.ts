@@ -12,7 +12,7 @@ export interface RpcProxy {
   /** Lies for these methods, or for all; for the given number of requests, or until changed. */
   lie(how: Lie, scope?: LieScope): void;
   /** Makes it honest again. */
-  tellTheTruth(): void;
+  answerTruthfully(): void;
   /** Forwards calls to another chain, or another node of the same one. */
   pointAt(targetUrl: string): void;
   close(): Promise<void>;
@@ -49,7 +49,7 @@ export type Lie =
   /** A replica that has not seen the blocks above this one. */
   | { readonly as: 'stale'; readonly head: number };
 
-interface Told {
+interface ScriptedLie {
   readonly how: Lie;
   readonly methods: readonly string[] | undefined;
   readonly every: number;
@@ -69,17 +69,17 @@ export const HTML_PAGE = '<html><head><title>502 Bad Gateway</title></head><body
 
 export async function startRpcProxy(input: { targetUrl: string; delayMs?: number; port?: number }): Promise<RpcProxy> {
   const calls: RpcCall[] = [];
-  let told: Told[] = [];
+  let lies: ScriptedLie[] = [];
   let target = input.targetUrl;
 
   /** The first lie that matches one of the calls; its count goes down by one. */
   function lieFor(asked: readonly RpcCall[]): Lie | undefined {
-    const found = told.find(({ methods }) => asked.some(({ method }) => methods?.includes(method) ?? true));
+    const found = lies.find(({ methods }) => asked.some(({ method }) => methods?.includes(method) ?? true));
     if (found === undefined) return undefined;
     found.met += 1;
     if ((found.met - 1) % found.every > 0) return undefined;
     found.times -= 1;
-    if (found.times <= 0) told = told.filter((other) => other !== found);
+    if (found.times <= 0) lies = lies.filter((other) => other !== found);
     return found.how;
   }
 
@@ -126,11 +126,11 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
       }
       case 'result': {
         const truths = await ask(asked);
-        const told = truths.map(async (truth, at): Promise<Answer> => {
+        const lies = truths.map(async (truth, at): Promise<Answer> => {
           const result = await how.of(asked[at] as RpcCall, truth.result);
           return result === undefined ? truth : { id: truth.id, result };
         });
-        return send(response, shape(parsed, await Promise.all(told)));
+        return send(response, shape(parsed, await Promise.all(lies)));
       }
       case 'stale': {
         const views = asked.map((call) => asSeenFrom(how.head, call));
@@ -165,10 +165,10 @@ export async function startRpcProxy(input: { targetUrl: string; delayMs?: number
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls,
     lie(how, { methods, times = Number.POSITIVE_INFINITY, every = 1 } = {}) {
-      told.push({ how, methods, times, every, met: 0 });
+      lies.push({ how, methods, times, every, met: 0 });
     },
-    tellTheTruth() {
-      told = [];
+    answerTruthfully() {
+      lies = [];
     },
     pointAt(targetUrl) {
       target = targetUrl;

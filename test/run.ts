@@ -23,7 +23,7 @@ const FILES_PER_GROUP = IS_LONG ? 1 : 30;
  */
 const MOST_AT_ONCE = Math.min(3 * availableParallelism(), 12);
 const FEWEST_AT_ONCE = Math.min(availableParallelism() + 1, MOST_AT_ONCE);
-const LOOK_EVERY_MS = 2_000;
+const START_EVERY_MS = 2_000;
 const UNUSED_SHARE = 0.06;
 const RUN_GROUP = join(import.meta.dirname, 'run-group.ts');
 const GROUP_TIMEOUT_MS = 900_000;
@@ -32,7 +32,7 @@ const GROUP_TIMEOUT_MS = 900_000;
  * Files that are no part of the usual groups: they start many processes or a browser, replace globals, or have a hook
  * outside of any `describe` that runs for each test. Files of one line share a process.
  */
-const APART: readonly RegExp[] = [
+const OWN_GROUPS: readonly RegExp[] = [
   /^test\/crash\/crash-points\./,
   /^test\/browser\/(checkout|paying|surviving)\./,
   /^test\/browser\//,
@@ -114,10 +114,10 @@ async function roomIn(begun: ReadonlySet<Promise<void>>): Promise<void> {
   while (begun.size >= FEWEST_AT_ONCE) {
     const unused = unusedShare();
     const over = new AbortController();
-    const looked = pause(LOOK_EVERY_MS, true, { signal: over.signal }).catch(() => false);
-    const hasLooked = await Promise.race([looked, ...begun]);
+    const waited = pause(START_EVERY_MS, true, { signal: over.signal }).catch(() => false);
+    const hasWaited = await Promise.race([waited, ...begun]);
     over.abort();
-    if (hasLooked && begun.size < MOST_AT_ONCE && unused() > UNUSED_SHARE) return;
+    if (hasWaited && begun.size < MOST_AT_ONCE && unused() > UNUSED_SHARE) return;
   }
 }
 
@@ -136,15 +136,19 @@ function unusedShare(): () => number {
 }
 
 function groupsOf(files: readonly string[]): string[][] {
-  // In the long run every file is apart.
-  const placeOf = (file: string) => (IS_LONG ? -1 : APART.findIndex((pattern) => pattern.test(file)));
-  const apart = APART.map((_, place) => files.filter((file) => placeOf(file) === place)).filter(
+  // In the long run every file is a group of its own.
+  const placeOf = (file: string) => (IS_LONG ? -1 : OWN_GROUPS.findIndex((pattern) => pattern.test(file)));
+  const ownGroups = OWN_GROUPS.map((_, place) => files.filter((file) => placeOf(file) === place)).filter(
     (group) => group.length > 0,
   );
   const others = files.filter((file) => placeOf(file) < 0);
   // Tests of the whole gateway take longer than those beside their source.
   const isWhole = (file: string) => file.startsWith('test/');
-  const groups = [...inGroups(others.filter(isWhole)), ...apart, ...inGroups(others.filter((file) => !isWhole(file)))];
+  const groups = [
+    ...inGroups(others.filter(isWhole)),
+    ...ownGroups,
+    ...inGroups(others.filter((file) => !isWhole(file))),
+  ];
   const longest = LONGEST.flatMap((file) => groups.filter((group) => group.some((each) => file.test(each))));
   return [...new Set([...longest, ...groups])];
 }

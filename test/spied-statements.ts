@@ -3,8 +3,8 @@ import { Statement } from '../src/store/plumbing/statement.ts';
 
 type Sent = Statement<unknown>;
 
-/** Calls `look` before each statement of a transaction is sent. Returns a function that ends it. */
-export function spyOnStatements(db: Database, look: (statement: Sent, tx: Tx) => Promise<void> | void): () => void {
+/** Calls `inspect` before each statement of a transaction is sent. Returns a function that ends it. */
+export function spyOnStatements(db: Database, inspect: (statement: Sent, tx: Tx) => Promise<void> | void): () => void {
   const { begin } = db;
   const spied = (tx: Tx): Tx =>
     new Proxy(tx, {
@@ -12,7 +12,7 @@ export function spyOnStatements(db: Database, look: (statement: Sent, tx: Tx) =>
         const statement = Reflect.apply(target, self, input) as Sent;
         // Parts of other statements are never awaited.
         const send: Sent['then'] = async (onRows, onError) => {
-          await look(statement, tx);
+          await inspect(statement, tx);
           return Statement.prototype.then.call(statement, onRows, onError) as never;
         };
         return Object.defineProperty(statement, 'then', { value: send });

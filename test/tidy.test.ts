@@ -178,7 +178,7 @@ function spreadRequests(code: string): string[] {
   return [...direct, ...named];
 }
 
-/** The templates of a source: the text of each, with those inside its values apart. */
+/** The templates of a source: the text of each, with those inside its values listed separately. */
 function templatesOf(source: string): { readonly text: string; readonly at: number; readonly values: string }[] {
   const found: { text: string; at: number; values: string }[] = [];
   const readTemplate = (start: number): number => {
@@ -330,21 +330,21 @@ describe('the house', () => {
     const loops = sources.filter((name) => name.startsWith('src/actions/') && LOOP_OF_COMMANDS.test(read(name)));
     assert.deepEqual(loops, [
       // Alerts are deleted, of which each deletion is a statement that cannot fail by itself.
-      'src/actions/outgoing/recheck-refusals.ts',
+      'src/actions/outgoing/check/recheck-refusals.ts',
       // A start has to fail.
       'src/actions/own-accounts.ts',
       // The same page again.
       'src/actions/renew-macs.ts',
-      // A position that cannot be computed stays stale: `settleOrLeaveStale`.
+      // A position that cannot be computed stays stale: `settleOrLeaveOutdated`.
       'src/actions/watch/deposits/settle-swept.ts',
-      'src/actions/watch/tend-former-sends.ts',
+      'src/actions/watch/maintain-former-sends.ts',
     ]);
     assert.match('for (const id of ids) await command(deps, work);', LOOP_OF_COMMANDS);
   });
 
   it('has one writer of payments, and one of events', () => {
     const places = (pattern: RegExp) => sources.filter((name) => pattern.test(read(name)));
-    assert.deepEqual(places(/(?<!function )\bmovePayments\(/), ['src/actions/paying/move-payment.ts']);
+    assert.deepEqual(places(/(?<!function )\bmovePayments\(/), ['src/actions/paying/write-moves.ts']);
     assert.deepEqual(places(/\bupdate payments( p)?\s+set ((?!\bwhere\b)[^`])*\bstatus =/), [
       'src/store/payments/payments.ts',
     ]);

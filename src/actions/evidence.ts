@@ -8,10 +8,10 @@ import {
 } from '../chains/chain.ts';
 import {
   type Finding,
-  type HeardNonce,
   type Heights,
   LONE_DEPTH_FACTOR,
   type QuorumRule,
+  type ReportedNonce,
   type Statement,
   weigh,
   weighHeights,
@@ -19,7 +19,7 @@ import {
 } from '../domain/quorum.ts';
 
 /** The answers of a chain's endpoints about a fact, and the resulting finding. */
-export interface Heard<T> {
+export interface Reported<T> {
   readonly finding: Finding<T>;
   readonly statements: readonly Statement<T>[];
 }
@@ -28,11 +28,11 @@ export interface Heard<T> {
  * Asks two endpoints about a fact, and the others only if those two disagree. `ask` returns undefined if the endpoint does not know
  * yet. An endpoint contradicted by two others is asked last from then on.
  */
-export async function hear<T>(
+export async function askWitnesses<T>(
   chain: Chain,
   ask: (witness: Witness) => Promise<T | undefined>,
   keyOf?: (value: T) => unknown,
-): Promise<Heard<T>> {
+): Promise<Reported<T>> {
   const witnesses = chain.witnesses();
   const rule = ruleOf(chain, witnesses);
   let statements = await testimonies(witnesses.slice(0, 2), ask);
@@ -49,7 +49,7 @@ export async function hear<T>(
 }
 
 /** The height of the chain by the same quorum: of its head, or of the block that `ask` returns. */
-export async function hearHeights(
+export async function askHeights(
   chain: Chain,
   ask: (witness: Witness) => Promise<Block | undefined> = (witness) => witness.head(),
 ): Promise<Heights> {
@@ -66,28 +66,28 @@ export async function hearHeights(
  * The number of the account's mined transactions. Two endpoints are asked, and the others if those two differ, because then one of
  * the two is behind or lies.
  */
-export async function hearNonce(chain: Chain, account: string): Promise<HeardNonce> {
+export async function askNonce(chain: Chain, account: string): Promise<ReportedNonce> {
   const witnesses = chain.witnesses();
   const ask = (witness: Witness) => witness.minedNonce(account);
   const first = await testimonies(witnesses.slice(0, 2), ask);
-  const isSame = new Set(first.map(({ says }) => says)).size === 1;
+  const isSame = new Set(first.map(({ answer }) => answer)).size === 1;
   const others = isSame ? [] : await testimonies(witnesses.slice(2), ask);
   return weighNonces([...first, ...others], ruleOf(chain, witnesses));
 }
 
-export interface HeardBlock {
+export interface ReportedBlock {
   readonly block: Block;
   /** True if only one endpoint confirms the block. */
   readonly isAlone: boolean;
 }
 
 /** The block at that height. Throws while too few endpoints report the same one. */
-export async function hearBlock(chain: Chain, number: number): Promise<HeardBlock> {
-  const { finding, statements } = await hear(chain, (witness) => witness.block(number), blockKey);
+export async function askBlock(chain: Chain, number: number): Promise<ReportedBlock> {
+  const { finding, statements } = await askWitnesses(chain, (witness) => witness.block(number), blockKey);
   if (finding.is === 'agreed' || finding.is === 'alone')
     return { block: finding.value, isAlone: finding.is === 'alone' };
-  const said = sayings(statements, ({ hash }) => hash);
-  throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on block ${number}: ${said}`);
+  const answers = describeStatements(statements, ({ hash }) => hash);
+  throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on block ${number}: ${answers}`);
 }
 
 /** The identity of a block. It includes the time, because a lying endpoint may report the right hash with a wrong time. */
@@ -95,7 +95,7 @@ export function blockKey({ hash, timestampS }: Block): string {
   return `${hash} ${timestampS}`;
 }
 
-export interface HeardEvents {
+export interface ReportedEvents {
   /** Every event that at least one endpoint reports. The caller must prove an event before it applies it. */
   readonly events: readonly ChainEvent[];
   /** The events that enough endpoints report identically. */
@@ -104,8 +104,8 @@ export interface HeardEvents {
 }
 
 /** The events of these blocks according to the endpoints. Throws while too few of them answer. */
-export async function hearEvents(chain: Chain, fromBlock: number, toBlock: number): Promise<HeardEvents> {
-  const { finding, statements } = await hear(
+export async function askEvents(chain: Chain, fromBlock: number, toBlock: number): Promise<ReportedEvents> {
+  const { finding, statements } = await askWitnesses(
     chain,
     (witness) => witness.events(fromBlock, toBlock),
     () => 'an answer',
@@ -113,8 +113,8 @@ export async function hearEvents(chain: Chain, fromBlock: number, toBlock: numbe
   if (finding.is !== 'agreed' && finding.is !== 'alone') {
     throw new ChainUnavailableError(chain.network.chainId, 'too few endpoints can be asked about its events');
   }
-  const lists = statements.flatMap(({ says }) =>
-    says === undefined ? [] : [new Map(says.map((e) => [eventKey(e), e]))],
+  const lists = statements.flatMap(({ answer }) =>
+    answer === undefined ? [] : [new Map(answer.map((e) => [eventKey(e), e]))],
   );
   const events = new Map(lists.flatMap((list) => [...list]));
   const needed = Math.min(2, lists.length);
@@ -127,21 +127,21 @@ function eventKey(event: ChainEvent): string {
 }
 
 /** The transfers of a transaction that enough endpoints report, and whether those endpoints consider their block final. */
-export async function hearTransfers(
+export async function askTransfers(
   chain: Chain,
   hash: string,
 ): Promise<{ readonly transfers: readonly Incoming[]; readonly isFinal: boolean; readonly isAlone: boolean }> {
   const [heights, { finding, statements }] = await Promise.all([
-    hearHeights(chain),
-    hear(
+    askHeights(chain),
+    askWitnesses(
       chain,
       (witness) => witness.transfers(hash),
       (transfers) => transfers.map(transferKey).join(),
     ),
   ]);
   if (finding.is !== 'agreed' && finding.is !== 'alone') {
-    const said = sayings(statements, (transfers) => `${transfers.length} transfers`);
-    throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on ${hash}: ${said}`);
+    const answers = describeStatements(statements, (transfers) => `${transfers.length} transfers`);
+    throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on ${hash}: ${answers}`);
   }
   const isAlone = finding.is === 'alone' || heights.agreed === undefined;
   const depth = (chain.network.finality?.depth ?? 1) * (isAlone ? LONE_DEPTH_FACTOR : 1);
@@ -154,8 +154,11 @@ function transferKey({ block, logIndex, asset, from, to, amount }: Incoming): st
   return [block.hash, logIndex, asset, from, to, amount].join(' ');
 }
 
-export function sayings<T>(statements: readonly Statement<T>[], show: (value: T) => string = String): string {
-  return statements.map(({ by, says }) => `${by} says ${says === undefined ? 'nothing' : show(says)}`).join(', ');
+export function describeStatements<T>(
+  statements: readonly Statement<T>[],
+  show: (value: T) => string = String,
+): string {
+  return statements.map(({ by, answer }) => `${by} says ${answer === undefined ? 'nothing' : show(answer)}`).join(', ');
 }
 
 function ruleOf({ network }: Chain, witnesses: readonly Witness[]): QuorumRule {
@@ -168,11 +171,11 @@ function testimonies<T>(
 ): Promise<Statement<T>[]> {
   return Promise.all(
     witnesses.map(async (witness) => {
-      const says = await ask(witness).catch((error: unknown) => {
+      const answer = await ask(witness).catch((error: unknown) => {
         if (error instanceof ChainUnavailableError) return undefined;
         throw error;
       });
-      return { by: witness.name, says, silentForMs: witness.silentForMs() };
+      return { by: witness.name, answer, silentForMs: witness.silentForMs() };
     }),
   );
 }

@@ -8,13 +8,13 @@ import { type CommandDeps, command } from './command.ts';
  * The retention of past alerts, takeovers of leases and lost events, which only help people to understand. A visit must be kept as
  * long as its payment can be opened, or it would be counted twice.
  */
-const KEPT_MS = 90 * 24 * 3_600_000;
+const RETENTION_MS = 90 * 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
 /** Deletes old visits, and old rows of the histories that `till explain` reads. Returns true if there are more. */
 export function pruneHistories(deps: CommandDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
-    const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };
+    const old = { before: new Date(now.getTime() - RETENTION_MS), limit: AT_ONCE };
     const counts = [
       await prunePastAlerts(tx, old),
       await pruneTakeovers(tx, old),

@@ -2,13 +2,13 @@ import { prunePaymentKeys } from '../store/payments/new-payments.ts';
 import { pruneKeys } from '../store/plumbing/idempotency-keys.ts';
 import { type CommandDeps, command } from './command.ts';
 
-const KEPT_MS = 8 * 24 * 3_600_000; // clients are promised seven days
+const RETENTION_MS = 8 * 24 * 3_600_000; // clients are promised seven days
 const BATCH = 1_000;
 
 /** Returns true if there may be more to prune. */
 export async function pruneIdempotencyKeys(deps: CommandDeps): Promise<boolean> {
   const pruned = await command(deps, async (tx, now) => {
-    const which = { before: new Date(now.getTime() - KEPT_MS), limit: BATCH };
+    const which = { before: new Date(now.getTime() - RETENTION_MS), limit: BATCH };
     return [await pruneKeys(tx, which), await prunePaymentKeys(tx, which)];
   });
   return pruned.includes(BATCH);

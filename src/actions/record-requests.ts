@@ -14,7 +14,7 @@ const PACES = {
 } as const;
 /** The bound of requests that wait to be written. Further ones are skipped. */
 const MAX_WAITING = 1_000;
-const KEPT_MS = 7 * 24 * 3_600_000;
+const RETENTION_MS = 7 * 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
 export type NotedRequest = Omit<ApiRequest, 'skipped'>;
@@ -78,7 +78,7 @@ export function createRequestRecorder(clock: Clock): RequestRecorder {
 /** Deletes requests after a week. Returns true if there are more. */
 export function pruneRequests(deps: CommandDeps): Promise<boolean> {
   return command(deps, async (tx, now) => {
-    const before = new Date(now.getTime() - KEPT_MS);
+    const before = new Date(now.getTime() - RETENTION_MS);
     return (await pruneApiRequests(tx, { before, limit: AT_ONCE })) === AT_ONCE;
   });
 }

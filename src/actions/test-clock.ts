@@ -2,14 +2,14 @@ import { ApiError } from '../errors.ts';
 import { shiftClock, shiftOf, unshifted } from '../runtime/shifted-clock.ts';
 import type { World } from '../runtime/world.ts';
 import { appendAudit } from '../store/plumbing/audit-log.ts';
-import { findClockShift, reachClockShift, wantClockShift } from '../store/plumbing/sandbox-clock.ts';
+import { findClockShift, reachClockShift, requestClockShift } from '../store/plumbing/sandbox-clock.ts';
 import { type Answer, type CommandDeps, command, type IdempotentRequest, idempotentCommand } from './command.ts';
 
 export interface TestClock {
   /** Sets the chain's time that far ahead; no change if it is already further. False if the chain's time cannot be moved. */
   moveChain(aheadMs: number): Promise<boolean>;
   /** Reads the stored shift, so that this node applies it at once. Other nodes notice it within a second. */
-  look(): Promise<void>;
+  refresh(): Promise<void>;
 }
 
 export interface TestClockDeps extends CommandDeps {
@@ -40,14 +40,14 @@ export async function advanceTestClock(
   // The request is recorded at the time that it moves to. Otherwise its Idempotency-Key could be weeks old at once, and be pruned.
   const later = { ...deps, world: { ...deps.world, clock: shiftClock(deps.world.clock, () => byMs) } };
   const answer = await idempotentCommand(later, request, async (tx, at) => {
-    const aheadMs = await wantClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
+    const aheadMs = await requestClockShift(tx, { byMs, mostMs: MAX_AHEAD_MS });
     if (aheadMs === undefined) throw tooFar();
     await appendAudit(tx, { at, actor, action: 'clock.advanced', subject: 'sandbox', detail: { byMs, aheadMs } });
     const now = new Date(unshifted(deps.world.clock).nowMs() + aheadMs).toISOString();
     return { status: 200, body: { now, aheadMs } };
   });
   await finishAdvance(deps);
-  await deps.testClock.look();
+  await deps.testClock.refresh();
   return answer;
 }
 

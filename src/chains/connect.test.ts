@@ -52,7 +52,7 @@ describe('connected chains', () => {
     const base = scripted('a:1', [{ ...GOOD, payable: ['x', 'y'] }]);
     const { chains } = connect([base.terms]);
     assert.deepEqual(chains.find('a:1')?.payable(), []);
-    await chains.looked;
+    await chains.firstCheck;
     assert.deepEqual(chains.find('a:1')?.payable(), ['x', 'y']);
     assert.deepEqual([chains.find('a:2'), chains.list().length], [undefined, 1]);
     await chains.stop();
@@ -63,7 +63,7 @@ describe('connected chains', () => {
     const up = scripted('a:1', [GOOD]);
     const down = scripted('a:2', [away('a:2'), away('a:2'), GOOD]);
     const { chains, time } = connect([up.terms, down.terms]);
-    await chains.looked;
+    await chains.firstCheck;
     assert.deepEqual([chains.find('a:1')?.payable(), chains.find('a:2')?.payable()], [['asset'], []]);
     await until('it is taken in', async () => {
       await time.advance(1_000);
@@ -80,7 +80,7 @@ describe('connected chains', () => {
     const wrong = { payable: [], unchecked: [], problems: [problem] };
     const { terms } = scripted('a:1', [wrong, wrong, GOOD]);
     const { chains, time, lines } = connect([terms]);
-    await chains.looked;
+    await chains.firstCheck;
     assert.deepEqual(chains.find('a:1')?.problems(), ['The Collector is missing.']);
     await until('it is well', async () => {
       await time.advance(72_000);
@@ -98,7 +98,7 @@ describe('connected chains', () => {
       { payable: ['x', 'y'], unchecked: [], problems: [problem('z')] },
     ]);
     const { chains, time, reports } = connect([terms]);
-    await chains.looked;
+    await chains.firstCheck;
     const hasChecked = (count: number) => async () => {
       await time.advance(1_000);
       return checks() === count && reports.length === count;
@@ -123,7 +123,7 @@ describe('connected chains', () => {
       { payable: ['x'], unchecked: [], problems: [problem] },
     ]);
     const { chains, time, lines, reports } = connect([terms]);
-    await chains.looked;
+    await chains.firstCheck;
     await until('it is checked again', async () => {
       await time.advance(60_000);
       return reports.length === 2;
@@ -136,7 +136,7 @@ describe('connected chains', () => {
   it('leave out a network there is an objection to', async () => {
     const { terms } = scripted('a:1', [GOOD]);
     const { chains } = connect([{ ...terms, objection: async () => 'Not this one.' }]);
-    await chains.looked;
+    await chains.firstCheck;
     assert.deepEqual([chains.find('a:1')?.payable(), chains.find('a:1')?.problems()], [[], ['Not this one.']]);
     await chains.stop();
   });
@@ -144,7 +144,7 @@ describe('connected chains', () => {
   it('survive a check with an unexpected failure', async () => {
     const { terms } = scripted('a:1', [new TypeError('odd'), GOOD]);
     const { chains, time } = connect([terms]);
-    await chains.looked;
+    await chains.firstCheck;
     await until('it is well', async () => {
       await time.advance(2_000);
       return chains.find('a:1')?.payable().length === 1;
@@ -161,6 +161,6 @@ describe('connected chains', () => {
     const chain = { ...terms.chain, check: () => held.then(() => GOOD), close: () => release() } as Chain;
     const { chains } = connect([{ ...terms, chain }]);
     await chains.stop();
-    await chains.looked;
+    await chains.firstCheck;
   });
 });

@@ -23,7 +23,7 @@ export interface ChainTerms {
 
 export interface ConnectedChains extends Chains {
   /** Resolves when every network has been checked once, whatever the outcome. */
-  readonly looked: Promise<void>;
+  readonly firstCheck: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export function connectChains(deps: ConnectDeps, terms: readonly ChainTerms[]): 
   return {
     find: (network) => byNetwork.get(network),
     list: () => list,
-    looked: Promise.all(connections.map(({ looked }) => looked)).then(() => {}),
+    firstCheck: Promise.all(connections.map(({ firstCheck }) => firstCheck)).then(() => {}),
     async stop() {
       stopping.abort();
       for (const { chain } of list) chain.close();
@@ -61,21 +61,21 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
     problems: ['The network has not been checked yet.'],
   };
   const connected: ConnectedChain = { ...rest, chain, payable: () => found.payable, problems: () => found.problems };
-  let onLooked = () => {};
-  const looked = new Promise<void>((resolve) => {
-    onLooked = resolve;
+  let onFirstCheck = () => {};
+  const firstCheck = new Promise<void>((resolve) => {
+    onFirstCheck = resolve;
   });
 
-  async function keepLooking(): Promise<void> {
+  async function keepChecking(): Promise<void> {
     for (let failures = 0; !stop.aborted; ) {
-      const outcome = await look(deps, terms);
+      const outcome = await checkNetwork(deps, terms);
       if (stop.aborted) return;
       const isKnown = !('reason' in outcome);
       const isWhole = isKnown && outcome.unchecked.length === 0;
       failures = isWhole ? 0 : failures + 1;
       if (isKnown) {
         const problems = outcome.problems.map(({ message }) => message);
-        tell(deps.log, chain.network.chainId, found.problems, problems);
+        logChange(deps.log, chain.network.chainId, found.problems, problems);
         // An asset that could not be checked keeps its previous state.
         const kept = found.payable.filter((asset) => outcome.unchecked.includes(asset));
         found = { payable: [...outcome.payable, ...kept], problems };
@@ -88,17 +88,20 @@ function connect(deps: ConnectDeps, terms: ChainTerms, stop: AbortSignal) {
           'the network cannot be asked: nothing new is known of it',
         );
       }
-      onLooked();
+      onFirstCheck();
       const whenWholeMs = isWhole && outcome.problems.length === 0 ? RECHECK_MS : PROBLEM_RETRY_MS;
       const pauseMs = isWhole ? whenWholeMs : backoffMs(RETRY, failures);
       await deps.world.timers.sleep(withJitter(deps.world, pauseMs), stop);
     }
   }
-  const ended = keepLooking().finally(() => onLooked());
-  return { connected, looked, ended };
+  const ended = keepChecking().finally(() => onFirstCheck());
+  return { connected, firstCheck, ended };
 }
 
-async function look({ log }: ConnectDeps, { chain, objection }: ChainTerms): Promise<ChainCheck | { reason: string }> {
+async function checkNetwork(
+  { log }: ConnectDeps,
+  { chain, objection }: ChainTerms,
+): Promise<ChainCheck | { reason: string }> {
   try {
     const [check, reason] = await Promise.all([chain.check(), objection?.()]);
     if (reason === undefined) return check;
@@ -118,7 +121,7 @@ async function report({ log, onChecked }: ConnectDeps, network: string, check: C
   });
 }
 
-function tell(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
+function logChange(log: Log, network: string, before: readonly string[], problems: readonly string[]): void {
   if (problems.join() === before.join()) return;
   if (problems.length === 0) log.info({ network }, 'the network has no problems');
   else log.error({ network, problems }, 'parts of the network are switched off');

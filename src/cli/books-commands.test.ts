@@ -9,7 +9,7 @@ describe('commands about the books', () => {
   let paymentId: string;
   before(async () => {
     scene = await openBooksScene();
-    ({ id: paymentId } = await scene.accept({ told: { amount: 1_000_000n, fee: 4_000n } }));
+    ({ id: paymentId } = await scene.accept({ terms: { amount: 1_000_000n, fee: 4_000n } }));
     const node = await scene.newNode();
     await node.turn(2);
     await scene.seal();

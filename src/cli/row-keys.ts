@@ -1,5 +1,5 @@
 import { refuseOtherSecret } from '../actions/open-receipt-key.ts';
-import { adoptRows } from '../actions/outgoing/adopt-rows.ts';
+import { adoptRows } from '../actions/outgoing/order/adopt-rows.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
 import { openSubjectKeys } from '../actions/subject-keys.ts';
 import type { KeyRing } from '../domain/key-ring.ts';

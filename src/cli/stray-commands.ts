@@ -1,10 +1,10 @@
-import { returnStray } from '../actions/outgoing/stray/return-stray.ts';
-import { isGasMoney } from '../actions/outgoing/stray/stray-entries.ts';
-import { vetoReturn } from '../actions/outgoing/stray/veto-return.ts';
-import { type Fate, type SearchReport, searchStrays } from '../actions/watch/deposits/search-strays.ts';
+import { returnUnexpected } from '../actions/outgoing/return/return-unexpected.ts';
+import { isGasMoney } from '../actions/outgoing/return/unexpected-entries.ts';
+import { vetoReturn } from '../actions/outgoing/return/veto-return.ts';
+import { type Fate, type SearchReport, searchUnexpected } from '../actions/watch/deposits/search-unexpected.ts';
 import { amountText } from '../chains/amount-text.ts';
 import { depositMinimumOn } from '../settings/chains.ts';
-import { listStrays, type Stray } from '../store/money/strays.ts';
+import { listUnexpected, type UnexpectedMoney } from '../store/money/unexpected-money.ts';
 import { withChains } from './chains.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, text as words } from './kinds.ts';
@@ -24,30 +24,33 @@ const list = databaseCommand({
     const states = all
       ? (['unclaimed', 'requested', 'float', 'returning', 'returned'] as const)
       : (['unclaimed', 'requested'] as const);
-    return listing(await listStrays(db.sql, { states, limit: MAX_LISTED }), {
+    return listing(await listUnexpected(db.sql, { states, limit: MAX_LISTED }), {
       columns: [
-        { title: 'id', cell: (stray) => stray.id },
+        { title: 'id', cell: (unexpected) => unexpected.id },
         {
           title: 'kind',
           cell: whatOf,
         },
-        { title: 'amount', cell: (stray) => amountText(stray.asset, stray.amount) },
-        { title: 'from', cell: (stray) => stray.sender ?? 'unknown' },
-        { title: 'to', cell: (stray) => stray.account },
-        { title: 'transaction', cell: (stray) => stray.transactionHash ?? `in block ${stray.blockNumber}` },
-        { title: 'state', cell: (stray) => stray.state },
-        { title: 'requested for', cell: (stray) => stray.recipient },
-        { title: 'seen', cell: (stray) => stray.seenAt },
+        { title: 'amount', cell: (unexpected) => amountText(unexpected.asset, unexpected.amount) },
+        { title: 'from', cell: (unexpected) => unexpected.sender ?? 'unknown' },
+        { title: 'to', cell: (unexpected) => unexpected.account },
+        {
+          title: 'transaction',
+          cell: (unexpected) => unexpected.transactionHash ?? `in block ${unexpected.blockNumber}`,
+        },
+        { title: 'state', cell: (unexpected) => unexpected.state },
+        { title: 'requested for', cell: (unexpected) => unexpected.recipient },
+        { title: 'seen', cell: (unexpected) => unexpected.seenAt },
       ],
       empty: 'No stray money.',
     });
   },
 });
 
-function whatOf(stray: Stray): string {
-  if (stray.source === 'late_payment')
-    return `${stray.sender === null ? 'at an address' : 'paid late'}: ${stray.paymentId}`;
-  return isGasMoney(stray) ? 'coin, used for gas' : 'transfer';
+function whatOf(unexpected: UnexpectedMoney): string {
+  if (unexpected.source === 'late_payment')
+    return `${unexpected.sender === null ? 'at an address' : 'paid late'}: ${unexpected.paymentId}`;
+  return isGasMoney(unexpected) ? 'coin, used for gas' : 'transfer';
 }
 
 const giveBack = databaseCommand({
@@ -58,13 +61,16 @@ const giveBack = databaseCommand({
     to: optional(account, 'The recipient. Default: the sender, which may be an exchange: ask before.'),
   },
   examples: ['strays return stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-  run: (deps, { id: strayId, to }) =>
+  run: (deps, { id: unexpectedId, to }) =>
     withChains(deps, async (chains) => {
-      const stray = await returnStray(
+      const unexpected = await returnUnexpected(
         { ...deps, chains, rowKeys: await openRowKeys(deps) },
-        { id: strayId, to, actor: operatorOf(deps.config) },
+        { id: unexpectedId, to, actor: operatorOf(deps.config) },
       );
-      return { json: stray, text: `${amountText(stray.asset, stray.amount)} is on its way back: ${stray.id}` };
+      return {
+        json: unexpected,
+        text: `${amountText(unexpected.asset, unexpected.amount)} is on its way back: ${unexpected.id}`,
+      };
     }),
 });
 
@@ -74,9 +80,9 @@ const veto = databaseCommand({
   positionals: { id: required(id, 'The stray, as shown by strays list.') },
   options: { reason: required(words, 'Why. It is kept in the audit log.') },
   examples: ['strays veto stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "requested by a stolen key"'],
-  run: async (deps, { id: strayId, reason }) => {
-    const stray = await vetoReturn(deps, { id: strayId, reason, actor: operatorOf(deps.config) });
-    return { json: stray, text: `The return of ${stray.id} is vetoed.` };
+  run: async (deps, { id: unexpectedId, reason }) => {
+    const unexpected = await vetoReturn(deps, { id: unexpectedId, reason, actor: operatorOf(deps.config) });
+    return { json: unexpected, text: `The return of ${unexpected.id} is vetoed.` };
   },
 });
 
@@ -94,7 +100,7 @@ const search = databaseCommand({
     withChains(deps, async (chains) => {
       const sweepFrom = (each: string) => depositMinimumOn(deps.config, each);
       const actor = operatorOf(deps.config);
-      const report = await searchStrays(
+      const report = await searchUnexpected(
         { ...deps, chains, sweepFrom },
         { paymentId: payment, network, isSweep: sweep, actor },
       );

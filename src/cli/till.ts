@@ -36,18 +36,18 @@ if (import.meta.main) await main();
 export async function runTill(argv: readonly string[], io: Io): Promise<number> {
   const isJson = hasFlag(argv, '--json');
   const secrets: string[] = [];
-  const say = (text: string) => void io.stderr.write(`${redactApiKeys(text)}\n`);
+  const printError = (text: string) => void io.stderr.write(`${redactApiKeys(text)}\n`);
   try {
     const { json, text, note, exitCode = 0 } = await execute(argv, io, secrets);
     io.stdout.write(`${isJson ? JSON.stringify(json, null, 2) : text}\n`);
-    if (note !== undefined) say(isJson ? JSON.stringify({ note }) : note);
+    if (note !== undefined) printError(isJson ? JSON.stringify({ note }) : note);
     return exitCode;
   } catch (error) {
     const failure = describeFailure(error);
     const text = isJson ? failureAsJson(failure) : failureAsText(failure);
     // Errors of other programs may contain a secret, so they are masked. Our own messages contain none, and masking would garble
     // them if a password is a common word such as "till".
-    say(failure.code === 'internal_error' ? strikeSecrets(text, secrets) : text);
+    printError(failure.code === 'internal_error' ? strikeSecrets(text, secrets) : text);
     return failure.exitCode;
   }
 }

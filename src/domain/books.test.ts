@@ -25,9 +25,9 @@ import {
   refundUncoveredEntry,
   relayerFundedEntry,
   revertedEntry,
-  strayCoveredEntry,
-  strayReceivedEntry,
-  strayReturnEntry,
+  unexpectedCoveredEntry,
+  unexpectedReceivedEntry,
+  unexpectedReturnEntry,
   unpaidEntry,
 } from './books.ts';
 import { feeOf } from './fees.ts';
@@ -114,7 +114,7 @@ describe('the books', () => {
         const entries = [
           acceptedEntry(item),
           unpaidEntry(item, 'ran_out'),
-          revertedEntry(item, { isInFlight, isStray: false }),
+          revertedEntry(item, { isInFlight, isUnexpected: false }),
           payoutEntry('sent', about, item.amount),
           payoutEntry('done', about, item.amount, PROOF),
           payoutEntry('failed', about, item.amount, PROOF),
@@ -126,8 +126,8 @@ describe('the books', () => {
           floatAddedEntry(about, OPERATOR_FLOAT, item.amount, PROOF),
           floatReturnEntry('sent', about, { owner: MERCHANT, units: item.amount }),
           floatReturnEntry('done', about, { owner: MERCHANT, units: item.amount, proof: PROOF }),
-          strayReceivedEntry(about, item.amount, PROOF),
-          strayReturnEntry('sent', about, { units: item.amount }),
+          unexpectedReceivedEntry(about, item.amount, PROOF),
+          unexpectedReturnEntry('sent', about, { units: item.amount }),
           relayerFundedEntry(relayer, item.amount, 7),
           gasEntry(relayer, item.amount, PROOF),
         ];
@@ -147,7 +147,7 @@ describe('the books', () => {
     const item = itemOf(1_000n, 10n, true);
     assert.deepEqual([...balances([acceptedEntry(item), unpaidEntry(item, null)])], []);
     const paid = [acceptedEntry(item), paidEntry(item, { wasInFlight: true, isExtra: false }, PROOF)];
-    const back = revertedEntry(item, { isInFlight: false, isStray: false });
+    const back = revertedEntry(item, { isInFlight: false, isUnexpected: false });
     assert.deepEqual([...balances([...paid, back])], []);
   });
 
@@ -199,25 +199,25 @@ describe('the books', () => {
 
   it('cover the return of a late payment as that of a refund, and send it from the account of strays', () => {
     const about = { ...itemOf(1_000n, 10n, true), reference: '0x1' };
-    const covered = strayCoveredEntry(about, { payable: 900n, merchantFloat: 90n, operatorFloat: 10n });
+    const covered = unexpectedCoveredEntry(about, { payable: 900n, merchantFloat: 90n, operatorFloat: 10n });
     assert.deepEqual(Object.fromEntries(balances([covered])), {
       [ACCOUNTS.payable(MERCHANT)]: -900n,
       [ACCOUNTS.float(MERCHANT)]: -90n,
       [ACCOUNTS.float(OPERATOR_FLOAT)]: -10n,
-      [ACCOUNTS.stray]: 1_000n,
+      [ACCOUNTS.unexpected]: 1_000n,
     });
-    const sent = strayReturnEntry('sent', about, { units: 1_000n });
-    const done = strayReturnEntry('done', about, { units: 1_000n, proof: PROOF });
+    const sent = unexpectedReturnEntry('sent', about, { units: 1_000n });
+    const done = unexpectedReturnEntry('done', about, { units: 1_000n, proof: PROOF });
     assert.equal(balances([covered, sent, done]).get(ACCOUNTS.outside), 1_000n);
-    const failed = strayReturnEntry('failed', about, { units: 1_000n, proof: PROOF });
-    assert.equal(balances([covered, sent, failed]).get(ACCOUNTS.stray), 1_000n);
+    const failed = unexpectedReturnEntry('failed', about, { units: 1_000n, proof: PROOF });
+    assert.equal(balances([covered, sent, failed]).get(ACCOUNTS.unexpected), 1_000n);
   });
 
   it('name returns of floats, of strays and of coin', () => {
     const about = itemOf(1_000n, 10n);
     const kinds = (['sent', 'done', 'failed'] as const).map((step) => [
       floatReturnEntry(step, about, { owner: MERCHANT, units: 1n }).kind,
-      strayReturnEntry(step, about, { units: 1n }).kind,
+      unexpectedReturnEntry(step, about, { units: 1n }).kind,
       coinReturnEntry(step, about, { signer: '0x5', units: 1n }).kind,
     ]);
     assert.deepEqual(kinds, [

@@ -85,7 +85,7 @@ export const ACCOUNTS = {
   outgoing: `${INTERMEDIATE}outgoing`,
   float: (owner: FloatOwner) => `${INTERMEDIATE}float/${owner}`,
   /** Unexpected money: nobody asked for it. */
-  stray: `${INTERMEDIATE}stray`,
+  unexpected: `${INTERMEDIATE}stray`,
   /** Money that was spent, and whose arrival a reorg has removed. Negative by the amount that the account lacks. */
   missing: (account: string) => `missing/${account}`,
   /** The coin that a relayer, or the intermediate account, has for gas. */
@@ -140,16 +140,16 @@ export function paidEntry(item: BookedItem, { wasInFlight, isExtra }: PaidTerms,
 /** A reorg removed a final payment. The money is in flight again, or back with its payer. */
 export function revertedEntry(
   item: BookedItem,
-  { isInFlight, isStray }: { isInFlight: boolean; isStray: boolean },
+  { isInFlight, isUnexpected }: { isInFlight: boolean; isUnexpected: boolean },
 ): Entry {
   const to = isInFlight ? ACCOUNTS.inFlight : ACCOUNTS.payer;
-  const losses = gains(item, isStray).map(({ account, units }) => ({ account, units: -units }));
+  const losses = gains(item, isUnexpected).map(({ account, units }) => ({ account, units: -units }));
   return entry('reverted', item, [...losses, { account: to, units: item.amount }]);
 }
 
 /** The final position of a paid item, independent of its earlier entries. */
-export function paidPosition(item: BookedItem, isStray: boolean): Line[] {
-  return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isStray)]);
+export function paidPosition(item: BookedItem, isUnexpected: boolean): Line[] {
+  return withoutZeros([{ account: ACCOUNTS.payer, units: -item.amount }, ...gains(item, isUnexpected)]);
 }
 
 /** Undefined if the position is right. */
@@ -166,9 +166,9 @@ export function difference(shouldBe: readonly Line[], is: readonly Line[]): Line
   return addUp([...shouldBe, ...is.map(({ account, units }) => ({ account, units: -units }))]);
 }
 
-/** The only code that splits a payment into fee and net amount. `isStray`: late money, as older versions booked it. */
-function gains(item: BookedItem, isStray: boolean): Line[] {
-  const held = isStray ? ACCOUNTS.stray : ACCOUNTS.payable(item.merchantId);
+/** The only code that splits a payment into fee and net amount. `isUnexpected`: late money, as older versions booked it. */
+function gains(item: BookedItem, isUnexpected: boolean): Line[] {
+  const held = isUnexpected ? ACCOUNTS.unexpected : ACCOUNTS.payable(item.merchantId);
   return [
     { account: ACCOUNTS.fees, units: item.fee },
     { account: item.isHeld ? held : ACCOUNTS.settled(item.merchantId), units: item.amount - item.fee },
@@ -259,24 +259,24 @@ export function floatReturnEntry(
   return outgoingEntry(RETURNS[step][0], step, about, units, ends);
 }
 
-export function strayReceivedEntry(about: EntrySubject, units: bigint, proof: Partial<Proof>): Entry {
-  return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.stray, proof);
+export function unexpectedReceivedEntry(about: EntrySubject, units: bigint, proof: Partial<Proof>): Entry {
+  return transfer('stray_received', about, units, ACCOUNTS.outside, ACCOUNTS.unexpected, proof);
 }
 
 /** The cover for the return of a late payment: its own lot if that is still held, and floats for its fee and the rest. */
-export function strayCoveredEntry(about: Refund, cover: Cover): Entry {
+export function unexpectedCoveredEntry(about: Refund, cover: Cover): Entry {
   const lines = coverLines(about, cover).map((line) =>
-    line.account === ACCOUNTS.refunds ? { ...line, account: ACCOUNTS.stray } : line,
+    line.account === ACCOUNTS.refunds ? { ...line, account: ACCOUNTS.unexpected } : line,
   );
   return entry('stray_covered', about, lines);
 }
 
-export function strayReturnEntry(
+export function unexpectedReturnEntry(
   step: 'sent' | 'done' | 'failed',
   about: EntrySubject,
   { units, proof }: { units: bigint; proof?: Proof | undefined },
 ): Entry {
-  const ends = { source: ACCOUNTS.stray, target: ACCOUNTS.outside, proof };
+  const ends = { source: ACCOUNTS.unexpected, target: ACCOUNTS.outside, proof };
   return outgoingEntry(RETURNS[step][1], step, about, units, ends);
 }
 

@@ -65,7 +65,7 @@ export interface Paid {
 }
 
 /** The names of the fields that differ. Addresses are compared without case, as the chain does. */
-export function differences(said: Partial<Paid>, stored: Paid): string[] {
+export function differences(shown: Partial<Paid>, stored: Paid): string[] {
   const fields = ['payer', 'asset', 'amount', 'fee', 'recipient'] as const;
-  return fields.filter((field) => said[field]?.toLowerCase() !== stored[field].toLowerCase());
+  return fields.filter((field) => shown[field]?.toLowerCase() !== stored[field].toLowerCase());
 }

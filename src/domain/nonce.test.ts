@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { isOutside, NONCE_REACH, placeNonce, withFinal } from './nonce.ts';
-import { type HeardNonce, weighNonces } from './quorum.ts';
+import { type ReportedNonce, weighNonces } from './quorum.ts';
 
 /** The answers of endpoints; undefined for one without an answer. */
-function heard(...says: readonly (number | undefined)[]): HeardNonce {
-  const statements = says.map((said, index) => ({ by: `endpoint ${index + 1}`, says: said, silentForMs: 0 }));
-  return weighNonces(statements, { endpoints: says.length, isTrustedAlone: false });
+function reported(...answers: readonly (number | undefined)[]): ReportedNonce {
+  const statements = answers.map((answer, index) => ({ by: `endpoint ${index + 1}`, answer, silentForMs: 0 }));
+  return weighNonces(statements, { endpoints: answers.length, isTrustedAlone: false });
 }
 
 /** Nonces up to 9 are final, and up to 12 taken. */
 const JOURNAL = { last: 12, lastFinal: 9 };
 
 describe('the place of a signer in its journal', () => {
-  for (const [name, said, expected] of [
+  for (const [name, answer, expected] of [
     ['two endpoints agree', [11, 11], { mined: 11, reopenFrom: undefined, mayTake: true }],
     ['one of two is a block behind', [10, 12], { mined: 10, reopenFrom: undefined, mayTake: true }],
     ['one of two counts too many', [11, 1_000_000_011], { mined: 11, reopenFrom: undefined, mayTake: true }],
@@ -27,34 +27,34 @@ describe('the place of a signer in its journal', () => {
     ['only one answers, too low', [3, undefined], { mined: 10, reopenFrom: undefined, mayTake: true }],
     ['only one answers, too high', [14, undefined], { mined: 10, reopenFrom: undefined, mayTake: false }],
   ] as const) {
-    it(`is clear when ${name}`, () => assert.deepEqual(placeNonce(heard(...said), JOURNAL), expected));
+    it(`is clear when ${name}`, () => assert.deepEqual(placeNonce(reported(...answer), JOURNAL), expected));
   }
 
   it('is unknown without an answer, and at the first nonce by one answer', () => {
-    assert.equal(placeNonce(heard(undefined, undefined), JOURNAL), undefined);
-    assert.equal(placeNonce(heard(5, undefined), { last: undefined, lastFinal: undefined }), undefined);
-    assert.equal(placeNonce(heard(5, 5), { last: undefined, lastFinal: undefined })?.mined, 5);
+    assert.equal(placeNonce(reported(undefined, undefined), JOURNAL), undefined);
+    assert.equal(placeNonce(reported(5, undefined), { last: undefined, lastFinal: undefined }), undefined);
+    assert.equal(placeNonce(reported(5, 5), { last: undefined, lastFinal: undefined })?.mined, 5);
     const first = { last: 0, lastFinal: undefined };
-    assert.deepEqual(placeNonce(heard(0, 0), first), { mined: 0, reopenFrom: undefined, mayTake: true });
-    assert.ok(!isOutside(heard(0), first), 'nothing is mined yet');
+    assert.deepEqual(placeNonce(reported(0, 0), first), { mined: 0, reopenFrom: undefined, mayTake: true });
+    assert.ok(!isOutside(reported(0), first), 'nothing is mined yet');
   });
 
   it('may be taken up to the nonce after the last of the journal, by one answer', () => {
-    const placed = (said: number) => placeNonce(heard(said, undefined), JOURNAL);
+    const placed = (answer: number) => placeNonce(reported(answer, undefined), JOURNAL);
     assert.deepEqual(placed(13), { mined: 13, reopenFrom: undefined, mayTake: true });
     assert.deepEqual(placed(14)?.mayTake, false);
-    assert.ok(isOutside(heard(9), JOURNAL), 'a final transaction is not mined');
+    assert.ok(isOutside(reported(9), JOURNAL), 'a final transaction is not mined');
   });
 
   it('follows the only endpoint out of the journal if a final block shows the same', () => {
-    const sole = heard(20);
-    assert.ok(sole.isAlone && isOutside(sole, JOURNAL) && isOutside(heard(0), JOURNAL));
-    assert.ok(!isOutside(heard(13), JOURNAL) && !isOutside(heard(10), JOURNAL));
+    const sole = reported(20);
+    assert.ok(sole.isAlone && isOutside(sole, JOURNAL) && isOutside(reported(0), JOURNAL));
+    assert.ok(!isOutside(reported(13), JOURNAL) && !isOutside(reported(10), JOURNAL));
     assert.equal(placeNonce(withFinal(sole, 20), JOURNAL)?.mined, 20);
-    assert.equal(placeNonce(withFinal(heard(undefined), 11), JOURNAL)?.mined, 11, 'the final block alone');
+    assert.equal(placeNonce(withFinal(reported(undefined), 11), JOURNAL)?.mined, 11, 'the final block alone');
     assert.equal(placeNonce(withFinal(sole, 11), JOURNAL)?.mined, 11, 'wrong once');
-    assert.equal(placeNonce(withFinal(heard(0), 10), JOURNAL)?.reopenFrom, undefined, 'wrong once');
-    assert.equal(placeNonce(withFinal(heard(8), 8), JOURNAL)?.reopenFrom, 8);
+    assert.equal(placeNonce(withFinal(reported(0), 10), JOURNAL)?.reopenFrom, undefined, 'wrong once');
+    assert.equal(placeNonce(withFinal(reported(8), 8), JOURNAL)?.reopenFrom, 8);
   });
 
   it('is never moved by one liar of three, whatever it says', () => {
@@ -62,9 +62,9 @@ describe('the place of a signer in its journal', () => {
     fc.assert(
       fc.property(nonce, nonce, fc.maxSafeNat(), fc.nat(2), (mined, ahead, lie, place) => {
         const journal = { last: mined + ahead, lastFinal: mined - 1 };
-        const says = [mined, mined];
-        says.splice(place, 0, lie);
-        assert.deepEqual(placeNonce(heard(...says), journal), { mined, reopenFrom: undefined, mayTake: true });
+        const answers = [mined, mined];
+        answers.splice(place, 0, lie);
+        assert.deepEqual(placeNonce(reported(...answers), journal), { mined, reopenFrom: undefined, mayTake: true });
       }),
     );
   });

@@ -1,4 +1,4 @@
-import type { HeardNonce } from './quorum.ts';
+import type { ReportedNonce } from './quorum.ts';
 
 /** The nonces in a signer's journal of sends. */
 export interface JournalNonces {
@@ -27,25 +27,25 @@ export const NONCE_REACH = 64;
  * The mined nonce of a signer, from the answers of endpoints and the journal. Two endpoints must agree. A single answer counts
  * only within the nonces of the journal, where the worst that it can cause is another broadcast. Undefined if nothing is known.
  */
-export function placeNonce(heard: HeardNonce, { last, lastFinal }: JournalNonces): PlacedNonce | undefined {
+export function placeNonce(reported: ReportedNonce, { last, lastFinal }: JournalNonces): PlacedNonce | undefined {
   const known = lastFinal === undefined ? 0 : lastFinal + 1;
-  const { atLeast, atMost, said } = heard;
+  const { atLeast, atMost, soleCount } = reported;
   if (atLeast !== undefined && atMost !== undefined) {
     if (atMost < known) return { mined: atMost, reopenFrom: atMost, mayTake: true };
     return { mined: Math.max(atLeast, known), reopenFrom: undefined, mayTake: true };
   }
-  if (said === undefined || last === undefined) return undefined;
-  const isWithin = said <= last + 1;
-  return { mined: isWithin ? Math.max(said, known) : known, reopenFrom: undefined, mayTake: isWithin };
+  if (soleCount === undefined || last === undefined) return undefined;
+  const isWithin = soleCount <= last + 1;
+  return { mined: isWithin ? Math.max(soleCount, known) : known, reopenFrom: undefined, mayTake: isWithin };
 }
 
 /** True if a single answer contradicts the journal, so that a second answer is needed. */
-export function isOutside({ said }: HeardNonce, { last, lastFinal }: JournalNonces): boolean {
-  return said !== undefined && (last === undefined || said > last + 1 || said <= (lastFinal ?? -1));
+export function isOutside({ soleCount }: ReportedNonce, { last, lastFinal }: JournalNonces): boolean {
+  return soleCount !== undefined && (last === undefined || soleCount > last + 1 || soleCount <= (lastFinal ?? -1));
 }
 
 /** Treats two answers of the only endpoint, about its newest and about a final block, like the answers of two endpoints. */
-export function withFinal(heard: HeardNonce, atFinal: number): HeardNonce {
-  const said = heard.said ?? atFinal;
-  return { ...heard, atLeast: Math.min(said, atFinal), atMost: Math.max(said, atFinal) };
+export function withFinal(reported: ReportedNonce, atFinal: number): ReportedNonce {
+  const soleCount = reported.soleCount ?? atFinal;
+  return { ...reported, atLeast: Math.min(soleCount, atFinal), atMost: Math.max(soleCount, atFinal) };
 }

@@ -138,7 +138,7 @@ const SENDING_S = 120;
 /** If less time is left, the payer's action would come too late. */
 const LEAST_LEFT_S = 60;
 /** The clocks of two nodes differ by less than this. */
-const CLOCKS_APART_S = 30;
+const CLOCK_SKEW_S = 30;
 
 export interface OptionTimes {
   readonly deadlineS: number;
@@ -170,7 +170,7 @@ export function areTimesPossible(
 ): boolean {
   const longestS = lifeS({ needsTransaction: steps.includes('transaction'), isRateBound: quote !== null });
   return (
-    expiresAtS <= Math.min(nowMs / 1000 + longestS + CLOCKS_APART_S, paymentExpiresAtS) &&
+    expiresAtS <= Math.min(nowMs / 1000 + longestS + CLOCK_SKEW_S, paymentExpiresAtS) &&
     item.deadlineS === deadlineOf(item.method, expiresAtS)
   );
 }

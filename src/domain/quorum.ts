@@ -6,7 +6,7 @@
 export interface Statement<T> {
   readonly by: string;
   /** Undefined if the endpoint gave no answer. */
-  readonly says: T | undefined;
+  readonly answer: T | undefined;
   /** Milliseconds without an answer; 0 for a healthy endpoint. */
   readonly silentForMs: number;
 }
@@ -38,12 +38,12 @@ export function weigh<T>(
   keyOf: (value: T) => unknown = (value) => value,
 ): Finding<T> {
   const groups = Map.groupBy(
-    statements.filter(({ says }) => says !== undefined),
-    ({ says }) => keyOf(says as T),
+    statements.filter(({ answer }) => answer !== undefined),
+    ({ answer }) => keyOf(answer as T),
   );
   const [largest, ...others] = [...groups.values()].sort((a, b) => b.length - a.length);
   if (largest === undefined) return { is: 'open' };
-  const value = largest[0]?.says as T;
+  const value = largest[0]?.answer as T;
   if (largest.length > (others[0]?.length ?? 0) && largest.length >= needed(rule)) {
     return { is: 'agreed', value, dissenters: others.flat().map(({ by }) => by) };
   }
@@ -59,20 +59,20 @@ export interface Heights {
 
 /** An endpoint at some height has also reached all lower heights, so two endpoints agree on the second highest. */
 export function weighHeights(statements: readonly Statement<number>[], rule: QuorumRule): Heights {
-  const heights = statements.flatMap(({ says }) => says ?? []).sort((a, b) => b - a);
+  const heights = statements.flatMap(({ answer }) => answer ?? []).sort((a, b) => b - a);
   const agreed = heights[needed(rule) - 1];
   if (agreed !== undefined) return { agreed, alone: undefined };
   return { agreed: undefined, alone: mayStandAlone(statements, rule) ? heights[0] : undefined };
 }
 
 /** The number of an account's mined transactions, according to the endpoints. */
-export interface HeardNonce {
+export interface ReportedNonce {
   /** Two endpoints have counted at least this many. */
   readonly atLeast: number | undefined;
   /** Two endpoints have counted at most this many. */
   readonly atMost: number | undefined;
   /** The answer of the only endpoint that answered. */
-  readonly said: number | undefined;
+  readonly soleCount: number | undefined;
   /** True if that endpoint may count alone. Then its answer about a final block is needed as well. */
   readonly isAlone: boolean;
   /** The highest answer. It proves nothing. */
@@ -83,13 +83,13 @@ export interface HeardNonce {
  * A nonce only grows, so an endpoint that has counted N transactions has also counted fewer. The answer of one endpoint is
  * never enough, not even for a sandbox's own chain, because the journal is more reliable.
  */
-export function weighNonces(statements: readonly Statement<number>[], rule: QuorumRule): HeardNonce {
-  const counts = statements.flatMap(({ says }) => says ?? []).sort((a, b) => a - b);
+export function weighNonces(statements: readonly Statement<number>[], rule: QuorumRule): ReportedNonce {
+  const counts = statements.flatMap(({ answer }) => answer ?? []).sort((a, b) => a - b);
   const [lowest] = counts;
   return {
     atLeast: counts.at(-2),
     atMost: counts[1],
-    said: counts.length === 1 ? lowest : undefined,
+    soleCount: counts.length === 1 ? lowest : undefined,
     isAlone: counts.length === 1 && mayStandAlone(statements, rule),
     highest: counts.at(-1),
   };
@@ -103,6 +103,6 @@ function needed({ endpoints, isTrustedAlone }: QuorumRule): number {
 /** True if the answer of a single endpoint counts: it is the only one, or the other one of two has been silent for long. */
 function mayStandAlone(statements: readonly Statement<unknown>[], { endpoints }: QuorumRule): boolean {
   if (endpoints === 1) return true;
-  const silent = statements.filter(({ says }) => says === undefined);
+  const silent = statements.filter(({ answer }) => answer === undefined);
   return endpoints === 2 && silent.length === 1 && silent.every(({ silentForMs }) => silentForMs >= SILENT_AFTER_MS);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NONCE_REACH } from './nonce.ts';
-import { chooseBatches, type InFlight, intoBatches, type Passenger, planSends, type SendFacts } from './send-plan.ts';
+import { type BatchItem, chooseBatches, type InFlight, intoBatches, planSends, type SendFacts } from './send-plan.ts';
 
 const GWEI = 1_000_000_000n;
 
@@ -117,12 +117,12 @@ describe('the next step of a signer', () => {
 });
 
 describe('a group of items', () => {
-  const item = (fields: Partial<Passenger> = {}): Passenger => ({
+  const item = (fields: Partial<BatchItem> = {}): BatchItem => ({
     collector: 'newest',
     asset: 'usdc',
     method: 'eip3009-vrs',
     feeAccount: 'fees',
-    isApart: false,
+    isIsolated: false,
     attempts: 0,
     ...fields,
   });
@@ -134,7 +134,7 @@ describe('a group of items', () => {
         asset: fc.constantFrom('usdc', 'eurc'),
         method: fc.constantFrom('eip3009-vrs', 'permit2'),
         feeAccount: fc.constantFrom('a', 'b'),
-        isApart: fc.boolean(),
+        isIsolated: fc.boolean(),
         attempts: fc.nat(4),
       }),
     );
@@ -146,23 +146,23 @@ describe('a group of items', () => {
         for (const batch of batches) {
           assert.ok(batch.length >= 1 && batch.length <= limit);
           if (batch.length === 1) continue;
-          const kinds = batch.map(({ isApart: _, ...kind }) => JSON.stringify(kind));
+          const kinds = batch.map(({ isIsolated: _, ...kind }) => JSON.stringify(kind));
           assert.equal(new Set(kinds).size, 1);
-          assert.ok(batch.every(({ isApart }) => !isApart));
+          assert.ok(batch.every(({ isIsolated }) => !isIsolated));
         }
       }),
     );
   });
 
   it('is as large as its limit allows: a transaction of its own for each item would cost many times the gas', () => {
-    const sizes = (count: number, limit: number, fields: Partial<Passenger> = {}) =>
+    const sizes = (count: number, limit: number, fields: Partial<BatchItem> = {}) =>
       intoBatches(
         Array.from({ length: count }, () => item(fields)),
         () => limit,
       ).map((batch) => batch.length);
     assert.deepEqual(sizes(7, 3), [3, 3, 1]);
     assert.deepEqual(sizes(3, 3), [3]);
-    assert.deepEqual(sizes(3, 3, { isApart: true }), [1, 1, 1]);
+    assert.deepEqual(sizes(3, 3, { isIsolated: true }), [1, 1, 1]);
     assert.deepEqual(sizes(20, 64, { attempts: 1 }), [16, 4], 'a quarter after each failure');
     assert.deepEqual(sizes(5, 64, { attempts: 2 }), [4, 1]);
     assert.deepEqual(sizes(2, 64, { attempts: 9 }), [1, 1]);
@@ -183,10 +183,10 @@ describe('a group of items', () => {
 });
 
 describe('the places of a round', () => {
-  const batch = (name: string, isApart: boolean) => [
-    { collector: '', asset: name, method: '', feeAccount: '', isApart, attempts: 0 },
+  const batch = (name: string, isIsolated: boolean) => [
+    { collector: '', asset: name, method: '', feeAccount: '', isIsolated, attempts: 0 },
   ];
-  const apart = ['x', 'y', 'z'].map((name) => batch(name, true));
+  const isolated = ['x', 'y', 'z'].map((name) => batch(name, true));
   const main = ['a', 'b', 'c'].map((name) => batch(name, false));
   const chosen = (batches: ReturnType<typeof batch>[], places: Parameters<typeof chooseBatches>[1]) =>
     chooseBatches(batches, places)
@@ -194,19 +194,26 @@ describe('the places of a round', () => {
       .join('');
 
   it('are for plain accounts first, and for few of the others', () => {
-    const all = [...apart, ...main];
-    assert.equal(chosen(all, { room: 16, apartRoom: 2, isApartUnderWay: false }), 'abcxy');
-    assert.equal(chosen(all, { room: 16, apartRoom: 0, isApartUnderWay: true }), 'abc');
-    assert.equal(chosen(all, { room: 16, apartRoom: -1, isApartUnderWay: true }), 'abc');
+    const all = [...isolated, ...main];
+    assert.equal(chosen(all, { room: 16, isolatedRoom: 2, isIsolatedUnderWay: false }), 'abcxy');
+    assert.equal(chosen(all, { room: 16, isolatedRoom: 0, isIsolatedUnderWay: true }), 'abc');
+    assert.equal(chosen(all, { room: 16, isolatedRoom: -1, isIsolatedUnderWay: true }), 'abc');
   });
 
   it('hold one for the others when there are too few, unless one of them is under way', () => {
-    const all = [...apart, ...main];
-    assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abx');
-    assert.equal(chosen(all, { room: 3, apartRoom: 4, isApartUnderWay: true }), 'abc');
-    assert.equal(chosen(all, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'a');
-    assert.equal(chosen(apart, { room: 1, apartRoom: 4, isApartUnderWay: false }), 'x');
-    assert.equal(chosen([...apart.slice(0, 1), ...main], { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abx');
-    assert.equal(chosen(main, { room: 3, apartRoom: 4, isApartUnderWay: false }), 'abc', 'none is kept for nobody');
+    const all = [...isolated, ...main];
+    assert.equal(chosen(all, { room: 3, isolatedRoom: 4, isIsolatedUnderWay: false }), 'abx');
+    assert.equal(chosen(all, { room: 3, isolatedRoom: 4, isIsolatedUnderWay: true }), 'abc');
+    assert.equal(chosen(all, { room: 1, isolatedRoom: 4, isIsolatedUnderWay: false }), 'a');
+    assert.equal(chosen(isolated, { room: 1, isolatedRoom: 4, isIsolatedUnderWay: false }), 'x');
+    assert.equal(
+      chosen([...isolated.slice(0, 1), ...main], { room: 3, isolatedRoom: 4, isIsolatedUnderWay: false }),
+      'abx',
+    );
+    assert.equal(
+      chosen(main, { room: 3, isolatedRoom: 4, isIsolatedUnderWay: false }),
+      'abc',
+      'none is kept for nobody',
+    );
   });
 });

@@ -96,7 +96,7 @@ const anEighthMore = (value: bigint) => value + value / MIN_RAISE_DIVISOR + 1n;
 const larger = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The properties of a due item that decide which items share its transaction. */
-export interface Passenger {
+export interface BatchItem {
   readonly collector: string;
   readonly asset: string;
   /** The asset that a deposit address was made for, if another one is swept. */
@@ -107,7 +107,7 @@ export interface Passenger {
    * True for items of accounts with code, and of accounts that failed before. They can fail in any way, so each is isolated in
    * a transaction of its own.
    */
-  readonly isApart: boolean;
+  readonly isIsolated: boolean;
   /** The number of failed sends. */
   readonly attempts: number;
 }
@@ -117,11 +117,11 @@ export interface Passenger {
  * account. Items with failed sends are grouped together, in smaller groups after each failure. So an item that makes its whole
  * transaction fail is soon alone.
  */
-export function intoBatches<T extends Passenger>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
+export function intoBatches<T extends BatchItem>(due: readonly T[], maxItemsOf: (item: T) => number): T[][] {
   const open = new Map<string, T[]>();
   const batches: T[][] = [];
   for (const item of due) {
-    if (item.isApart) {
+    if (item.isIsolated) {
       batches.push([item]);
       continue;
     }
@@ -142,22 +142,22 @@ export interface Places {
   /** The number of further transactions that may be in flight. */
   readonly room: number;
   /** The number of them that may carry an isolated item. */
-  readonly apartRoom: number;
+  readonly isolatedRoom: number;
   /** True while a transaction with an isolated item is in flight. */
-  readonly isApartUnderWay: boolean;
+  readonly isIsolatedUnderWay: boolean;
 }
 
 /**
  * The transactions of this round, in the order of their nonces. Isolated items come last and have few places, so that they do
  * not delay others. One place is reserved for them, so that a flood of other payments does not shut them out.
  */
-export function chooseBatches<T extends Passenger>(
+export function chooseBatches<T extends BatchItem>(
   batches: readonly T[][],
-  { room, apartRoom, isApartUnderWay }: Places,
+  { room, isolatedRoom, isIsolatedUnderWay }: Places,
 ): T[][] {
-  const isApart = ([first]: readonly T[]) => first?.isApart === true;
-  const apart = batches.filter(isApart).slice(0, Math.max(0, apartRoom));
-  const kept = apart.length > 0 && !isApartUnderWay && room > 1 ? 1 : 0;
-  const main = batches.filter((batch) => !isApart(batch)).slice(0, room - kept);
-  return [...main, ...apart.slice(0, room - main.length)];
+  const isIsolated = ([first]: readonly T[]) => first?.isIsolated === true;
+  const isolated = batches.filter(isIsolated).slice(0, Math.max(0, isolatedRoom));
+  const kept = isolated.length > 0 && !isIsolatedUnderWay && room > 1 ? 1 : 0;
+  const main = batches.filter((batch) => !isIsolated(batch)).slice(0, room - kept);
+  return [...main, ...isolated.slice(0, room - main.length)];
 }

@@ -68,7 +68,7 @@ export interface SeenFacts {
   /** The block tag, such as `finalized`, that must have reached the block as well. */
   readonly tag: string | undefined;
   /** The answers of the endpoints about the transaction, if they were asked. */
-  readonly said: string | undefined;
+  readonly answers: string | undefined;
 }
 
 export interface NetworkFacts {

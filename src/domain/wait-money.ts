@@ -1,4 +1,4 @@
-import { isoText, say, type Wait } from './wait-words.ts';
+import { isoText, type Wait, waitFor } from './wait-words.ts';
 
 /** The unfinished refund of a payment, or the unfinished payout of its held amount. */
 export interface OutgoingFacts {
@@ -28,7 +28,7 @@ export function moneyWait(facts: OutgoingFacts, nowMs: number): Wait {
 function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
   const { id, amount, state, sinceMs, problem, stop, coolsUntilMs, merchantAccount, isHold = false } = facts;
   if (stop !== undefined) {
-    return say('refund_stopped', {
+    return waitFor('refund_stopped', {
       text: `Its refund of ${amount} is stopped. ${stop}. \`till freezes\` shows it.`,
       partnerText: 'The refund is stopped by the operator of the gateway. Ask the operator.',
       sinceMs,
@@ -36,7 +36,7 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
   }
   const isWaiting = state === 'requested' || state === 'awaiting_funds';
   if (isWaiting && coolsUntilMs !== undefined && coolsUntilMs > nowMs) {
-    return say('refund_cooling', {
+    return waitFor('refund_cooling', {
       text: `Its refund of ${amount} goes to another account than the payer’s, and cools off until ${isoText(coolsUntilMs)}. \`till refunds approve ${id}\` sends it now, \`till refunds veto ${id}\` ends it.`,
       partnerText: 'The refund goes to another account than the payer’s, and cools off first.',
       sinceMs,
@@ -44,7 +44,7 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
     });
   }
   if (state === 'awaiting_funds' && isHold) {
-    return say('refund_waiting', {
+    return waitFor('refund_waiting', {
       text: `Its refund of ${amount} waits: ${problem ?? 'its money cannot be taken yet'}. It goes on by itself. \`till refunds veto ${id}\` ends it.`,
       partnerText: 'The refund waits until the money of the payment can be taken.',
       sinceMs,
@@ -54,22 +54,22 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
     const funds = `Its refund of ${amount} waits for funds: ${problem ?? 'the floats hold too little'}. \`till float add\` or \`till refunds cover ${id}\` ends it`;
     if (merchantAccount == null) {
       const partnerText = 'The refund waits until there are funds for it.';
-      return say('refund_awaiting_funds', { text: `${funds}.`, partnerText, sinceMs });
+      return waitFor('refund_awaiting_funds', { text: `${funds}.`, partnerText, sinceMs });
     }
-    return say('refund_awaiting_signature', {
+    return waitFor('refund_awaiting_signature', {
       text: `${funds}, and so does a signature of ${merchantAccount}: \`till refunds show ${id}\` has the link.`,
       partnerText: `The refund waits for funds. The account ${merchantAccount}, which received the payment, can sign for it at \`signUrl\` of the refund.`,
       sinceMs,
     });
   }
   if (state === 'failed') {
-    return say('refund_failed', {
+    return waitFor('refund_failed', {
       text: `Its refund of ${amount} failed: ${problem ?? 'no reason is stored'}. \`till refunds retry ${id}\` begins it again.`,
       partnerText: 'The refund failed. The operator of the gateway has to begin it again.',
       sinceMs,
     });
   }
-  return say('refund', {
+  return waitFor('refund', {
     text: `Its refund of ${amount} is being sent. It ends with a final block that shows the transfer.`,
     partnerText: 'The refund is being sent.',
     sinceMs,
@@ -78,7 +78,7 @@ function refundWait(facts: OutgoingFacts, nowMs: number): Wait {
 
 function payoutWait({ amount, state, sinceMs, problem, stop, destination }: OutgoingFacts, nowMs: number): Wait {
   if (stop !== undefined) {
-    return say('payout_stopped', {
+    return waitFor('payout_stopped', {
       text: `Its net amount of ${amount} is held. ${stop}. \`till freezes\` shows it.`,
       partnerText:
         'The net amount is held, and its payout is stopped by the operator of the gateway. Ask the operator.',
@@ -86,14 +86,14 @@ function payoutWait({ amount, state, sinceMs, problem, stop, destination }: Outg
     });
   }
   if (state === 'held' && destination === undefined) {
-    return say('no_destination', {
+    return waitFor('no_destination', {
       text: `Its net amount of ${amount} is held, because the merchant has no settlement destination for the asset. It is paid out when there is one.`,
       partnerText: 'The net amount is held until the merchant has a settlement destination for the asset.',
       sinceMs,
     });
   }
   if (state === 'held' && destination !== undefined && destination.heldFromMs > nowMs) {
-    return say('destination_cooling', {
+    return waitFor('destination_cooling', {
       text: `Its net amount of ${amount} is held, because the merchant’s destination cools off until ${isoText(destination.heldFromMs)}.`,
       partnerText: 'The net amount is held until the new settlement destination has cooled off.',
       sinceMs,
@@ -103,10 +103,10 @@ function payoutWait({ amount, state, sinceMs, problem, stop, destination }: Outg
   const wait = state === 'held' && problem !== null ? PAYOUT_HOLDS[problem] : undefined;
   if (wait !== undefined) {
     const text = `Its held money of ${amount} is not paid out yet: ${wait}.`;
-    return say('payout', { text, partnerText: 'The held money is not paid out yet.', sinceMs });
+    return waitFor('payout', { text, partnerText: 'The held money is not paid out yet.', sinceMs });
   }
   const failed = problem === null ? '' : ` The last try failed: ${problem}.`;
-  return say('payout', {
+  return waitFor('payout', {
     text: `Its net amount of ${amount} is being paid out to the merchant.${failed}`,
     partnerText: 'The net amount is being paid out to the merchant.',
     sinceMs,

@@ -54,7 +54,7 @@ export interface Wait {
   readonly untilMs?: number;
 }
 
-export function say(cause: WaitCause, words: Omit<Wait, 'cause' | 'reason'>): Wait {
+export function waitFor(cause: WaitCause, words: Omit<Wait, 'cause' | 'reason'>): Wait {
   return { cause, reason: REASONS[cause], ...words };
 }
 

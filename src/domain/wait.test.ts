@@ -40,7 +40,14 @@ const SENT: AttemptFacts = {
   state: 'sent',
   transaction: { hash: '0xabc', version: 1, broadcastAtMs: NOW - 3_000 },
 };
-const SEEN: SeenFacts = { block: 99, readAtMs: NOW - 1_000, depth: 5, loneDepth: 15, tag: undefined, said: undefined };
+const SEEN: SeenFacts = {
+  block: 99,
+  readAtMs: NOW - 1_000,
+  depth: 5,
+  loneDepth: 15,
+  tag: undefined,
+  answers: undefined,
+};
 
 const FREEZE: StopFacts = {
   what: 'The merchant mrch_1 is frozen',
@@ -198,7 +205,7 @@ const WAITS: readonly [what: string, facts: Partial<WaitFacts>, cause: WaitCause
   ['a tag', seen({ block: 90, tag: 'finalized' }), 'finality_tag', /`finalized`/],
   [
     'a missing witness',
-    seen({ block: 90, said: 'endpoint 1 says it is in that block, endpoint 2 says nothing' }),
+    seen({ block: 90, answers: 'endpoint 1 says it is in that block, endpoint 2 says nothing' }),
     'proof',
     /Two endpoints of Base must show its receipt\. At the moment endpoint 1 says it is in that block, endpoint 2 says nothing\./,
   ],

@@ -2,7 +2,7 @@ import type { AlertName } from './alert.ts';
 import { SEND_MARGIN_MS } from './send-plan.ts';
 import type { AlertFacts, AttemptFacts, NetworkFacts, SeenFacts, StopFacts, WaitFacts } from './wait-facts.ts';
 import { moneyWait } from './wait-money.ts';
-import { aboutMs, isoText, say, type Wait } from './wait-words.ts';
+import { aboutMs, isoText, type Wait, waitFor } from './wait-words.ts';
 
 /** The reason why the payment waits, and what ends the wait. Undefined if nothing more is to come. */
 export function waitOf(facts: WaitFacts): Wait | undefined {
@@ -22,7 +22,7 @@ export function waitOf(facts: WaitFacts): Wait | undefined {
 
 function payerWait({ stops: [stop], sinceMs, expiresAtMs }: WaitFacts): Wait {
   if (stop !== undefined) return stopped(stop, sinceMs, expiresAtMs);
-  return say('payer', {
+  return waitFor('payer', {
     text: `It waits for the payer, until ${isoText(expiresAtMs)}. Then it expires.`,
     partnerText: `The payer has not paid yet. The payment expires at ${isoText(expiresAtMs)}.`,
     sinceMs,
@@ -60,7 +60,7 @@ function attemptWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
 function unreadNetwork({ network, acceptedAtMs: sinceMs }: AttemptFacts): Wait | undefined {
   const { name } = network;
   if (!network.isWatched) {
-    return say('no_watcher', {
+    return waitFor('no_watcher', {
       text: `No node holds the lease of the watcher of ${name}, so its blocks are not read. Start a node with the role \`watch\` and this network.`,
       partnerText: `The gateway does not read ${name} at the moment. The operator has to act; nothing is lost.`,
       sinceMs,
@@ -68,7 +68,7 @@ function unreadNetwork({ network, acceptedAtMs: sinceMs }: AttemptFacts): Wait |
   }
   const away = alertOf(network, 'network_unavailable');
   if (away !== undefined) {
-    return say('network_unavailable', {
+    return waitFor('network_unavailable', {
       text: `No endpoint of ${name} answers: ${away.message} It goes on when one does.`,
       partnerText: `${name} cannot be read at the moment. The payment goes on when it can; nothing is lost.`,
       sinceMs: away.sinceMs,
@@ -82,7 +82,7 @@ function disputed(network: NetworkFacts): Wait | undefined {
   const dispute = alertOf(network, 'endpoints_disagree');
   return (
     dispute &&
-    say('endpoints_disagree', {
+    waitFor('endpoints_disagree', {
       text: `Two endpoints of ${network.name} must say the same. ${dispute.message} Replace the wrong one, or add a third.`,
       partnerText: `${network.name} cannot be read reliably at the moment. The payment goes on when it can; nothing is lost.`,
       sinceMs: dispute.sinceMs,
@@ -94,7 +94,7 @@ function seenWait({ network, acceptedAtMs }: AttemptFacts, seen: SeenFacts): Wai
   const sinceMs = seen.readAtMs ?? acceptedAtMs;
   const alone = alertOf(network, 'endpoint_alone');
   if (alone !== undefined && seen.loneDepth === undefined) {
-    return say('endpoint_alone', {
+    return waitFor('endpoint_alone', {
       text: `It is in block ${seen.block}, which one endpoint of ${network.name} alone shows, and its amount needs two. It goes on when a second endpoint answers.`,
       partnerText: `The payment is in block ${seen.block}. It waits for a second source of ${network.name} to confirm it.`,
       sinceMs: alone.sinceMs,
@@ -108,7 +108,7 @@ function seenWait({ network, acceptedAtMs }: AttemptFacts, seen: SeenFacts): Wai
     const inTime = aboutMs(missing * network.blockTimeMs);
     const guess = network.head === undefined ? ` Block ${height} is the last one that was read.` : '';
     const lone = alone === undefined ? '' : ' One endpoint alone answers, so it needs three times the depth.';
-    return say('confirmations', {
+    return waitFor('confirmations', {
       text: `It is in block ${seen.block} and waits for ${blocks} on ${network.name}, ${inTime}.${lone}${guess}`,
       partnerText: `The payment is in block ${seen.block}. It waits for ${blocks} on ${network.name}, ${inTime}.`,
       sinceMs,
@@ -117,15 +117,15 @@ function seenWait({ network, acceptedAtMs }: AttemptFacts, seen: SeenFacts): Wai
   const dispute = disputed(network);
   if (dispute !== undefined) return dispute;
   if (seen.tag !== undefined) {
-    return say('finality_tag', {
+    return waitFor('finality_tag', {
       text: `It is in block ${seen.block} and waits until the \`${seen.tag}\` block of ${network.name} has reached it, as the rule for its amount asks.`,
       partnerText: `The payment is in block ${seen.block}. For its amount it waits until ${network.name} calls that block ${seen.tag}.`,
       sinceMs,
     });
   }
-  const said = seen.said === undefined ? '' : ` At the moment ${seen.said}.`;
-  return say('proof', {
-    text: `It is in block ${seen.block}, which is deep enough. Two endpoints of ${network.name} must show its receipt.${said}`,
+  const answers = seen.answers === undefined ? '' : ` At the moment ${seen.answers}.`;
+  return waitFor('proof', {
+    text: `It is in block ${seen.block}, which is deep enough. Two endpoints of ${network.name} must show its receipt.${answers}`,
     partnerText: `The payment is in block ${seen.block}, and is being verified.`,
     sinceMs,
   });
@@ -136,7 +136,7 @@ function ranOut({ nowMs, expiresAtMs }: WaitFacts, { network, deadlineMs }: Atte
   if (dispute !== undefined) return dispute;
   const next = nowMs < expiresAtMs ? 'it can be paid again' : 'it expires';
   const last = network.finalAtMs === undefined ? '' : ` The last final block is of ${isoText(network.finalAtMs)}.`;
-  return say('ran_out', {
+  return waitFor('ran_out', {
     text: `Its last attempt ran out at ${isoText(deadlineMs)}. As soon as a final block of ${network.name} is later, ${next}.${last}`,
     partnerText: `The last attempt to pay has run out, and nothing was charged by it so far. When a final block of ${network.name} proves that, ${next}.`,
     sinceMs: deadlineMs,
@@ -144,7 +144,7 @@ function ranOut({ nowMs, expiresAtMs }: WaitFacts, { network, deadlineMs }: Atte
 }
 
 function coinWait({ sinceMs }: WaitFacts, { network, deadlineMs }: AttemptFacts): Wait {
-  return say('coin', {
+  return waitFor('coin', {
     text: `The payer was handed a transaction on ${network.name}, which may be mined until ${isoText(deadlineMs)}. If no final block after that time shows it, the attempt is over.`,
     partnerText: `A transaction of the payer on ${network.name} may still arrive, until ${isoText(deadlineMs)}.`,
     sinceMs,
@@ -160,12 +160,12 @@ function sentWait({ network, transaction, acceptedAtMs }: AttemptFacts): Wait {
   const partnerText = `The transaction was sent to ${network.name}, and is in no block yet.`;
   if (transaction?.broadcastAtMs === undefined) {
     const text = 'Its transaction is stored and not broadcast yet. The holder of the relayer’s lease broadcasts it.';
-    return say('unsent', { text, partnerText: 'The transaction is about to be sent.', sinceMs });
+    return waitFor('unsent', { text, partnerText: 'The transaction is about to be sent.', sinceMs });
   }
   const stuck = alertOf(network, 'send_stuck');
   const { hash, version, broadcastAtMs } = transaction;
   const which = version === 1 ? '' : `, version ${version}`;
-  return say('unmined', {
+  return waitFor('unmined', {
     text: `Transaction ${hash}${which} was broadcast at ${isoText(broadcastAtMs)} and is in no block of ${network.name} yet. It is broadcast again, with a higher fee if need be, until its nonce is mined.${stuck === undefined ? '' : ` ${stuck.message}`}`,
     partnerText,
     sinceMs,
@@ -178,17 +178,17 @@ function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   const partnerText = `The attempt is not sent any more, and nothing was charged by it so far. It is over soon after ${isoText(deadlineMs)}.`;
   if (attempt.isExhausted) {
     const text = `It has failed on the chain as often, or used as much gas, as one payment may, and is not sent again. Its attempt is over soon after ${isoText(deadlineMs)}.`;
-    return say('exhausted', { text, partnerText, ...untilDeadline });
+    return waitFor('exhausted', { text, partnerText, ...untilDeadline });
   }
   if (deadlineMs - facts.nowMs < SEND_MARGIN_MS) {
     const text = `It is too close to its deadline, ${isoText(deadlineMs)}, to be sent. Its attempt is over soon after.`;
-    return say('late', { text, partnerText, ...untilDeadline });
+    return waitFor('late', { text, partnerText, ...untilDeadline });
   }
   const trouble = relayTrouble(network, acceptedAtMs);
   if (trouble !== undefined) return trouble;
   if (refusal !== null) return refused(attempt, refusal);
   if (payerRetryAtMs !== null && payerRetryAtMs > facts.nowMs) {
-    return say('payer_paused', {
+    return waitFor('payer_paused', {
       text: `Transfers of its payer failed on the chain, so nothing of this payer is sent before ${isoText(payerRetryAtMs)}.`,
       partnerText: `Earlier transfers of this payer have failed. The next try is at ${isoText(payerRetryAtMs)}.`,
       sinceMs: acceptedAtMs,
@@ -196,7 +196,7 @@ function dueWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
     });
   }
   const next = retryAtMs !== null && retryAtMs > facts.nowMs ? ` The next try is at ${isoText(retryAtMs)}.` : '';
-  return say('due', {
+  return waitFor('due', {
     text: `The payer’s signature is accepted, and a relayer of ${network.name} sends it in its next transaction.${next}`,
     partnerText: `The payer has signed, and the transaction is about to be sent to ${network.name}.`,
     sinceMs: acceptedAtMs,
@@ -209,16 +209,20 @@ function relayTrouble(network: NetworkFacts, sinceMs: number): Wait | undefined 
   const partnerText = `The gateway sends nothing new on ${name} at the moment. The payment goes on when it does; nothing is lost.`;
   if (!network.hasRelayer) {
     const text = `No relayer is configured for ${name}. Set its key, and start a node with the role \`relay\`.`;
-    return say('no_relayer', { text, partnerText, sinceMs });
+    return waitFor('no_relayer', { text, partnerText, sinceMs });
   }
   if (!network.isRelayed) {
     const text = `No node holds the lease of a relayer of ${name}. Start a node with the role \`relay\` and this network.`;
-    return say('no_relayer', { text, partnerText, sinceMs });
+    return waitFor('no_relayer', { text, partnerText, sinceMs });
   }
   for (const cause of ['relayer_out_of_funds', 'gas_price_above_cap', 'gas_budget_spent'] as const) {
     const alert = alertOf(network, cause);
     if (alert === undefined) continue;
-    return say(cause, { text: `${alert.message} It is sent when that is over.`, partnerText, sinceMs: alert.sinceMs });
+    return waitFor(cause, {
+      text: `${alert.message} It is sent when that is over.`,
+      partnerText,
+      sinceMs: alert.sinceMs,
+    });
   }
   return undefined;
 }
@@ -238,7 +242,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts, refusal: string): Wait {
   if (refusal === 'signer_refused') {
-    return say('signer_refused', {
+    return waitFor('signer_refused', {
       text: `The external signer refuses the transaction. It is asked again until ${isoText(deadlineMs)}; \`till alerts\` has its reason.`,
       partnerText: `The gateway cannot send the transaction at the moment. It tries again until ${isoText(deadlineMs)}.`,
       sinceMs: acceptedAtMs,
@@ -250,7 +254,7 @@ function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts,
       ? `the payer’s balance is short by ${shortBy}`
       : (REFUSALS[refusal] ?? 'the chain refuses it without a known reason');
   const next = retryAtMs === null ? '' : ` The next try is at ${isoText(retryAtMs)}.`;
-  return say('refused', {
+  return waitFor('refused', {
     text: `It cannot be carried out now: ${why}. We try again until ${isoText(deadlineMs)}.${next}`,
     partnerText: `It cannot be carried out now: ${why}. The gateway tries again until ${isoText(deadlineMs)}.`,
     sinceMs: acceptedAtMs,
@@ -261,7 +265,7 @@ function refused({ acceptedAtMs, deadlineMs, retryAtMs, shortBy }: AttemptFacts,
 function stopped({ what, reason, by, sinceMs, lift }: StopFacts, fromMs: number, untilMs: number): Wait {
   const since = sinceMs === undefined ? '' : ` since ${isoText(sinceMs)}`;
   const actor = by === undefined ? '' : ` by ${by}`;
-  return say('stopped', {
+  return waitFor('stopped', {
     text: `${what}${since}${actor}: ${reason}. \`${lift}\` ends it; otherwise this wait is over at ${isoText(untilMs)}.`,
     partnerText: 'The operator of the gateway has stopped this payment. Ask the operator.',
     sinceMs: sinceMs ?? fromMs,
@@ -270,7 +274,7 @@ function stopped({ what, reason, by, sinceMs, lift }: StopFacts, fromMs: number,
 }
 
 function undetermined({ sinceMs }: WaitFacts): Wait {
-  return say('undetermined', {
+  return waitFor('undetermined', {
     text: 'It is processing, and no open attempt is stored. The watcher decides it by the chain; `till reconcile` names what is missing.',
     partnerText: 'The outcome is being determined.',
     sinceMs,

@@ -16,16 +16,16 @@ type ReadinessDeps = Pick<HttpDeps, 'config' | 'db' | 'chains' | 'drain' | 'cloc
 
 /** Checks whether the node can take requests. Concurrent checks share one read of the database. */
 export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
-  let looking: Promise<LookedAt> | undefined;
-  const look = () => {
-    looking ??= databaseState(deps).finally(() => {
-      looking = undefined;
+  let reading: Promise<DatabaseReadiness> | undefined;
+  const readOnce = () => {
+    reading ??= databaseState(deps).finally(() => {
+      reading = undefined;
     });
-    return looking;
+    return reading;
   };
   const risks = productionRisks(deps.config).map(({ message }) => message);
   return async () => {
-    const { database, secret, missing } = await look();
+    const { database, secret, missing } = await readOnce();
     const stopping = deps.drain.hasBegun;
     const clockOffMs = deps.clockOffMs();
     return {
@@ -42,7 +42,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
 
 type DatabaseState = 'ok' | 'unreachable' | 'not_migrated';
 
-interface LookedAt {
+interface DatabaseReadiness {
   readonly database: DatabaseState;
   /** `outdated`: the master secret was rotated, and this node has only the older one. */
   readonly secret: 'ok' | 'outdated';
@@ -53,7 +53,7 @@ interface LookedAt {
 const OUTDATED =
   'The master secret was rotated, and this node does not have the new one: it refuses valid keys. Set TILL_SECRET, and restart it.';
 
-async function databaseState({ db, secrets, chains }: ReadinessDeps): Promise<LookedAt> {
+async function databaseState({ db, secrets, chains }: ReadinessDeps): Promise<DatabaseReadiness> {
   try {
     if (!(await isMigrated(db.sql))) return { database: 'not_migrated', secret: 'ok', missing: [] };
     const [isNewest, missing] = await Promise.all([

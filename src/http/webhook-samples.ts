@@ -41,7 +41,7 @@ export function webhookSamples(paymentId: string, paidEvent: SampleEvent): Reado
   };
 
   const { id: _, request, lastAttempt, ...delivery } = DELIVERY;
-  const TOLD_DELIVERY = {
+  const SHOWN_DELIVERY = {
     endpointId: ENDPOINT.id,
     endpointUrl: request.url,
     ...delivery,
@@ -73,7 +73,7 @@ export function webhookSamples(paymentId: string, paidEvent: SampleEvent): Reado
     },
     'get /v1/payments/{id}/webhook-deliveries': {
       params: { id: paymentId },
-      answer: { deliveries: [TOLD_DELIVERY] },
+      answer: { deliveries: [SHOWN_DELIVERY] },
     },
     'post /v1/webhook-endpoints/{id}/deliveries/{deliveryId}/redeliver': {
       params: { ...ENDPOINT_ID, deliveryId: DELIVERY.id },

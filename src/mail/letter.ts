@@ -20,7 +20,7 @@ interface LetterInput {
 }
 
 type Block =
-  | { readonly says: string }
+  | { readonly paragraph: string }
   | { readonly link: string }
   | { readonly title: string; readonly rows: readonly (readonly [label: string, value: string])[] };
 
@@ -33,11 +33,11 @@ export function letterOf({ content, language, link }: LetterInput): Letter {
       const site = plainText(content.site, 100);
       const values = { name: plainText(content.name, 60), site, time: timeText(language, content.until) };
       return compose(language, fill(isNew ? words.invitationSubject : words.linkSubject, { site }), [
-        { says: fill(words.greeting, values) },
-        { says: fill(isNew ? words.invitationText : words.linkText, values) },
+        { paragraph: fill(words.greeting, values) },
+        { paragraph: fill(isNew ? words.invitationText : words.linkText, values) },
         { link: link ?? content.site },
-        { says: words.linkOnce },
-        { says: words.unexpected },
+        { paragraph: words.linkOnce },
+        { paragraph: words.unexpected },
       ]);
     }
     case 'alert_raised':
@@ -53,7 +53,7 @@ function alertLetter({ kind, name, about, message, site, at, waiting }: AlertCon
   const isRaised = kind === 'alert_raised';
   const subject = plainText(about, 80);
   return compose('en', `[Till] ${isRaised ? 'Alert' : 'Over'}: ${name} (${subject})`, [
-    { says: plainText(message, 2_000) },
+    { paragraph: plainText(message, 2_000) },
     {
       title: '',
       rows: [
@@ -67,7 +67,7 @@ function alertLetter({ kind, name, about, message, site, at, waiting }: AlertCon
     ...(waiting > 0
       ? [
           {
-            says: `${waiting} more wait for a mail: the mails of this hour are used up. \`till alerts list\` shows all of them.`,
+            paragraph: `${waiting} more wait for a mail: the mails of this hour are used up. \`till alerts list\` shows all of them.`,
           },
         ]
       : []),
@@ -79,8 +79,8 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
   const amount = (each: MailedAmount) => amountText(language, each);
   const { price, paid, refunds, lateMoney = [], explorerUrl, lineItems, description, commitment, network } = receipt;
   const blocks: Block[] = [
-    ...(receipt.isTest ? [{ says: words.testPayment }] : []),
-    { says: fill(words.receiptText, { merchant, amount: amount(price) }) },
+    ...(receipt.isTest ? [{ paragraph: words.testPayment }] : []),
+    { paragraph: fill(words.receiptText, { merchant, amount: amount(price) }) },
     {
       title: '',
       rows: [
@@ -92,7 +92,7 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
         [words.transaction, receipt.transaction],
       ],
     },
-    ...(description === null ? [] : [{ says: unlinkedText(description, 500) }]),
+    ...(description === null ? [] : [{ paragraph: unlinkedText(description, 500) }]),
   ];
   if (lineItems.length > 0) {
     const rows = lineItems.map(
@@ -109,14 +109,14 @@ function receiptLetter(receipt: ReceiptContent, { language, words }: { language:
   }
   if (lateMoney.length > 0) {
     const rows = lateMoney.map((money) => [words[money.reason], amount(money.amount)] as const);
-    blocks.push({ title: words.lateMoney, rows }, { says: fill(words.lateText, { merchant }) });
+    blocks.push({ title: words.lateMoney, rows }, { paragraph: fill(words.lateText, { merchant }) });
   }
   blocks.push(
-    { says: words.pageLink },
+    { paragraph: words.pageLink },
     { link: receipt.pageUrl },
-    ...(commitment === null ? [] : [{ says: fill(words.verify, { network, amount: amount(paid), commitment }) }]),
+    ...(commitment === null ? [] : [{ paragraph: fill(words.verify, { network, amount: amount(paid), commitment }) }]),
     ...(explorerUrl === null ? [] : [{ link: explorerUrl }]),
-    { says: words.receiptUnexpected },
+    { paragraph: words.receiptUnexpected },
   );
   return compose(language, fill(words.receiptSubject, { merchant }), blocks);
 }
@@ -139,7 +139,7 @@ ${body}
 }
 
 function textOf(block: Block): string {
-  if ('says' in block) return block.says;
+  if ('paragraph' in block) return block.paragraph;
   if ('link' in block) return block.link;
   const rows = block.rows.map(([label, value]) => (value === '' ? label : `${label}: ${value}`));
   return [...(block.title === '' ? [] : [block.title]), ...rows].join('\n');
@@ -148,7 +148,7 @@ function textOf(block: Block): string {
 const CELL = 'padding: 0.2em 1em 0.2em 0; text-align: start; vertical-align: top; overflow-wrap: anywhere';
 
 function htmlOf(block: Block): string {
-  if ('says' in block) return `<p><bdi>${escaped(block.says)}</bdi></p>`;
+  if ('paragraph' in block) return `<p><bdi>${escaped(block.paragraph)}</bdi></p>`;
   if ('link' in block) return `<p><a href="${escaped(block.link)}">${escaped(block.link)}</a></p>`;
   const rows = block.rows.map(
     ([label, value]) =>

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { PaperSize, Sheet } from '../../web/src/receipts/page-state.ts';
-import { createKeptBytes } from '../runtime/kept-bytes.ts';
+import { createByteCache } from '../runtime/byte-cache.ts';
 import type { Timers } from '../runtime/world.ts';
 
 export interface PrintJob {
@@ -30,7 +30,7 @@ const PRINT_WITHIN_MS = 15_000;
 const IDLE_MS = 60_000;
 const MAX_HEAP_MB = 256;
 /** Files that were printed last. Payers and shops open the same receipt more than once, and strangers any number of times. */
-const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+const MAX_CACHED_BYTES = 8 * 1024 * 1024;
 const WORKER = new URL('./press-worker.ts', import.meta.url);
 
 interface Waiting {
@@ -41,7 +41,7 @@ interface Waiting {
 
 export function openPress(timers: Pick<Timers, 'after'>): Press {
   const waiting: Waiting[] = [];
-  const kept = createKeptBytes(MAX_KEPT_BYTES);
+  const cache = createByteCache(MAX_CACHED_BYTES);
   const underWay = new Map<string, Promise<Uint8Array>>();
   let worker: Worker | undefined;
   let current: { readonly end: (printed: Printed) => void } | undefined;
@@ -103,7 +103,7 @@ export function openPress(timers: Pick<Timers, 'after'>): Press {
   }
 
   function find(name: string): Promise<Uint8Array> | undefined {
-    const bytes = kept.get(name);
+    const bytes = cache.get(name);
     return bytes === undefined ? underWay.get(name) : Promise.resolve(bytes);
   }
 
@@ -114,7 +114,7 @@ export function openPress(timers: Pick<Timers, 'after'>): Press {
       if (known !== undefined) return known;
       const printing = enqueue(job)
         .then((bytes) => {
-          kept.keep(name, bytes);
+          cache.put(name, bytes);
           return bytes;
         })
         .finally(() => underWay.delete(name));

@@ -26,17 +26,17 @@ function scripted(name: string, price: string | undefined) {
 
 function follow(t: TestContext, ...sources: { readonly port: RateSource }[]) {
   const time = manualTime();
-  const told: string[] = [];
-  const state = { isTold: true };
-  const tell = async (text: string) => {
-    if (!state.isTold) throw new Error('The database is away.');
-    told.push(text);
+  const reports: string[] = [];
+  const state = { isReportable: true };
+  const record = async (text: string) => {
+    if (!state.isReportable) throw new Error('The database is away.');
+    reports.push(text);
   };
   const rates = followRates({
     world: { ...systemWorld, clock: time.clock, timers: time.timers },
     log: pino({ level: 'silent' }),
     sources: sources.map(({ port }) => port),
-    report: (pair, problem) => tell(problem === undefined ? `${pair} well` : `${pair} in trouble: ${problem}`),
+    report: (pair, problem) => record(problem === undefined ? `${pair} well` : `${pair} in trouble: ${problem}`),
   });
   t.after(async () => {
     const stopped = rates.stop();
@@ -48,7 +48,7 @@ function follow(t: TestContext, ...sources: { readonly port: RateSource }[]) {
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 1_000) await time.advance(1_000);
   };
-  return { rates, time, told, state, rate, pass };
+  return { rates, time, reports, state, rate, pass };
 }
 
 describe('following rates', () => {
@@ -97,39 +97,39 @@ describe('following rates', () => {
 
   it('reports a pair without a rate with the answer of each source, and its return, at every round', async (t) => {
     const [a, b] = [scripted('a', '3000'), scripted('b', '6000')];
-    const { told, pass } = follow(t, a, b);
+    const { reports, pass } = follow(t, a, b);
     await pass(46_000);
     assert.deepEqual(
-      told,
+      reports,
       Array(3).fill(
         'ETH/USD in trouble: There is no rate for ETH/USD, because too few sources agree: ' +
           'a says ETH/USD is 3000; b says ETH/USD is 6000.',
       ),
     );
-    told.length = 0;
+    reports.length = 0;
     b.price = '3000';
     await pass(60_000);
-    assert.deepEqual(told.slice(-2), ['ETH/USD well', 'ETH/USD well']);
-    told.length = 0;
+    assert.deepEqual(reports.slice(-2), ['ETH/USD well', 'ETH/USD well']);
+    reports.length = 0;
     a.price = undefined;
     await pass(120_000);
-    assert.match(told.at(-1) ?? '', /: a answered 503; b says/);
+    assert.match(reports.at(-1) ?? '', /: a answered 503; b says/);
   });
 
   it('treats an invalid price as a fault of the source', async (t) => {
     const [a, b] = [scripted('a', '3000'), scripted('b', '3e3')];
-    const { told, pass } = follow(t, a, b);
+    const { reports, pass } = follow(t, a, b);
     await pass(16_000);
-    assert.match(told[0] ?? '', /b sent something that is not a price/);
+    assert.match(reports[0] ?? '', /b sent something that is not a price/);
   });
 
   it('goes on after a report that failed', async (t) => {
-    const { told, state, pass } = follow(t, scripted('a', '3000'), scripted('b', '3000'));
-    state.isTold = false;
+    const { reports, state, pass } = follow(t, scripted('a', '3000'), scripted('b', '3000'));
+    state.isReportable = false;
     await pass(16_000);
-    state.isTold = true;
+    state.isReportable = true;
     await pass(16_000);
-    assert.deepEqual(told, ['ETH/USD well']);
+    assert.deepEqual(reports, ['ETH/USD well']);
   });
 
   it('stops asking when it is stopped', async (t) => {

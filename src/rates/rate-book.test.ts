@@ -8,16 +8,16 @@ import { createRateBook } from './rate-book.ts';
 const NOW_MS = Date.UTC(2026, 2, 1);
 const RULES = { maxAgeMs: 60_000, maxDeviationBasisPoints: 100, rememberedMs: 360_000 };
 
-function bookOf(...told: readonly [source: string, pair: string, price: string, ageMs?: number][]) {
+function bookOf(...prices: readonly [source: string, pair: string, price: string, ageMs?: number][]) {
   const pairOf = (pair: string) => {
     const [base = '', quote = ''] = pair.split('/');
     return { base, quote };
   };
   const book = createRateBook(
-    told.map(([, pair]) => pairOf(pair)),
+    prices.map(([, pair]) => pairOf(pair)),
     RULES,
   );
-  for (const [source, pair, price, ageMs = 0] of told) {
+  for (const [source, pair, price, ageMs = 0] of prices) {
     book.note({ source, ...pairOf(pair), price, atMs: NOW_MS - ageMs });
   }
   return book;
@@ -134,9 +134,9 @@ describe('the rate book', () => {
   it('makes rates whose record fits into an option id, however many sources and digits it has', () => {
     const sources = Array.from({ length: 8 }, (_, index) => `source-number-${index}`);
     const digits = (last: number) => `${'9'.repeat(15)}.${'9'.repeat(19)}${last}`;
-    const told = (pair: string) =>
+    const prices = (pair: string) =>
       sources.map((source, index) => [source, pair, digits(index + 1)] as [string, string, string]);
-    const rate = bookOf(...told('LONGCOIN/USD'), ...told('LONGUNIT/USD')).rateOf('LONGCOIN', 'LONGUNIT', NOW_MS);
+    const rate = bookOf(...prices('LONGCOIN/USD'), ...prices('LONGUNIT/USD')).rateOf('LONGCOIN', 'LONGUNIT', NOW_MS);
     assert.ok(rate);
     assert.equal(rate.readings.length, 16);
     const account = `eip155:11155111:0x${'1'.repeat(40)}`;

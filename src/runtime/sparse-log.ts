@@ -8,17 +8,17 @@ const REPEAT_MS = 30_000;
 const MAX_SUBJECTS = 1_000;
 
 export function createSparseWarning(clock: Clock, log: Pick<Log, 'warn'>): SparseWarning {
-  const reported = new Map<string, { atMs: number; unsaid: number }>();
+  const reported = new Map<string, { atMs: number; suppressed: number }>();
   return (subject, fields, text) => {
     const nowMs = clock.nowMs();
     const last = reported.get(subject);
     // If the clock was set back, the warning is logged again rather than suppressed.
     if (last !== undefined && Math.abs(nowMs - last.atMs) < REPEAT_MS) {
-      last.unsaid += 1;
+      last.suppressed += 1;
       return;
     }
     if (reported.size >= MAX_SUBJECTS) reported.delete(reported.keys().next().value ?? '');
-    reported.set(subject, { atMs: nowMs, unsaid: 0 });
-    log.warn({ ...fields, ...(last !== undefined && last.unsaid > 0 && { timesSince: last.unsaid }) }, text);
+    reported.set(subject, { atMs: nowMs, suppressed: 0 });
+    log.warn({ ...fields, ...(last !== undefined && last.suppressed > 0 && { timesSince: last.suppressed }) }, text);
   };
 }

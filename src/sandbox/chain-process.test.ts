@@ -130,14 +130,14 @@ describe('the sandbox chain', () => {
     });
     children.push(gateway);
     const [line] = await once(gateway.stdout as NodeJS.ReadableStream, 'data');
-    const told = JSON.parse(String(line)) as { pid: number; rpcUrl: string };
-    await pay(told, 5n);
-    const before = await history(told);
+    const started = JSON.parse(String(line)) as { pid: number; rpcUrl: string };
+    await pay(started, 5n);
+    const before = await history(started);
     gateway.kill('SIGKILL');
     const next = await start({ dir });
-    assert.equal(next.rpcUrl, told.rpcUrl);
+    assert.equal(next.rpcUrl, started.rpcUrl);
     assert.deepEqual(await history(next), before);
-    await until('the old process is gone', async () => (await processStart(told.pid)) === undefined);
+    await until('the old process is gone', async () => (await processStart(started.pid)) === undefined);
   });
 
   it('refuses methods that could change it without a journal record', async () => {

@@ -1,7 +1,7 @@
 import { type CommandDeps, command } from '../actions/command.ts';
 import { fetchActions } from '../actions/paying/fetch-actions.ts';
 import { type ListOptionsDeps, listOptions } from '../actions/paying/list-options.ts';
-import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PaymentMover } from '../actions/paying/payment-mover.ts';
 import { NO_REHEARSAL, type Rehearsal, type Script } from '../actions/paying/rehearsal.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { SANDBOX_NETWORK } from '../chains/networks.ts';

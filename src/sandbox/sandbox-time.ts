@@ -6,7 +6,7 @@ import { findClockShift } from '../store/plumbing/sandbox-clock.ts';
 /** The clock of the sandbox: the database's time plus the stored shift, which all nodes read. */
 export interface SandboxTime {
   readonly clock: Clock;
-  look(): Promise<void>;
+  refresh(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export async function followSandboxTime(deps: CommandDeps & { readonly log: Log 
   const { db, world, log } = deps;
   const stop = new AbortController();
   let aheadMs = 0;
-  const look = async () => {
+  const refresh = async () => {
     // Answers may arrive out of order, and the shift never shrinks.
     aheadMs = Math.max(aheadMs, (await findClockShift(db.sql)).aheadMs);
   };
@@ -26,14 +26,16 @@ export async function followSandboxTime(deps: CommandDeps & { readonly log: Log 
     while (!stop.signal.aborted) {
       await world.timers.sleep(READ_EVERY_MS, stop.signal);
       if (stop.signal.aborted) return;
-      await look().catch((error: unknown) => log.debug({ err: error }, 'the clock of the sandbox could not be read'));
+      await refresh().catch((error: unknown) =>
+        log.debug({ err: error }, 'the clock of the sandbox could not be read'),
+      );
     }
   };
-  await look();
+  await refresh();
   const following = followForever();
   return {
     clock: shiftClock(world.clock, () => aheadMs),
-    look,
+    refresh,
     async stop() {
       stop.abort();
       await following;

@@ -24,32 +24,32 @@ async function follow(t: TestContext, text: string) {
   const path = join(await folder(t), 'list.txt');
   await writeFile(path, text);
   const time = manualTime();
-  const told: string[] = [];
-  const state = { isTold: true };
-  const tell = async (what: string) => {
-    if (!state.isTold) throw new Error('The database is away.');
-    told.push(what);
+  const reports: string[] = [];
+  const state = { isReportable: true };
+  const record = async (what: string) => {
+    if (!state.isReportable) throw new Error('The database is away.');
+    reports.push(what);
   };
   const screening = await followScreeningList({
     world: { ...systemWorld, clock: time.clock, timers: time.timers },
     log: pino({ level: 'silent' }),
     path,
-    report: (problem) => tell(problem?.replace(path, 'list.txt') ?? 'well'),
+    report: (problem) => record(problem?.replace(path, 'list.txt') ?? 'well'),
   });
   t.after(async () => {
     const stopped = screening.stop();
     await time.advance(100_000);
     await stopped;
   });
-  /** Lets the next look at the file come and waits for what it leads to. */
-  const look = (what: string, isDone: () => boolean) =>
+  /** Advances to the next read of the file and waits for its result. */
+  const nextRead = (what: string, isDone: () => boolean) =>
     until(what, async () => {
       await time.advance(10_000);
       return isDone();
     });
   const version = () => screening.decide([]).list?.version;
   const isHit = (address: string) => screening.decide([`eip155:1:${address}`]).hits.length === 1;
-  return { path, told, state, look, version, isHit };
+  return { path, reports, state, nextRead, version, isHit };
 }
 
 describe('a screening list in use', () => {
@@ -60,48 +60,48 @@ describe('a screening list in use', () => {
   });
 
   it('gives way to a new file, written over it or moved into its place', async (t) => {
-    const { path, look, version, isHit } = await follow(t, listOf('one', ALICE));
+    const { path, nextRead, version, isHit } = await follow(t, listOf('one', ALICE));
     await writeFile(path, listOf('two', BOB));
-    await look('the second list', () => version() === 'two');
+    await nextRead('the second list', () => version() === 'two');
     assert.deepEqual([isHit(ALICE), isHit(BOB)], [false, true]);
     await writeFile(`${path}.new`, listOf('six', ALICE));
     await utimes(`${path}.new`, new Date(0), new Date(0));
     await rename(`${path}.new`, path);
-    await look('the third list', () => version() === 'six');
+    await nextRead('the third list', () => version() === 'six');
     assert.equal(isHit(ALICE), true);
   });
 
   it('stays in force when the new file is broken or gone, which is reported until it is whole again', async (t) => {
-    const { path, told, look, version, isHit } = await follow(t, listOf('one', ALICE));
-    await look('all well', () => told.length > 0);
-    assert.deepEqual(new Set(told), new Set(['well']));
+    const { path, reports, nextRead, version, isHit } = await follow(t, listOf('one', ALICE));
+    await nextRead('all well', () => reports.length > 0);
+    assert.deepEqual(new Set(reports), new Set(['well']));
 
     await writeFile(path, `${listOf('two', BOB)}half of a li`);
-    await look('trouble, twice', () => told.filter((report) => report !== 'well').length >= 2);
+    await nextRead('trouble, twice', () => reports.filter((report) => report !== 'well').length >= 2);
     assert.equal(
-      told.at(-1),
+      reports.at(-1),
       'The screening list has neither a CAIP-10 account nor an EVM address in line 4 (list.txt). ' +
         'The list in force is one of 2026-03-01.',
     );
     assert.deepEqual([version(), isHit(ALICE)], ['one', true]);
 
     await rm(path);
-    await look('trouble of another kind', () => /does not exist/.test(told.at(-1) ?? ''));
+    await nextRead('trouble of another kind', () => /does not exist/.test(reports.at(-1) ?? ''));
     assert.equal(isHit(ALICE), true);
 
     await writeFile(path, listOf('three', BOB));
-    await look('all well again', () => told.at(-1) === 'well');
+    await nextRead('all well again', () => reports.at(-1) === 'well');
     assert.equal(version(), 'three');
   });
 
   it('goes on after a report that failed', async (t) => {
-    const { path, told, state, look, version } = await follow(t, listOf('one', ALICE));
-    state.isTold = false;
+    const { path, reports, state, nextRead, version } = await follow(t, listOf('one', ALICE));
+    state.isReportable = false;
     await writeFile(path, listOf('two', ALICE));
-    await look('the second list', () => version() === 'two');
-    state.isTold = true;
-    await look('all well', () => told.length > 0);
-    assert.deepEqual(new Set(told), new Set(['well']));
+    await nextRead('the second list', () => version() === 'two');
+    state.isReportable = true;
+    await nextRead('all well', () => reports.length > 0);
+    assert.deepEqual(new Set(reports), new Set(['well']));
   });
 });
 

@@ -117,13 +117,13 @@ describe('settings of networks', () => {
       assert.ok(struck.includes(secret), secret);
     assert.ok(!struck.includes('v2') && !struck.includes(''));
     const shown = JSON.stringify(describeConfig(config));
-    const told = JSON.stringify([
+    const logged = JSON.stringify([
       problemsOf({ ...good, RPC_URLS: `eip155:1=${url},ftp://x` }),
       problemsOf({ ...good, RPC_URLS: `eip155:1=${url} eip155:1=${url}` }),
       problemsOf({ ...good, RELAYER_KEYS: `${KEY}00` }),
     ]);
     for (const secret of [...secrets, KEY.slice(2), SECRET])
-      assert.ok(!shown.includes(secret) && !told.includes(secret), secret);
+      assert.ok(!shown.includes(secret) && !logged.includes(secret), secret);
     assert.ok(describeConfig(config).some(({ setting, value }) => setting === 'FEE_ACCOUNT' && value === ALICE));
   });
 });

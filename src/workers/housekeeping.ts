@@ -1,7 +1,7 @@
 import { createAnnouncement, type NodeDeps } from '../actions/announce-node.ts';
 import { type ClockCheckDeps, createClockCheck } from '../actions/check-clock.ts';
 import { createEndpointCheck } from '../actions/check-endpoints.ts';
-import { recheckRefusals } from '../actions/outgoing/recheck-refusals.ts';
+import { recheckRefusals } from '../actions/outgoing/check/recheck-refusals.ts';
 import { createWorkCheck, type WorkCheckDeps } from '../actions/oversight/check-work.ts';
 import { createAccountCheck } from '../actions/own-accounts.ts';
 import { applyCooledOff } from '../actions/parties/cool-off-destinations.ts';

@@ -1,6 +1,6 @@
 import { type AlertMails, mailAlerts } from '../actions/mail/mail-alerts.ts';
+import { createMailCheck, maintainMails } from '../actions/mail/maintain-mails.ts';
 import { sendDueMails } from '../actions/mail/send-mails.ts';
-import { createMailCheck, tendMails } from '../actions/mail/tend-mails.ts';
 import type { Mailer } from '../mail/smtp.ts';
 import { withJitter } from '../runtime/backoff.ts';
 import type { Secrets } from '../runtime/secrets.ts';
@@ -41,7 +41,7 @@ export function mailJobs(
   const steady = { ...deps, world: unshiftedWorld(deps.world) };
   return [
     { name: 'mail-alerts', everyMs: 5_000, run: () => mailAlerts(steady, alerts) },
-    { name: 'tend-mails', everyMs: 60_000, run: () => tendMails(steady, { keptDays }) },
+    { name: 'tend-mails', everyMs: 60_000, run: () => maintainMails(steady, { keptDays }) },
     { name: 'check-mails', everyMs: 60_000, run: createMailCheck(steady) },
   ];
 }

@@ -1,11 +1,11 @@
 import { createAlarms } from '../actions/alarms.ts';
-import { beginOutgoing } from '../actions/outgoing/begin-outgoing.ts';
-import type { LimitDeps } from '../actions/outgoing/limit-outgoing.ts';
+import { beginOutgoing } from '../actions/outgoing/begin/begin-outgoing.ts';
+import type { LimitDeps } from '../actions/outgoing/begin/limit-outgoing.ts';
 import { type PayOutDeps, payOutHeld } from '../actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../actions/outgoing/refund/cover-refunds.ts';
 import { returnFees } from '../actions/outgoing/refund/signed/return-fees.ts';
-import { beginReturns } from '../actions/outgoing/stray/begin-returns.ts';
-import { recordStrays } from '../actions/outgoing/stray/record-strays.ts';
+import { beginReturns } from '../actions/outgoing/return/begin-returns.ts';
+import { recordUnexpectedTransfers } from '../actions/outgoing/return/record-unexpected-transfers.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
@@ -33,7 +33,9 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
     { name: 'return-fees', everyMs: 5_000, run: () => returnFees(deps) },
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
     ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, (connected) => beginOutgoing(outgoing, connected)),
-    ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) => recordStrays(deps, connected)),
+    ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) =>
+      recordUnexpectedTransfers(deps, connected),
+    ),
   ];
 }
 

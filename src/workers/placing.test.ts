@@ -54,12 +54,12 @@ describe('the placer', () => {
     const db = open();
     const log = pino({ level: 'silent' });
     const feed = await openEventFeed({ db, world: systemWorld, log });
-    const heard: string[] = [];
-    feed.subscribe((ids) => void heard.push(...(ids ?? [])));
+    const received: string[] = [];
+    feed.subscribe((ids) => void received.push(...(ids ?? [])));
     closing.push(() => db.close());
     return {
       db,
-      heard,
+      received,
       place(world: World = DEAF) {
         const stop = startPlacing({ db, world, log, feed, metrics: createMetrics() });
         closing.push(stop);
@@ -81,8 +81,8 @@ describe('the placer', () => {
   }
   const isPlaced = async (db: Database, id: string) =>
     (await readEvents(db.sql, { after: 0, limit: 1_000 })).some(({ objectId }) => objectId === id);
-  const hears = ({ heard }: { heard: readonly string[] }, id: string) =>
-    until(`${id} is heard of`, () => heard.includes(id));
+  const receives = ({ received }: { received: readonly string[] }, id: string) =>
+    until(`${id} is heard of`, () => received.includes(id));
   const isLed = (db: Database) =>
     until('somebody places', async () => {
       const rows = await db.sql`select from leases where name = 'events' and until > now()`;
@@ -95,7 +95,7 @@ describe('the placer', () => {
     await isLed(one.db);
     for (let count = 0; count < 3; count += 1) {
       const id = await change(one.db);
-      await Promise.all([hears(one, id), hears(two, id)]);
+      await Promise.all([receives(one, id), receives(two, id)]);
       assert.ok(await isPlaced(two.db, id), 'it is placed when it is heard of');
     }
   });
@@ -105,7 +105,7 @@ describe('the placer', () => {
     one.place();
     await isLed(one.db);
     const ids = await Promise.all(Array.from({ length: 20 }, () => change(two.db)));
-    for (const id of ids) await Promise.all([hears(one, id), hears(two, id)]);
+    for (const id of ids) await Promise.all([receives(one, id), receives(two, id)]);
   });
 
   it('finds events whose notification was lost', async () => {
@@ -114,7 +114,7 @@ describe('the placer', () => {
     await isLed(one.db);
     const other = open();
     closing.push(() => other.close());
-    await hears(one, await change(other));
+    await receives(one, await change(other));
   });
 
   it('places events that were committed while no placer ran', async () => {
@@ -122,18 +122,18 @@ describe('the placer', () => {
     const id = await change(one.db);
     assert.ok(!(await isPlaced(one.db, id)));
     one.place();
-    await hears(one, id);
+    await receives(one, id);
   });
 
   it('works on another node when its own stops, from where it was', async () => {
     const [one, two] = [await newNode(), await newNode()];
     const stop = one.place();
     await isLed(one.db);
-    await hears(two, await change(one.db));
+    await receives(two, await change(one.db));
     two.place();
     await stop();
     const id = await change(one.db);
-    await hears(two, id);
+    await receives(two, id);
     const positions = (await readEvents(two.db.sql, { after: 0, limit: 1_000 })).map(({ position }) => position);
     assert.deepEqual(
       positions,

@@ -25,7 +25,7 @@ export function startPlacing(deps: PlacingDeps): () => Promise<void> {
     {
       name: PLACING_LEASE,
       start: (lease, signal) => {
-        deps.feed.answerRings(wake.all, signal);
+        deps.feed.onNotified(wake.all, signal);
         return async () => {
           if (await placeOnce(deps, lease)) return;
           await timers.sleep(GATHER_MS, signal);

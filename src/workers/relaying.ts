@@ -45,10 +45,10 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
 
   function worksOf({ chain, relayers, intermediateSigner: own }: ConnectedChain): LedWork[] {
     // A relayer cannot send coins of another account, so the intermediate account sends its own coins.
-    const isOwnApart = own !== undefined && relayers.every(({ address }) => address !== own.address);
+    const isOwnSeparate = own !== undefined && relayers.every(({ address }) => address !== own.address);
     const carriers = [
       ...relayers.map((signer, index) => ({ signer, share: { index, of: relayers.length }, isCoinOnly: false })),
-      ...(isOwnApart ? [{ signer: own, share: { index: 0, of: 1 }, isCoinOnly: true }] : []),
+      ...(isOwnSeparate ? [{ signer: own, share: { index: 0, of: 1 }, isCoinOnly: true }] : []),
     ];
     return carriers.map(({ signer, share, isCoinOnly }) => {
       const id = { network: chain.network.chainId, signer: signer.address };

@@ -5,10 +5,13 @@ import { wakeByChanges } from './wake.ts';
 
 it('wakes for changed objects, and not for new payments, of which only the feed is named', () => {
   const wakeUps: true[] = [];
-  const tell: ((names: readonly string[] | undefined) => void)[] = [];
-  const feed = { subscribe: (listener: (typeof tell)[number]) => void tell.push(listener), answerRings: () => {} };
+  const listeners: ((names: readonly string[] | undefined) => void)[] = [];
+  const feed = {
+    subscribe: (listener: (typeof listeners)[number]) => void listeners.push(listener),
+    onNotified: () => {},
+  };
   wakeByChanges(feed, { all: () => void wakeUps.push(true) });
-  const [announce] = tell;
+  const [announce] = listeners;
   const name = feedName({ partnerId: 'prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', mode: 'test' });
   announce?.([name]);
   assert.equal(wakeUps.length, 0);

@@ -35,7 +35,7 @@ function start({ isInUse = false, blockTimeMs = 2_000 } = {}) {
 describe('the pace of watching', () => {
   it('is twenty reads per block with open items', async () => {
     const { time, state, rest } = start({ isInUse: true });
-    for (let look = 0; look < 3; look += 1) {
+    for (let round = 0; round < 3; round += 1) {
       rest();
       await time.advance(99);
       assert.equal(state.isOver, false);
@@ -45,13 +45,13 @@ describe('the pace of watching', () => {
   });
 
   it('has bounds on very fast and very slow chains', async () => {
-    for (const [blockTimeMs, lookMs] of [
+    for (const [blockTimeMs, roundMs] of [
       [200, 50],
       [60_000, 1_000],
     ] as const) {
       const { time, state, rest } = start({ isInUse: true, blockTimeMs });
       rest();
-      await time.advance(lookMs - 1);
+      await time.advance(roundMs - 1);
       assert.equal(state.isOver, false);
       await time.advance(1);
       assert.equal(state.isOver, true);

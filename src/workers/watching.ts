@@ -1,5 +1,5 @@
 import { createAlarms } from '../actions/alarms.ts';
-import type { PaymentMover } from '../actions/paying/move-payment.ts';
+import type { PaymentMover } from '../actions/paying/payment-mover.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import type { SubjectKeyDeps } from '../actions/subject-keys.ts';
 import { watchOnce } from '../actions/watch/watch-once.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { adoptOutgoing } from '../../src/actions/outgoing/adopt-outgoing.ts';
-import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
+import { recheckRefusals } from '../../src/actions/outgoing/check/recheck-refusals.ts';
+import { adoptOutgoing } from '../../src/actions/outgoing/order/adopt-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
-import { recheckRefusals } from '../../src/actions/outgoing/recheck-refusals.ts';
 import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';

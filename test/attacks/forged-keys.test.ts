@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { recheckRefusals } from '../../src/actions/outgoing/recheck-refusals.ts';
+import { recheckRefusals } from '../../src/actions/outgoing/check/recheck-refusals.ts';
 import { revokeKey, rotateKey } from '../../src/actions/parties/issue-key.ts';
 import { adoptKeys } from '../../src/actions/parties/key-rows.ts';
 import { formatApiKey, hashApiKey } from '../../src/domain/api-key.ts';

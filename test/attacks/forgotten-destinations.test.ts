@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { adoptRows } from '../../src/actions/outgoing/adopt-rows.ts';
+import { adoptRows } from '../../src/actions/outgoing/order/adopt-rows.ts';
 import { applyCooledOff, expelDestination, vetoDestination } from '../../src/actions/parties/cool-off-destinations.ts';
 import { lastDestinations } from '../../src/actions/parties/destination-memory.ts';
 import { adoptHistory, isOwnDestination } from '../../src/actions/parties/destination-rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { approveRefund } from '../../src/actions/outgoing/refund/approve-refund.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
@@ -36,7 +36,7 @@ describe('money of a stopped merchant', () => {
   for (const { name, stop, release } of WAYS_TO_STOP) {
     it(`that is ${name} is not sent for signatures accepted before: they run out, and the payment can be paid again`, async () => {
       const deadlineS = Math.floor(scene.nowMs() / 1000) + 600;
-      const { id, commitment } = await scene.accept({ told: { deadlineS } });
+      const { id, commitment } = await scene.accept({ terms: { deadlineS } });
       await stop(scene, stopped);
       await node.turn(3);
       assert.equal((await scene.versions()).length, 0);

@@ -11,14 +11,14 @@ import { until } from '../until.ts';
 const WALLET_ABI = parseAbi(['function play(uint8 trick, uint8 tell)', 'function note()']);
 const PROXY_ABI = parseAbi(['function upgradeTo(address)']);
 const WALLET_TRICKS = ['None', 'BurnsGas', 'AnswersNo', 'RevertsWithKilobytes', 'AnswersKilobytes'] as const;
-const TELLS = ['GasPrice', 'Origin', 'Block', 'Nothing'] as const;
+const SIMULATION_SIGNS = ['GasPrice', 'Origin', 'Block', 'Nothing'] as const;
 const TOKEN_TRICKS = ['TakesFee', 'BurnsGas', 'Reenters', 'RevertsWithKilobytes'] as const;
 /** Where the proxy of a token keeps its implementation and its admin. */
 const IMPLEMENTATION_SLOT = '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3';
 const ADMIN_SLOT = '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1ff9390b';
 
 export type WalletTrick = (typeof WALLET_TRICKS)[number];
-export type Tell = (typeof TELLS)[number];
+export type SimulationSign = (typeof SIMULATION_SIGNS)[number];
 export type TokenTrick = (typeof TOKEN_TRICKS)[number];
 export type HostileScene = Awaited<ReturnType<typeof openHostileScene>>;
 
@@ -149,18 +149,18 @@ const LAST = { maxFeePerGas: 500_000_000_000n, maxPriorityFeePerGas: 1n };
 
 /** A contract that answers for an account: a wallet contract, or a key that has lent itself code. */
 export function walletAt(chain: FaultChain, owner: Payer, address: Hex) {
-  const tell = (data: Hex) => chain.carryOut(owner, { to: address, data });
+  const callWallet = (data: Hex) => chain.carryOut(owner, { to: address, data });
   return {
     owner,
     address,
     /** Signs as the owner, pays as the contract. */
     payer: { ...owner, address } as Payer,
-    play: (trick: WalletTrick, by: Tell) =>
-      tell(
+    play: (trick: WalletTrick, by: SimulationSign) =>
+      callWallet(
         encodeFunctionData({
           abi: WALLET_ABI,
           functionName: 'play',
-          args: [WALLET_TRICKS.indexOf(trick), TELLS.indexOf(by)],
+          args: [WALLET_TRICKS.indexOf(trick), SIMULATION_SIGNS.indexOf(by)],
         }),
       ),
     /** Behind all others of the next block: what is simulated on that block looks simulated, and what comes after does not. */

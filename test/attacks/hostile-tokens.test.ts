@@ -54,7 +54,7 @@ describe('tokens and payers that change between simulation and block', () => {
     change = begin(payment);
     await change.act();
     await scene.chain.mine();
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     return payment;
   }
 

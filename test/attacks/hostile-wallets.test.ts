@@ -33,24 +33,24 @@ describe('hostile wallets', () => {
     assert.deepEqual([response.statusCode, response.json().status], [200, 'processing'], response.body);
   };
 
-  for (const tell of ['GasPrice', 'Origin'] as const) {
-    it(`a gas burner that tells a simulation by its ${tell} is refused at confirm`, async () => {
+  for (const simulationSign of ['GasPrice', 'Origin'] as const) {
+    it(`a gas burner that tells a simulation by its ${simulationSign} is refused at confirm`, async () => {
       const wallet = await scene.newWallet();
       const payment = await scene.shopper.sign({ asset: EURC, payer: wallet.payer });
-      await wallet.play('BurnsGas', tell);
+      await wallet.play('BurnsGas', simulationSign);
       const response = await payment.confirm();
       assert.deepEqual([response.statusCode, response.json().code], [400, 'invalid_state']);
       assert.deepEqual(await scene.versionsOf(payment.id), []);
     });
 
-    it(`a gas burner that is armed after confirm, and tells a simulation by its ${tell}, is never sent`, {
-      ...onlyLongIf(tell !== 'GasPrice'),
+    it(`a gas burner that is armed after confirm, and tells a simulation by its ${simulationSign}, is never sent`, {
+      ...onlyLongIf(simulationSign !== 'GasPrice'),
     }, async () => {
       const wallet = await scene.newWallet();
       scene.hold();
       const payment = await scene.shopper.sign({ asset: EURC, payer: wallet.payer });
       await confirmed(payment);
-      await wallet.play('BurnsGas', tell);
+      await wallet.play('BurnsGas', simulationSign);
       scene.release();
       await until(
         'a simulation refuses it',

@@ -19,9 +19,9 @@ export function lieWith(proxy: RpcProxy, ...answers: readonly Answer[]): void {
   proxy.lie({
     as: 'result',
     of: async (call, truth) => {
-      let told = truth;
-      for (const answer of answers) told = await answer(call, told);
-      return told;
+      let changed = truth;
+      for (const answer of answers) changed = await answer(call, changed);
+      return changed;
     },
   });
 }

@@ -40,13 +40,13 @@ async function itemOf(scene: FaultScene, subject: string) {
 const forgedFor = ({ asset, ...item }: Item) => ({ ...item, token: tokenOf(asset) });
 
 /** Somebody is told who says what. */
-async function isDisputed(scene: FaultScene, ...sayings: readonly RegExp[]): Promise<void> {
+async function isDisputed(scene: FaultScene, ...patterns: readonly RegExp[]): Promise<void> {
   await until(
     'the operator is told',
     async () => {
       const alerts = await listAlerts(scene.sql);
       const { message = '' } = alerts.find(({ name }) => name === 'endpoints_disagree') ?? {};
-      return sayings.every((saying) => saying.test(message));
+      return patterns.every((pattern) => pattern.test(message));
     },
     WITHIN,
   );
@@ -83,7 +83,7 @@ describe('one lying endpoint of two', () => {
     scene = await openFaultScene({ endpoints: 2, depth: DEPTH, payers: 10, paysOut: true });
     [liar] = scene.proxies as [RpcProxy];
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** A payment that no block holds, because nobody takes its transaction. */
@@ -110,7 +110,7 @@ describe('one lying endpoint of two', () => {
       /endpoint 2 says it has the block, and the payment is not in it/,
     );
 
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
     await isWell(scene);
@@ -132,7 +132,7 @@ describe('one lying endpoint of two', () => {
     lieWith(liar, denyingUse);
     await isAskedAgain(scene);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -170,7 +170,7 @@ describe('one lying endpoint of two', () => {
       1,
       'no second attempt was signed',
     );
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await until(
       'it is known to have arrived',
       async () => {
@@ -201,7 +201,7 @@ describe('one lying endpoint of two', () => {
     );
     // While the two disagree about blocks, the payment may wait. When they agree, it is deep enough.
     await scene.chain.mine(40);
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await until('it is final', async () => (await scene.shopper.status(payment)) === 'succeeded', WITHIN);
     await scene.shopper.isPaidOnce(payment);
   });
@@ -212,7 +212,7 @@ describe('one lying endpoint of three', () => {
   before(async () => {
     scene = await openFaultScene({ endpoints: 3, depth: DEPTH, payers: 4 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   it('delays no payment: payments succeed by the other two', async () => {
@@ -229,7 +229,7 @@ describe('one silent endpoint of two', () => {
   before(async () => {
     scene = await openFaultScene({ endpoints: 2, depth: DEPTH, payers: 4, finality: { loneCeiling: 10n } });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** The second endpoint breaks every connection, and the node has noticed. */
@@ -289,7 +289,7 @@ describe('one silent endpoint of two', () => {
     await isRead();
     assert.equal(await scene.shopper.status(large), 'processing');
 
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(large, 'succeeded');
     await scene.shopper.isPaidOnce(large);
     await isWell(scene);

@@ -14,7 +14,7 @@ const DEPTH = 3;
 const GWEI = 1_000_000_000n;
 
 /** Changes the answer to a method. */
-const saying =
+const changing =
   (method: string, change: (truth: unknown) => unknown): Answer =>
   (call, truth) =>
     call.method === method ? change(truth) : truth;
@@ -23,7 +23,7 @@ const toHex = (value: number | bigint) => `0x${value.toString(16)}`;
 
 /** Reports this many transactions more of every account, or a number of its own. */
 const nonces = (change: (truth: number) => number) =>
-  saying('eth_getTransactionCount', (truth) => toHex(change(Number(truth))));
+  changing('eth_getTransactionCount', (truth) => toHex(change(Number(truth))));
 
 interface FeeHistory {
   readonly baseFeePerGas: readonly string[];
@@ -32,7 +32,7 @@ interface FeeHistory {
 
 /** Reports other fees than the blocks have. */
 const feeHistory = ({ tip, baseFee }: { tip?: bigint; baseFee?: bigint }) =>
-  saying('eth_feeHistory', (truth) => {
+  changing('eth_feeHistory', (truth) => {
     const { baseFeePerGas, ...history } = truth as FeeHistory;
     const bases = baseFee === undefined ? baseFeePerGas : baseFeePerGas.map(() => toHex(baseFee));
     const reward = tip === undefined ? history.reward : bases.slice(1).map(() => [toHex(tip)]);
@@ -59,7 +59,7 @@ describe('the word of one endpoint of two', () => {
     scene = await openFaultScene({ endpoints: 2, depth: DEPTH, payers: 20, paysOut: true });
     [liar] = scene.proxies as [RpcProxy];
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** A payment that succeeds by two honest endpoints. */
@@ -122,7 +122,7 @@ describe('the word of one endpoint of two', () => {
     await isAskedAgain();
     // Something is due, so that the relayer asks for its nonce.
     await isPaid();
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await isAllFinal();
     const now = await journal();
     assert.deepEqual(now.slice(0, before.length), before);
@@ -132,7 +132,7 @@ describe('the word of one endpoint of two', () => {
   it('cost of a transaction: one that two endpoints do not show is not booked', async () => {
     lieWith(
       liar,
-      saying('eth_getTransactionReceipt', (truth) => truth && { ...truth, gasUsed: '0xffffffff' }),
+      changing('eth_getTransactionReceipt', (truth) => truth && { ...truth, gasUsed: '0xffffffff' }),
     );
     await isPaid();
     const costs = async () =>
@@ -145,7 +145,7 @@ describe('the word of one endpoint of two', () => {
       WITHIN,
     );
     assert.ok((await costs()).every((cost) => cost < 10n ** 16n));
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await isAllFinal();
     assert.ok((await costs()).every((cost) => cost < 10n ** 16n));
   });
@@ -157,13 +157,13 @@ describe('the word of one endpoint of two', () => {
     };
     lieWith(
       liar,
-      saying('eth_getBlockByNumber', (truth) => truth && later(truth)),
+      changing('eth_getBlockByNumber', (truth) => truth && later(truth)),
     );
     const payment = await scene.shopper.pay();
     await until('it is sent', async () => (await scene.item(payment.id))?.state === 'sent', WITHIN);
     await isAskedAgain();
     assert.notEqual(await scene.shopper.status(payment), 'expired');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -174,7 +174,7 @@ describe('the word of one endpoint of two', () => {
     await payment.confirm().catch(() => undefined);
     await isAskedAgain();
     assert.notEqual(await scene.shopper.status(payment), 'failed');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await payment.confirm();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
@@ -183,7 +183,7 @@ describe('the word of one endpoint of two', () => {
   it('chain id: an endpoint of another chain is not asked', async () => {
     lieWith(
       liar,
-      saying('eth_chainId', () => '0x1'),
+      changing('eth_chainId', () => '0x1'),
     );
     await isPaid();
   });

@@ -29,7 +29,7 @@ describe('a stranger with a token of their own', () => {
     token = getContractAddress({ from: stranger.address, nonce: BigInt(await nonceOf(stranger.address)) });
     await scene.chain.carryOut(stranger, { data: ANY_TOKEN });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const nonceOf = async (account: Hex) =>
@@ -128,18 +128,18 @@ describe('a stranger with a token of their own', () => {
     const connected = chains.find(scene.network);
     assert.ok(connected);
     // An endpoint may be a moment behind. A person would run the command again.
-    let told: Awaited<ReturnType<typeof rebuild>>;
-    const isTold = async () => {
+    let rebuilt: Awaited<ReturnType<typeof rebuild>>;
+    const isRebuilt = async () => {
       try {
-        told = await rebuild(gateway, connected, { from: 0 });
+        rebuilt = await rebuild(gateway, connected, { from: 0 });
         return true;
       } catch (error) {
         if (error instanceof ChainUnavailableError) return false;
         throw error;
       }
     };
-    await until('the endpoints show the same blocks', isTold, WITHIN);
-    assert.deepEqual([told?.unplaced, told?.isLifted], [[], true]);
+    await until('the endpoints show the same blocks', isRebuilt, WITHIN);
+    assert.deepEqual([rebuilt?.unplaced, rebuilt?.isLifted], [[], true]);
     assert.deepEqual(await freezes(), []);
     await isPaidOut();
   });

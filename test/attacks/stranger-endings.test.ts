@@ -44,7 +44,7 @@ describe('a stranger who knows the id of a payment', () => {
 
   /** A payment whose signature runs out before the payment does, and whose payer has no money. */
   async function signedForNothing(lifeMs: number) {
-    const accepted = await scene.accept({ told: { deadlineS: inSeconds(lifeMs) } });
+    const accepted = await scene.accept({ terms: { deadlineS: inSeconds(lifeMs) } });
     scene.control.setBalance(accepted.payer.address, accepted.item.asset, 0n);
     return accepted;
   }

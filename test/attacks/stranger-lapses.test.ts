@@ -24,7 +24,7 @@ describe('a stranger who opens an address of a payment', () => {
   /** A signature that runs out before the payment does, of a payer without money. */
   async function signedForNothing(subject: string, lifeMs: number, method: PayMethod = 'eip3009-vrs') {
     const terms = { subject, deadlineS: inSeconds(lifeMs) };
-    const accepted = await scene.accept({ method, told: terms });
+    const accepted = await scene.accept({ method, terms });
     scene.control.setBalance(accepted.payer.address, accepted.item.asset, 0n);
     return accepted;
   }

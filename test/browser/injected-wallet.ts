@@ -104,8 +104,8 @@ function announce({ bridge, name, uuid }: { bridge: string; name: string; uuid: 
   const icon =
     'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" fill="%23568"/></svg>';
   const info = Object.freeze({ uuid, name, icon, rdns: `test.${bridge}` });
-  const tell = () =>
+  const announceProvider = () =>
     page.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }));
-  page.addEventListener('eip6963:requestProvider', tell);
-  tell();
+  page.addEventListener('eip6963:requestProvider', announceProvider);
+  announceProvider();
 }

@@ -22,7 +22,7 @@ interface WithLink {
 }
 
 async function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: readonly string[]): Promise<T> {
-  const said = { out: '', err: '' };
+  const output = { out: '', err: '' };
   const exitCode = await runTill([...argv, '--json'], {
     env: {
       TILL_HOME: home,
@@ -30,9 +30,9 @@ async function answerOf<T>({ home, databaseUrl, dashboardUrl }: Scene, argv: rea
       SANDBOX: '1',
       PUBLIC_URL: new URL(dashboardUrl).origin,
     },
-    stdout: { write: (text) => (said.out += text) },
-    stderr: { write: (text) => (said.err += text) },
+    stdout: { write: (text) => (output.out += text) },
+    stderr: { write: (text) => (output.err += text) },
   });
-  assert.equal(exitCode, 0, said.err);
-  return JSON.parse(said.out) as T;
+  assert.equal(exitCode, 0, output.err);
+  return JSON.parse(output.out) as T;
 }

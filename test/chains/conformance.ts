@@ -3,9 +3,9 @@ import { describeCoinPayments } from './conformance/coin-payments.ts';
 import { describeDeposits } from './conformance/deposits.ts';
 import { describeEvents } from './conformance/events.ts';
 import { describeJudging } from './conformance/judging.ts';
-import { describeLooking } from './conformance/looking.ts';
 import { describeOwnAccounts } from './conformance/own-accounts.ts';
 import { describeReach } from './conformance/reach.ts';
+import { describeReading } from './conformance/reading.ts';
 import { describeSending } from './conformance/sending.ts';
 import { describeSigning } from './conformance/signing.ts';
 import { createScene, type Harness, type OnScene } from './harness.ts';
@@ -24,7 +24,7 @@ export function describeChain(name: string, createHarness: () => Promise<Harness
   describe(name, () => {
     describeSigning(onScene);
     describeJudging(onScene);
-    describeLooking(onScene);
+    describeReading(onScene);
     describeSending(onScene);
     describeEvents(onScene);
     describeCoinPayments(onScene);

@@ -32,8 +32,8 @@ describe('the chain in memory beside a real EVM', () => {
         const isOn = new Set<string>();
         for (let step = 0; step < STEPS; step += 1) {
           const play = nextStep(draw, cast, isOn);
-          const told = [await play.run(memory), await play.run(evm)];
-          assert.deepEqual(told[0], told[1], `step ${step}: ${play.name}`);
+          const results = [await play.run(memory), await play.run(evm)];
+          assert.deepEqual(results[0], results[1], `step ${step}: ${play.name}`);
           assert.deepEqual(await balances(memory, cast), await balances(evm, cast), `after step ${step}: ${play.name}`);
         }
       } finally {
@@ -51,13 +51,13 @@ async function prepare(memory: Scene, evm: Scene, draw: Draw): Promise<Cast> {
   for (const method of TOKEN_METHODS) {
     for (let count = 0; count < 8; count += 1) {
       const payer = draw.of(payers);
-      const told: Partial<Item> = {
+      const results: Partial<Item> = {
         recipient: draw.of(recipients),
         amount: BigInt(100 + draw.below(900)),
         fee: BigInt(draw.below(100)),
         deadlineS: Date.UTC(2027, 0, 1) / 1000,
       };
-      const item = await memory.newItem(payer, method, told);
+      const item = await memory.newItem(payer, method, results);
       items.push(await memory.signItem(draw.below(8) === 0 ? draw.of(payers) : payer, item));
     }
   }
@@ -142,7 +142,7 @@ async function story({ chain }: Scene, hash: string): Promise<unknown> {
   const found = await chain.findTransaction(hash);
   if (found.is !== 'mined') return found.is;
   const events = await chain.events(found.block.number, found.block.number);
-  return [found.isReverted, events.map(({ block: _, transactionHash: __, logIndex: ___, ...told }) => told)];
+  return [found.isReverted, events.map(({ block: _, transactionHash: __, logIndex: ___, ...results }) => results)];
 }
 
 async function balances({ chain, assets, feeAccount }: Scene, { payers, recipients }: Cast): Promise<unknown> {

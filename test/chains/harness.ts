@@ -44,11 +44,11 @@ export interface Scene extends Harness {
   newPayer(): Payer;
   newAccount(): string;
   /** A payment of 1,000 with a fee of 10, due in an hour of chain time, or with the given terms. */
-  newItem(payer: Payer, method: PayMethod, told?: Partial<Item>): Promise<Item>;
+  newItem(payer: Payer, method: PayMethod, terms?: Partial<Item>): Promise<Item>;
   /** The result of the payer's wallet for the item. */
   sign(payer: Payer, item: Item): Promise<string>;
   /** A new item of a payer who has the money, signed. */
-  payable(method: PayMethod, told?: Partial<Item>): Promise<{ payer: Payer; item: Item; signed: SignedItem }>;
+  payable(method: PayMethod, terms?: Partial<Item>): Promise<{ payer: Payer; item: Item; signed: SignedItem }>;
   signItem(payer: Payer, item: Item): Promise<SignedItem>;
   /** The balance of an account according to the port. */
   holding(account: string, asset: string): Promise<bigint>;
@@ -67,7 +67,7 @@ export function createScene(harness: Harness): Scene {
     return privateKeyToAccount(keccak256(stringToBytes(`conformance ${serial}`)));
   }
 
-  async function newItem(payer: Payer, method: PayMethod, told: Partial<Item> = {}): Promise<Item> {
+  async function newItem(payer: Payer, method: PayMethod, terms: Partial<Item> = {}): Promise<Item> {
     serial += 1;
     return sealedByTest(chain, {
       network: chain.network.chainId,
@@ -81,7 +81,7 @@ export function createScene(harness: Harness): Scene {
       amount: 1_000n,
       fee: 10n,
       deadlineS: (await chain.head()).timestampS + 3_600,
-      ...told,
+      ...terms,
     });
   }
 
@@ -111,9 +111,9 @@ export function createScene(harness: Harness): Scene {
     newItem,
     sign,
     signItem,
-    async payable(method, told) {
+    async payable(method, terms) {
       const payer = newPayer();
-      const item = await newItem(payer, method, told);
+      const item = await newItem(payer, method, terms);
       await harness.fund(payer.address, item.asset, item.amount);
       if (method === 'permit2') await approve(payer, item);
       return { payer, item, signed: await signItem(payer, item) };

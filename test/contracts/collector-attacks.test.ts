@@ -18,10 +18,10 @@ import {
   commitmentByTheBook,
   createCollectorChain,
   DEADLINE,
+  errorSelector,
   FEE_ACCOUNT,
   reasonsOf,
   results,
-  say,
   USDC,
   USDT,
 } from './collector-chain.ts';
@@ -102,15 +102,19 @@ describe('an amount of zero', () => {
     const victim = chain.someone().address;
     for (const kind of ['eip3009-vrs', 'eip3009-bytes'] as const) {
       const forged = await chain.item({ payer: victim, amount: 0n, fee: 0n, signature: ANY_SIGNATURE });
-      assert.deepEqual(reasonsOf(await chain.collect({ kind, token, items: [forged] })), [say('NothingToPay()')]);
+      assert.deepEqual(reasonsOf(await chain.collect({ kind, token, items: [forged] })), [
+        errorSelector('NothingToPay()'),
+      ]);
     }
     const signed = await chain.item({ kind: 'permit2', amount: 0n, fee: 0n });
-    assert.deepEqual(reasonsOf(await chain.collect({ kind: 'permit2', items: [signed] })), [say('NothingToPay()')]);
+    assert.deepEqual(reasonsOf(await chain.collect({ kind: 'permit2', items: [signed] })), [
+      errorSelector('NothingToPay()'),
+    ]);
   });
 
   it('cannot be smuggled in with a fee, or through money that the Collector holds', async () => {
     const token = await chain.deploy(testWrapped);
-    await chain.tell(token, 'mint', [COLLECTOR_ADDRESS, 1_000n]);
+    await chain.callToken(token, 'mint', [COLLECTOR_ADDRESS, 1_000n]);
     for (const fee of [0n, 1n, 99n, 100n, 101n]) {
       for (const recipient of [chain.someone().address, COLLECTOR_ADDRESS, FEE_ACCOUNT]) {
         const forged = { ...{ payer: recipient, amount: 100n, fee, recipient }, signature: ANY_SIGNATURE };
@@ -126,7 +130,7 @@ describe('an amount of zero', () => {
 
   it('is refused in native coin', async () => {
     const data = encodeNativePayment({ ...coin(chain), amount: 0n, fee: 0n, feeAccount: FEE_ACCOUNT });
-    await assert.rejects(chain.call(COLLECTOR_ADDRESS, data), { data: say('NothingToPay()') });
+    await assert.rejects(chain.call(COLLECTOR_ADDRESS, data), { data: errorSelector('NothingToPay()') });
     const least = { ...coin(chain), amount: 1n, fee: 0n, feeAccount: FEE_ACCOUNT };
     await chain.call(COLLECTOR_ADDRESS, encodeNativePayment(least), { value: 1n });
   });
@@ -135,7 +139,7 @@ describe('an amount of zero', () => {
 describe('a net amount of zero', () => {
   it('is not transferred: an item that is all fee is paid even if its recipient cannot be paid', async () => {
     const item = await chain.item({ fee: 10_000_000n });
-    await chain.tell(USDC, 'blacklist', [item.recipient]);
+    await chain.callToken(USDC, 'blacklist', [item.recipient]);
     const { receipt, logs } = await chain.collect({ items: [item] });
     assert.deepEqual(results({ receipt, logs }), ['collected']);
     // One transfer from the payer, one to the fee account, and the token's two events of the authorization.
@@ -167,7 +171,7 @@ describe('a refusal', () => {
     // Three calls lead to the wallet: to the token, to its implementation, and to the wallet itself.
     for (const depth of [1, 2, 3, 4, 5]) {
       const wallet = await chain.deploy(deepWallet, [depth]);
-      await chain.tell(USDC, 'mint', [wallet, 10_000_000n]);
+      await chain.callToken(USDC, 'mint', [wallet, 10_000_000n]);
       const item = await chain.item({ payer: wallet, signature: ANY_SIGNATURE });
       const refused = await chain.collect({ kind: 'eip3009-bytes', items: [item] });
       assert.deepEqual(results(refused), ['out_of_gas'], `${depth}`);
@@ -189,8 +193,8 @@ describe('a refusal', () => {
     const { token } = hostile;
     await hostile.setPull('Accepts');
     for (const [gas, reason] of [
-      [115_000n, say('ShortArrival()')],
-      [128_000n, say('OutOfGas()')],
+      [115_000n, errorSelector('ShortArrival()')],
+      [128_000n, errorSelector('OutOfGas()')],
     ] as const) {
       const signer = chain.someone();
       const item = await chain.item({ kind: 'permit2', token, payer: signer.address, signer, fee: 0n });
@@ -214,7 +218,10 @@ describe('the form of a batch', () => {
         const asked = chain.call(COLLECTOR_ADDRESS, data.slice(0, 2 + 2 * cut) as Hex);
         if (cut === 100 || cut === 100 + size) await asked;
         else
-          await assert.rejects(asked, ({ data: said }: { data?: Hex }) => cut < 100 || said === say('MalformedItem()'));
+          await assert.rejects(
+            asked,
+            ({ data: revertData }: { data?: Hex }) => cut < 100 || revertData === errorSelector('MalformedItem()'),
+          );
       }
     }
   });
@@ -268,12 +275,12 @@ describe('the gas of an item', () => {
     await hostile.setPull('TellsGas');
     for (const allowance of [100_000, 5_000_000, 15_000_000]) {
       const item = await hostile.item();
-      const gasTold = async (gas: number) => {
+      const gasReported = async (gas: number) => {
         const outcome = await chain.simulate({ token, items: [item], allowance }, gas).catch(() => undefined);
         const [first] = outcome ?? [];
         return first?.isCollected === false ? hexToBigInt(first.reason) : undefined;
       };
-      await assertWholeAllowance(allowance, gasTold);
+      await assertWholeAllowance(allowance, gasReported);
     }
     await hostile.setPull('Moves');
   });
@@ -285,7 +292,7 @@ describe('tokens that lie', () => {
     for (let bytes = 0n; bytes < 32n; bytes += 1n) {
       await hostile.play('AnswersBytes', bytes);
       const asked = chain.simulate({ token: hostile.token, items: [item] });
-      await assert.rejects(asked, { data: say('NotAToken()') });
+      await assert.rejects(asked, { data: errorSelector('NotAToken()') });
     }
     for (const words of [1n, 2n, 30_000n]) {
       await hostile.play('AnswersWords', words);
@@ -366,12 +373,14 @@ describe('Permit2 without a fee', () => {
     const item = await chain.item({ kind: 'permit2', token, payer: signer.address, signer, fee: 0n });
     const lied = await chain.collect({ kind: 'permit2', token, items: [item] });
     await hostile.setPull('Moves');
-    assert.deepEqual(reasonsOf(lied), [say('ShortArrival()')]);
+    assert.deepEqual(reasonsOf(lied), [errorSelector('ShortArrival()')]);
   });
 
   it('never leaves money on the Collector: as a recipient it is refused', async () => {
     const item = await chain.item({ kind: 'permit2', recipient: COLLECTOR_ADDRESS, fee: 0n });
-    assert.deepEqual(reasonsOf(await chain.collect({ kind: 'permit2', items: [item] })), [say('WrongPayout()')]);
+    assert.deepEqual(reasonsOf(await chain.collect({ kind: 'permit2', items: [item] })), [
+      errorSelector('WrongPayout()'),
+    ]);
   });
 });
 

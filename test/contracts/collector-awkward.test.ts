@@ -14,11 +14,11 @@ import {
   type Collected,
   type CollectorChain,
   createCollectorChain,
+  errorSelector,
   FEE_ACCOUNT,
   hex,
   reasonsOf,
   results,
-  say,
   TOKEN_ABI,
   USDC,
   USDT,
@@ -42,7 +42,7 @@ describe('awkward tokens', () => {
 
   const item = async (given: Partial<SignedItem> = {}): Promise<SignedItem> => {
     const made = await chain.item({ payer: chain.someone().address, signature: SIGNATURE, ...given });
-    await chain.tell(token, 'mint', [made.payer, 1_000_000_000n]);
+    await chain.callToken(token, 'mint', [made.payer, 1_000_000_000n]);
     return made;
   };
 
@@ -62,17 +62,17 @@ describe('awkward tokens', () => {
   }
 
   for (const [quirk, at, reason] of [
-    ['TakesFee', 'pull', say('WrongPayout()')],
-    ['MovesNothing', 'pull', say('PayoutFailed(bytes)')],
-    ['Reverts', 'pull', say('Error(string)')],
-    ['RevertsWithMegabyte', 'pull', say('OutOfGas()')],
-    ['BurnsGas', 'pull', say('OutOfGas()')],
-    ['ChargesSender', 'payout', say('WrongPayout()')],
-    ['MovesNothing', 'payout', say('WrongPayout()')],
-    ['AnswersFalse', 'payout', say('PayoutFailed(bytes)')],
-    ['AnswersTwo', 'payout', say('PayoutFailed(bytes)')],
-    ['Reverts', 'payout', say('PayoutFailed(bytes)')],
-    ['BurnsGas', 'payout', say('OutOfGas()')],
+    ['TakesFee', 'pull', errorSelector('WrongPayout()')],
+    ['MovesNothing', 'pull', errorSelector('PayoutFailed(bytes)')],
+    ['Reverts', 'pull', errorSelector('Error(string)')],
+    ['RevertsWithMegabyte', 'pull', errorSelector('OutOfGas()')],
+    ['BurnsGas', 'pull', errorSelector('OutOfGas()')],
+    ['ChargesSender', 'payout', errorSelector('WrongPayout()')],
+    ['MovesNothing', 'payout', errorSelector('WrongPayout()')],
+    ['AnswersFalse', 'payout', errorSelector('PayoutFailed(bytes)')],
+    ['AnswersTwo', 'payout', errorSelector('PayoutFailed(bytes)')],
+    ['Reverts', 'payout', errorSelector('PayoutFailed(bytes)')],
+    ['BurnsGas', 'payout', errorSelector('OutOfGas()')],
   ] as const) {
     it(`refuse alone an item whose ${at} ${quirk}`, async () => {
       const result = await quirky(quirk, at);
@@ -105,9 +105,12 @@ describe('awkward tokens', () => {
     ];
     for (const entry of entries) {
       await setReentry(entry);
-      assert.deepEqual(reasonsOf(await quirky('Reenters', 'pull')), [say('Reentered()')]);
+      assert.deepEqual(reasonsOf(await quirky('Reenters', 'pull')), [errorSelector('Reentered()')]);
       const atPayout = reasonsOf(await quirky('Reenters', 'payout'));
-      assert.match(atPayout[0] ?? '', new RegExp(`^${say('PayoutFailed(bytes)')}.*${say('Reentered()').slice(2)}`));
+      assert.match(
+        atPayout[0] ?? '',
+        new RegExp(`^${errorSelector('PayoutFailed(bytes)')}.*${errorSelector('Reentered()').slice(2)}`),
+      );
     }
     assert.equal(await chain.balanceOf(token, inner.recipient), 0n);
   });
@@ -117,7 +120,7 @@ describe('awkward tokens', () => {
       const feeAccount = chain.someone().address;
       await setQuirk(feeAccount, quirk);
       const one = await item();
-      await chain.tell(token, 'mint', [COLLECTOR_ADDRESS, 10n ** 9n]);
+      await chain.callToken(token, 'mint', [COLLECTOR_ADDRESS, 10n ** 9n]);
       const { receipt } = await chain.collect({ token, feeAccount, items: [one] });
       assert.equal(receipt.status, 'reverted', quirk);
       assert.equal(await chain.balanceOf(token, one.payer), 1_000_000_000n);
@@ -147,7 +150,7 @@ describe('wallet contracts', () => {
   const walletItem = async (quirk: number, signature?: Hex) => {
     const owner = chain.someone();
     const wallet = await chain.deploy(testWallet, [owner.address, quirk, COLLECTOR_ADDRESS]);
-    await chain.tell(USDC, 'mint', [wallet, 1_000_000_000n]);
+    await chain.callToken(USDC, 'mint', [wallet, 1_000_000_000n]);
     return chain.item({ kind: 'eip3009-bytes', payer: wallet, signer: owner, ...(signature ? { signature } : {}) });
   };
   const batch = { kind: 'eip3009-bytes', token: USDC } as const;
@@ -161,7 +164,7 @@ describe('wallet contracts', () => {
   it('pay through Permit2 as well', async () => {
     const owner = chain.someone();
     const wallet = await chain.deploy(testWallet, [owner.address, 0, COLLECTOR_ADDRESS]);
-    await chain.tell(USDT, 'mint', [wallet, 1_000_000_000n]);
+    await chain.callToken(USDT, 'mint', [wallet, 1_000_000_000n]);
     const approve = encodeFunctionData({
       abi: TOKEN_ABI,
       functionName: 'approve',

@@ -15,11 +15,11 @@ import {
   type CollectorChain,
   commitmentByTheBook,
   createCollectorChain,
+  errorSelector,
   FEE_ACCOUNT,
   hex,
   reasonsOf,
   results,
-  say,
   TOKEN_ABI,
   USDC,
   USDT,
@@ -60,7 +60,7 @@ describe('the Collector', () => {
       ...{ deadline: BigInt(item.deadline), commitment: commitmentByTheBook(item), kind: 0, held: 0n },
     };
     const data = encodeFunctionData({ abi: collector.abi, functionName: 'carryOut', args: [order, item.signature] });
-    await assert.rejects(chain.call(COLLECTOR_ADDRESS, data), { data: say('NotForYou()') });
+    await assert.rejects(chain.call(COLLECTOR_ADDRESS, data), { data: errorSelector('NotForYou()') });
   });
 });
 
@@ -173,7 +173,7 @@ for (const { kind, token, name } of [
       const unspoken = token === USDT ? 'out_of_gas' : 'unknown';
       assert.equal(short, kind === 'permit2' ? unspoken : 'short_balance');
       const tooMuch = await chain.refusesAlone(greedy as SignedItem, { kind, token });
-      assert.deepEqual(reasonsOf(tooMuch), [say('FeeAboveAmount()')]);
+      assert.deepEqual(reasonsOf(tooMuch), [errorSelector('FeeAboveAmount()')]);
     });
 
     it('returns the outcome of a simulation', async () => {
@@ -196,25 +196,25 @@ for (const { kind, token, name } of [
 describe('tokens with a blacklist and a pause', () => {
   it('refuse the payer or the recipient alone', async () => {
     const [fromListed, toListed] = [await chain.item(), await chain.item()];
-    await chain.tell(USDC, 'blacklist', [fromListed.payer]);
-    await chain.tell(USDC, 'blacklist', [toListed.recipient]);
+    await chain.callToken(USDC, 'blacklist', [fromListed.payer]);
+    await chain.callToken(USDC, 'blacklist', [toListed.recipient]);
     assert.equal(results(await chain.refusesAlone(fromListed))[1], 'payer_blacklisted');
     assert.equal(results(await chain.refusesAlone(toListed))[1], 'recipient_blacklisted');
-    await chain.tell(USDC, 'unBlacklist', [toListed.recipient]);
+    await chain.callToken(USDC, 'unBlacklist', [toListed.recipient]);
     assert.deepEqual(results(await chain.collect({ items: [toListed] })), ['collected']);
   });
 
   it('refuse a payer of USDT alone, who has no words to say why', async () => {
     const item = await chain.item({ kind: 'permit2', token: USDT });
-    await chain.tell(USDT, 'addBlackList', [item.payer]);
+    await chain.callToken(USDT, 'addBlackList', [item.payer]);
     await chain.refusesAlone(item, { kind: 'permit2', token: USDT });
   });
 
   it('refuse everything while they are paused', async () => {
     const items = [await chain.item(), await chain.item()];
-    await chain.tell(USDC, 'pause', []);
+    await chain.callToken(USDC, 'pause', []);
     const paused = await chain.collect({ items });
-    await chain.tell(USDC, 'unpause', []);
+    await chain.callToken(USDC, 'unpause', []);
     assert.deepEqual(results(paused), ['paused', 'paused']);
     assert.deepEqual(results(await chain.collect({ items })), ['collected', 'collected']);
   });
@@ -244,16 +244,16 @@ describe('tokens with a blacklist and a pause', () => {
 
   it('undo the batch as a whole when the fee account cannot be paid', async () => {
     const feeAccount = chain.someone().address;
-    await chain.tell(USDC, 'blacklist', [feeAccount]);
+    await chain.callToken(USDC, 'blacklist', [feeAccount]);
     const items = [await chain.item({ feeAccount }), await chain.item({ feeAccount })];
     await assert.rejects(chain.simulate({ feeAccount, items }), ({ data }: { data: Hex }) =>
-      data.startsWith(say('FeeNotPaid(bytes)')),
+      data.startsWith(errorSelector('FeeNotPaid(bytes)')),
     );
     const { receipt, logs } = await chain.collect({ feeAccount, items });
     assert.equal(receipt.status, 'reverted');
     assert.deepEqual(logs, []);
     for (const { payer } of items) assert.equal(await chain.balanceOf(USDC, payer), 1_000_000_000n);
-    await chain.tell(USDC, 'unBlacklist', [feeAccount]);
+    await chain.callToken(USDC, 'unBlacklist', [feeAccount]);
     assert.deepEqual(results(await chain.collect({ feeAccount, items })), ['collected', 'collected']);
   });
 });
@@ -261,7 +261,7 @@ describe('tokens with a blacklist and a pause', () => {
 describe('unsolicited money on the Collector', () => {
   it('never mixes into an item, and stays where it is', async () => {
     const { payer } = SANDBOX_ACCOUNTS;
-    await chain.tell(USDC, 'transfer', [COLLECTOR_ADDRESS, 12_345n], payer);
+    await chain.callToken(USDC, 'transfer', [COLLECTOR_ADDRESS, 12_345n], payer);
     await chain.rpc('hardhat_setBalance', [COLLECTOR_ADDRESS, hex(777n)]);
     const poor = await chain.item({ payer: chain.someone().address, amount: 100n, fee: 0n });
     const good = await chain.item();
@@ -281,12 +281,12 @@ describe('unsolicited money on the Collector', () => {
   it('cannot be the fee: a batch whose fee account is the Collector reverts', async () => {
     const item = await chain.item({ feeAccount: COLLECTOR_ADDRESS });
     const asked = chain.simulate({ feeAccount: COLLECTOR_ADDRESS, items: [item] });
-    await assert.rejects(asked, { data: say('WrongPayout()') });
+    await assert.rejects(asked, { data: errorSelector('WrongPayout()') });
   });
 
   it('is no payer: neither the Collector nor Permit2 can be made to pay', async () => {
     for (const payer of [COLLECTOR_ADDRESS, PERMIT2_ADDRESS]) {
-      await chain.tell(USDC, 'mint', [payer, 10_000_000n]);
+      await chain.callToken(USDC, 'mint', [payer, 10_000_000n]);
       for (const kind of ['eip3009-vrs', 'eip3009-bytes', 'permit2'] as const) {
         const item = await chain.item({ kind, payer, signer: chain.someone() });
         const { logs } = await chain.collect({ kind, items: [item] });
@@ -301,7 +301,7 @@ describe('unsolicited money on the Collector', () => {
   it('cannot be paid out to a recipient that is the Collector itself', async () => {
     const item = await chain.item({ recipient: COLLECTOR_ADDRESS });
     const held = await chain.balanceOf(USDC, COLLECTOR_ADDRESS);
-    assert.deepEqual(reasonsOf(await chain.collect({ items: [item] })), [say('WrongPayout()')]);
+    assert.deepEqual(reasonsOf(await chain.collect({ items: [item] })), [errorSelector('WrongPayout()')]);
     assert.equal(await chain.balanceOf(USDC, COLLECTOR_ADDRESS), held);
   });
 });
@@ -340,7 +340,9 @@ describe('gas and form', () => {
       feeAccount: FEE_ACCOUNT,
       items: [await chain.item()],
     });
-    await assert.rejects(chain.call(COLLECTOR_ADDRESS, data.slice(0, -2) as Hex), { data: say('MalformedItem()') });
+    await assert.rejects(chain.call(COLLECTOR_ADDRESS, data.slice(0, -2) as Hex), {
+      data: errorSelector('MalformedItem()'),
+    });
   });
 
   it('refuses a key signature that does not have 64 bytes', async () => {
@@ -348,6 +350,6 @@ describe('gas and form', () => {
     const data = encodeBatch({ kind: 'eip3009-vrs', token: USDC, feeAccount: FEE_ACCOUNT, items: [item] });
     const shortened = `${data.slice(0, 2 + 200 + 218)}003f${data.slice(2 + 200 + 222, -2)}` as Hex;
     const answer = await chain.call(COLLECTOR_ADDRESS, shortened);
-    assert.match(answer, new RegExp(say('MalformedItem()').slice(2)));
+    assert.match(answer, new RegExp(errorSelector('MalformedItem()').slice(2)));
   });
 });

@@ -139,7 +139,12 @@ export async function createCollectorChain({ chainId: ownChainId = CHAIN_ID }: {
     | 'pause'
     | 'unpause';
   /** A transaction to a token, sent by its minter by default. */
-  async function tell(token: Address, functionName: TokenFunction, args: readonly unknown[], from: Address = minter) {
+  async function callToken(
+    token: Address,
+    functionName: TokenFunction,
+    args: readonly unknown[],
+    from: Address = minter,
+  ) {
     const data = encodeFunctionData({ abi: TOKEN_ABI, functionName, args } as Parameters<typeof encodeFunctionData>[0]);
     const receipt = await send({ from, to: token, data });
     if (receipt.status !== 'success') throw new Error(`${functionName} failed`);
@@ -155,10 +160,10 @@ export async function createCollectorChain({ chainId: ownChainId = CHAIN_ID }: {
   /** A payer with a balance in the token, and an allowance for Permit2 if needed. */
   async function payer(kind: ItemKind, token: Address): Promise<PrivateKeyAccount> {
     const account = someone();
-    await tell(token, 'mint', [account.address, 1_000_000_000n]);
+    await callToken(token, 'mint', [account.address, 1_000_000_000n]);
     if (kind === 'permit2') {
       await rpc('hardhat_setBalance', [account.address, hex(10n ** 18n)]);
-      await tell(token, 'approve', [PERMIT2_ADDRESS, maxUint256], account.address);
+      await callToken(token, 'approve', [PERMIT2_ADDRESS, maxUint256], account.address);
     }
     return account;
   }
@@ -230,7 +235,7 @@ export async function createCollectorChain({ chainId: ownChainId = CHAIN_ID }: {
     send,
     call,
     deploy,
-    tell,
+    callToken,
     balanceOf,
     coinOf,
     payer,
@@ -249,7 +254,7 @@ export const results = ({ logs }: Collected) =>
 export const reasonsOf = ({ logs }: Collected) => logs.flatMap((log) => (log.type === 'refused' ? [log.reason] : []));
 
 /** The selector of an error. */
-export const say = (error: string) => toFunctionSelector(error);
+export const errorSelector = (error: string) => toFunctionSelector(error);
 
 export function collectorLogs(receipt: Receipt): CollectorLog[] {
   return receipt.logs

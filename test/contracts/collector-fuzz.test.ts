@@ -37,8 +37,8 @@ describe('random batches of good and bad items', () => {
     listed = chain.someone().address;
     // Anybody may be paid: payers too, the fee account, someone on the blacklist, and the Collector, which must not be.
     parties = [...payers.map(({ address }) => address), chain.someone().address, feeAccount, listed, COLLECTOR_ADDRESS];
-    await chain.tell(USDC, 'blacklist', [listed]);
-    await chain.tell(USDC, 'mint', [COLLECTOR_ADDRESS, 777n]);
+    await chain.callToken(USDC, 'blacklist', [listed]);
+    await chain.callToken(USDC, 'mint', [COLLECTOR_ADDRESS, 777n]);
   });
   after(() => chain.evm.close());
 

@@ -28,14 +28,14 @@ describe('the gas of a payment', () => {
   let alone: number;
   before(async () => {
     chain = await createCollectorChain();
-    await chain.tell(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+    await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
     alone = await gasAlone();
   });
   after(() => chain.evm.close());
 
   async function merchant() {
     const { address } = chain.someone();
-    await chain.tell(USDC, 'mint', [address, 1n]);
+    await chain.callToken(USDC, 'mint', [address, 1n]);
     return address;
   }
 
@@ -95,7 +95,7 @@ describe('the gas of a payment', () => {
     isAbout(await share('eip3009-vrs', 40, 0n), 0.815);
     isAbout(await share('permit2', 40, 0n), 0.81);
     // The balance of the Collector is then never zero, and a storage slot that stays in use is cheaper.
-    await chain.tell(USDC, 'mint', [COLLECTOR_ADDRESS, 1n]);
+    await chain.callToken(USDC, 'mint', [COLLECTOR_ADDRESS, 1n]);
     isAbout(await share('eip3009-vrs', 40, 0n), 0.77);
   });
 

@@ -17,9 +17,9 @@ import {
   commitmentByTheBook,
   createCollectorChain,
   DEADLINE,
+  errorSelector,
   FEE_ACCOUNT,
   hex,
-  say,
 } from './collector-chain.ts';
 
 const { payer } = SANDBOX_ACCOUNTS;
@@ -50,7 +50,7 @@ describe('a payment in native coin', () => {
 
   async function isRefused(item: CollectorItem, error: string, value = item.amount): Promise<void> {
     const asked = chain.call(COLLECTOR_ADDRESS, inputOf(item), { from: item.payer, value });
-    await assert.rejects(asked, ({ data }: { data: Hex }) => data.startsWith(say(error)));
+    await assert.rejects(asked, ({ data }: { data: Hex }) => data.startsWith(errorSelector(error)));
     const before = await chain.coinOf(item.recipient);
     assert.equal((await pay(item, value)).status, 'reverted');
     assert.equal(await chain.coinOf(item.recipient), before);
@@ -61,10 +61,12 @@ describe('a payment in native coin', () => {
     const item = payment();
     const fees = await chain.coinOf(FEE_ACCOUNT);
     const receipt = await pay(item);
-    const { deadline, ...told } = item;
+    const { deadline, ...fields } = item;
     const commitment = commitmentByTheBook(item, COIN);
     const terms = { nonceSpace: 0n, feeAccount: FEE_ACCOUNT, deadline: BigInt(deadline) };
-    assert.deepEqual(collectorLogs(receipt), [{ type: 'collected', commitment, token: NATIVE_TOKEN, ...told, terms }]);
+    assert.deepEqual(collectorLogs(receipt), [
+      { type: 'collected', commitment, token: NATIVE_TOKEN, ...fields, terms },
+    ]);
     assert.equal(await chain.coinOf(item.recipient), item.amount - item.fee);
     assert.equal((await chain.coinOf(FEE_ACCOUNT)) - fees, item.fee);
     assert.equal(await chain.coinOf(COLLECTOR_ADDRESS), 0n);

@@ -50,7 +50,7 @@ export function createDepositScene(chain: CollectorChain) {
   /** Money arrives at the deposit address. */
   async function arrive(item: DepositTerms, amount = item.amount, token: Address = item.token): Promise<Address> {
     const address = depositAddress(item);
-    await chain.tell(token, 'mint', [address, amount]);
+    await chain.callToken(token, 'mint', [address, amount]);
     return address;
   }
 

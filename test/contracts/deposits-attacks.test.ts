@@ -12,7 +12,14 @@ import {
   encodeSweep,
 } from '../../src/chains/evm/deposits.ts';
 import { deployAwkwardToken } from './awkward-token.ts';
-import { type CollectorChain, createCollectorChain, FEE_ACCOUNT, say, USDC, USDT } from './collector-chain.ts';
+import {
+  type CollectorChain,
+  createCollectorChain,
+  errorSelector,
+  FEE_ACCOUNT,
+  USDC,
+  USDT,
+} from './collector-chain.ts';
 import { type Authorized, createDepositScene, type DepositScene, type Swept } from './deposit-scene.ts';
 import { ANY_SIGNATURE, assertWholeAllowance, deployHostileToken, type HostileToken } from './hostile-token.ts';
 
@@ -23,7 +30,7 @@ before(async () => {
   chain = await createCollectorChain();
   scene = createDepositScene(chain);
   hostile = await deployHostileToken(chain);
-  await chain.tell(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+  await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
 });
 after(() => chain.evm.close());
 
@@ -59,7 +66,7 @@ describe('an authorization', () => {
       await scene.arrive(full);
       await scene.arrive(short, short.amount - 1n);
       await hostile.setPull(pull);
-      const reason = say(pull === 'Accepts' ? 'ShortArrival()' : 'Error(string)');
+      const reason = errorSelector(pull === 'Accepts' ? 'ShortArrival()' : 'Error(string)');
       assert.deepEqual(await simulateAuthorized(items), [undefined, reason]);
       assert.deepEqual(moved(await scene.sweepAuthorized(items)), [[10_000_000n, 100_000n]]);
       await hostile.setPull('Moves');
@@ -69,7 +76,7 @@ describe('an authorization', () => {
   it('of a token that has none is refused with a reason', async () => {
     const terms = scene.terms({ token: USDT });
     const item = { ...(await hostile.authorized(terms)) };
-    assert.deepEqual(await simulateAuthorized([item]), [say('NotAuthorized()')]);
+    assert.deepEqual(await simulateAuthorized([item]), [errorSelector('NotAuthorized()')]);
     await scene.arrive(terms, terms.amount);
     assert.deepEqual(await simulateAuthorized([item]), [undefined]);
   });
@@ -78,7 +85,7 @@ describe('an authorization', () => {
     for (const kind of ['deposit-vrs', 'deposit-bytes'] as const) {
       const far = await scene.authorize(scene.terms(), { validBefore: 2 ** 40 - 1 });
       const early = await scene.authorize(scene.terms(), { validAfter: 2 ** 33, validBefore: 2 ** 40 - 1 });
-      assert.deepEqual(await simulateAuthorized([far, early], kind), [undefined, say('Error(string)')]);
+      assert.deepEqual(await simulateAuthorized([far, early], kind), [undefined, errorSelector('Error(string)')]);
     }
   });
 
@@ -88,7 +95,7 @@ describe('an authorization', () => {
     const at = 2 + 2 * (100 + 146);
     const short = `${data.slice(0, at)}003f${data.slice(at + 4, -2)}` as Hex;
     const [outcome] = decodeBatchOutcome(await chain.call(DEPOSITS_ADDRESS, short), 1);
-    assert.deepEqual(outcome, { isCollected: false, reason: say('MalformedItems()') });
+    assert.deepEqual(outcome, { isCollected: false, reason: errorSelector('MalformedItems()') });
   });
 
   it('moves amounts of 16 bytes', async () => {
@@ -105,7 +112,7 @@ describe('items that are refused', () => {
   it('leave no proxy', async () => {
     const [listed, empty] = [scene.terms(), scene.terms()];
     await scene.arrive(listed);
-    await chain.tell(USDC, 'blacklist', [listed.recipient]);
+    await chain.callToken(USDC, 'blacklist', [listed.recipient]);
     assert.deepEqual((await scene.sweep({ items: [listed, empty] })).logs, []);
     for (const item of [listed, empty]) {
       assert.equal(await chain.rpc('eth_getCode', [depositAddress(item), 'latest']), '0x');
@@ -132,7 +139,7 @@ describe('items that are refused', () => {
     for (const at of [1, 2, 4])
       await setQuirk(items[at]?.recipient as Address, at === 2 ? 'Reverts' : 'RevertsWithMegabyte');
     const reasons = await scene.simulate({ items, allowance: 2_700_000 });
-    const payoutFailed = say('PayoutFailed(bytes)');
+    const payoutFailed = errorSelector('PayoutFailed(bytes)');
     assert.deepEqual(
       reasons.map((reason) => reason && [reason.slice(0, 10), reason.length / 2 - 1]),
       [undefined, [payoutFailed, 256], [payoutFailed, 4 + 5 * 32 + 32], undefined, [payoutFailed, 256], undefined],
@@ -166,7 +173,7 @@ describe('accounts of ours in the terms', () => {
     const item = scene.terms();
     const [stranger] = [hostile.token];
     await hostile.play('None');
-    await chain.tell(stranger, 'mint', [depositAddress(item), 5n]);
+    await chain.callToken(stranger, 'mint', [depositAddress(item), 5n]);
     assert.equal((await scene.sweep({ token: stranger, items: [item] })).logs.length, 1);
     await scene.arrive(item);
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[10_000_000n, 100_000n]]);
@@ -188,7 +195,7 @@ describe('the form of a sweep', () => {
         else
           await assert.rejects(
             asked,
-            ({ data: said }: { data?: Hex }) => cut < head || said === say('MalformedItems()'),
+            ({ data: revertData }: { data?: Hex }) => cut < head || revertData === errorSelector('MalformedItems()'),
           );
       }
     }
@@ -216,12 +223,12 @@ describe('the gas of an item', () => {
     for (const allowance of [100_000, 5_000_000, 15_000_000]) {
       const item = await hostile.authorized(scene.terms({ token: hostile.token }));
       const data = encodeAuthorizedSweep({ kind: 'deposit-vrs', items: [item], allowance });
-      const gasTold = async (gas: number) => {
+      const gasReported = async (gas: number) => {
         const answer = await chain.call(DEPOSITS_ADDRESS, data, { gas }).catch(() => undefined);
         const [first] = answer === undefined ? [] : decodeBatchOutcome(answer, 1);
         return first?.isCollected === false ? hexToBigInt(first.reason) : undefined;
       };
-      await assertWholeAllowance(allowance, gasTold);
+      await assertWholeAllowance(allowance, gasReported);
     }
     await hostile.setPull('Moves');
   });
@@ -242,7 +249,7 @@ describe('tokens that lie', () => {
     await scene.arrive(item);
     for (let bytes = 0n; bytes < 32n; bytes += 1n) {
       await hostile.play('AnswersBytes', bytes);
-      assert.deepEqual(await scene.simulate({ items: [item] }), [say('NotAToken()')]);
+      assert.deepEqual(await scene.simulate({ items: [item] }), [errorSelector('NotAToken()')]);
     }
     await hostile.play('AnswersWords', 20_000n);
     assert.deepEqual(await scene.simulate({ items: [item], allowance: 12_000_000 }), [undefined]);
@@ -254,7 +261,7 @@ describe('tokens that lie', () => {
       const item = scene.terms({ token: hostile.token });
       const deposit = await scene.arrive(item);
       await hostile.play('Flips', value);
-      assert.deepEqual(await scene.simulate({ items: [item] }), [say('WrongPayout()')]);
+      assert.deepEqual(await scene.simulate({ items: [item] }), [errorSelector('WrongPayout()')]);
       await hostile.play('Boasts', value);
       const { logs } = await scene.sweep({ items: [item] });
       await hostile.play('None');

@@ -15,7 +15,14 @@ import {
   maxAuthorizedItems,
 } from '../../src/chains/evm/deposits.ts';
 import { type AwkwardToken, deployAwkwardToken, type Quirk } from './awkward-token.ts';
-import { type CollectorChain, createCollectorChain, DEADLINE, FEE_ACCOUNT, say, USDC } from './collector-chain.ts';
+import {
+  type CollectorChain,
+  createCollectorChain,
+  DEADLINE,
+  errorSelector,
+  FEE_ACCOUNT,
+  USDC,
+} from './collector-chain.ts';
 import { type Authorized, createDepositScene, type DepositScene } from './deposit-scene.ts';
 
 describe('deposit addresses that are filled by authorizations', () => {
@@ -24,7 +31,7 @@ describe('deposit addresses that are filled by authorizations', () => {
   before(async () => {
     chain = await createCollectorChain();
     scene = createDepositScene(chain);
-    await chain.tell(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+    await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
   });
   after(() => chain.evm.close());
 
@@ -70,7 +77,7 @@ describe('deposit addresses that are filled by authorizations', () => {
       assert.equal((await scene.sweepAuthorized([item], kind)).logs.length, 1);
       assert.equal(await usdc(item.recipient), 9_900_000n);
       // The authorization is used up, and its money is gone from the address.
-      assert.deepEqual(await simulate([item], kind), [say('Error(string)')]);
+      assert.deepEqual(await simulate([item], kind), [errorSelector('Error(string)')]);
     }
   });
 
@@ -88,7 +95,7 @@ describe('deposit addresses that are filled by authorizations', () => {
       { subject: chain.newSubject() },
     ]) {
       const [reason] = await simulate([{ ...item, ...change }]);
-      assert.equal(reason, say('Error(string)'), JSON.stringify(Object.keys(change)));
+      assert.equal(reason, errorSelector('Error(string)'), JSON.stringify(Object.keys(change)));
     }
   });
 
@@ -99,14 +106,14 @@ describe('deposit addresses that are filled by authorizations', () => {
       await authorized(),
       await authorized(),
     ];
-    await chain.tell(USDC, 'blacklist', [listed.recipient]);
-    await chain.tell(USDC, 'transfer', [FEE_ACCOUNT, 995_000_000n], poor.payer).catch(async () => {
+    await chain.callToken(USDC, 'blacklist', [listed.recipient]);
+    await chain.callToken(USDC, 'transfer', [FEE_ACCOUNT, 995_000_000n], poor.payer).catch(async () => {
       await chain.rpc('hardhat_setBalance', [poor.payer, '0xde0b6b3a7640000']);
-      await chain.tell(USDC, 'transfer', [FEE_ACCOUNT, 995_000_000n], poor.payer);
+      await chain.callToken(USDC, 'transfer', [FEE_ACCOUNT, 995_000_000n], poor.payer);
     });
     const wrong = { ...(await authorized()), signature: first.signature };
     const items = [first, listed, poor, wrong, last];
-    const [error, payout] = [say('Error(string)'), say('PayoutFailed(bytes)')];
+    const [error, payout] = [errorSelector('Error(string)'), errorSelector('PayoutFailed(bytes)')];
     assert.deepEqual(await simulate(items), [undefined, payout, error, error, undefined]);
     const { logs } = await scene.sweepAuthorized(items);
     assert.deepEqual(
@@ -115,7 +122,7 @@ describe('deposit addresses that are filled by authorizations', () => {
     );
     assert.equal(await usdc(listed.payer), 1_000_000_000n);
     // The authorization is not used up, so the same one is good later.
-    await chain.tell(USDC, 'unBlacklist', [listed.recipient]);
+    await chain.callToken(USDC, 'unBlacklist', [listed.recipient]);
     assert.equal((await scene.sweepAuthorized([listed])).logs.length, 1);
   });
 
@@ -141,7 +148,7 @@ describe('deposit addresses that are filled by authorizations', () => {
     };
     const data = encodeFunctionData({ abi: deposits.abi, functionName: 'carryOut', args: [order, authorization] });
     for (const to of [DEPOSITS_ADDRESS, depositAddress(item)]) {
-      await assert.rejects(chain.call(to, data), { data: say('NotForYou()') });
+      await assert.rejects(chain.call(to, data), { data: errorSelector('NotForYou()') });
     }
     assert.equal((await chain.send({ to: depositAddress(item), data: whole })).status, 'reverted');
   });
@@ -168,18 +175,18 @@ describe('deposit addresses that are filled by authorizations', () => {
     async function awkward(quirk: Quirk = 'None'): Promise<Authorized> {
       const terms = scene.terms({ token });
       const payer = chain.someone().address;
-      await chain.tell(token, 'mint', [payer, terms.amount]);
+      await chain.callToken(token, 'mint', [payer, terms.amount]);
       await setQuirk(payer, quirk);
       const rest = { validAfter: 0, validBefore: DEADLINE, nonce: keccak256(payer) };
       return { ...terms, payer, ...rest, signature: `0x${'11'.repeat(64)}1b` };
     }
 
     for (const [quirk, reason] of [
-      ['TakesFee', say('ShortArrival()')],
-      ['MovesNothing', say('ShortArrival()')],
+      ['TakesFee', errorSelector('ShortArrival()')],
+      ['MovesNothing', errorSelector('ShortArrival()')],
       ['Reverts', undefined],
       ['RevertsWithMegabyte', undefined],
-      ['BurnsGas', say('OutOfGas()')],
+      ['BurnsGas', errorSelector('OutOfGas()')],
       ['Reenters', undefined],
     ] as const) {
       it(`stay with their payers where the transfer ${quirk}`, async () => {

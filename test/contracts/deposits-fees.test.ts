@@ -4,7 +4,14 @@ import { type Address, keccak256, numberToHex } from 'viem';
 import awkwardReceiver from '../../contracts/artifacts/AwkwardReceiver.json' with { type: 'json' };
 import { NATIVE_TOKEN } from '../../src/chains/evm/collector.ts';
 import { DEPOSITS_ADDRESS, type DepositTerms, depositAddress, encodeSweep } from '../../src/chains/evm/deposits.ts';
-import { type CollectorChain, createCollectorChain, FEE_ACCOUNT, say, USDC, USDT } from './collector-chain.ts';
+import {
+  type CollectorChain,
+  createCollectorChain,
+  errorSelector,
+  FEE_ACCOUNT,
+  USDC,
+  USDT,
+} from './collector-chain.ts';
 import { createDepositScene, type DepositScene, type Swept } from './deposit-scene.ts';
 import { deployHostileToken, type HostileToken } from './hostile-token.ts';
 
@@ -19,7 +26,7 @@ before(async () => {
   chain = await createCollectorChain();
   scene = createDepositScene(chain);
   hostile = await deployHostileToken(chain);
-  await chain.tell(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+  await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
 });
 after(() => chain.evm.close());
 
@@ -39,19 +46,19 @@ describe('a fee account that cannot be paid', () => {
     const feeAccount = chain.someone().address;
     const item = scene.terms({ feeAccount });
     const deposit = await scene.arrive(item);
-    await chain.tell(USDC, 'blacklist', [feeAccount]);
+    await chain.callToken(USDC, 'blacklist', [feeAccount]);
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[9_900_000n, 0n]]);
     assert.equal(await usdc(item.recipient), 9_900_000n);
     assert.deepEqual([await usdc(deposit), await scene.owedFee(item)], [100_000n, 100_000n]);
     // Nothing but the fee is left. It stays until it can be paid.
     const [reason] = await scene.simulate({ items: [item] });
-    assert.equal(reason?.slice(0, 10), say('PayoutFailed(bytes)'));
+    assert.equal(reason?.slice(0, 10), errorSelector('PayoutFailed(bytes)'));
 
     await scene.arrive(item, 5_000_000n);
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[4_950_000n, 0n]]);
     assert.deepEqual([await usdc(deposit), await scene.owedFee(item)], [150_000n, 150_000n]);
 
-    await chain.tell(USDC, 'unBlacklist', [feeAccount]);
+    await chain.callToken(USDC, 'unBlacklist', [feeAccount]);
     await scene.arrive(item, 1_000n);
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[151_000n, 150_010n]]);
     assert.deepEqual([await usdc(feeAccount), await usdc(deposit), await scene.owedFee(item)], [150_010n, 0n, 0n]);
@@ -62,12 +69,12 @@ describe('a fee account that cannot be paid', () => {
     const feeAccount = chain.someone().address;
     const item = scene.terms({ feeAccount });
     await scene.arrive(item);
-    await chain.tell(USDC, 'blacklist', [feeAccount]);
+    await chain.callToken(USDC, 'blacklist', [feeAccount]);
     await scene.sweep({ items: [item] });
-    await chain.tell(USDC, 'unBlacklist', [feeAccount]);
+    await chain.callToken(USDC, 'unBlacklist', [feeAccount]);
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[100_000n, 100_000n]]);
     assert.deepEqual([await usdc(feeAccount), await scene.owedFee(item)], [100_000n, 0n]);
-    assert.deepEqual(await scene.simulate({ items: [item] }), [say('NothingThere()')]);
+    assert.deepEqual(await scene.simulate({ items: [item] }), [errorSelector('NothingThere()')]);
   });
 
   it('is owed each token on its own', async () => {
@@ -75,8 +82,8 @@ describe('a fee account that cannot be paid', () => {
     const item = scene.terms({ feeAccount });
     await scene.arrive(item);
     await hostile.list(feeAccount, true);
-    await chain.tell(USDC, 'blacklist', [feeAccount]);
-    await chain.tell(hostile.token, 'mint', [depositAddress(item), 1_000n]);
+    await chain.callToken(USDC, 'blacklist', [feeAccount]);
+    await chain.callToken(hostile.token, 'mint', [depositAddress(item), 1_000n]);
     await scene.sweep({ items: [item] });
     await scene.sweep({ token: hostile.token, items: [item] });
     assert.deepEqual([await scene.owedFee(item), await scene.owedFee(item, hostile.token)], [100_000n, 10n]);
@@ -93,9 +100,9 @@ describe('a fee account that cannot be paid', () => {
     await scene.sweep({ items: [item] });
     await hostile.list(feeAccount, false);
     // The token takes a part of the money away.
-    await chain.tell(hostile.token, 'transfer', [chain.someone().address, 99_000n], deposit).catch(async () => {
+    await chain.callToken(hostile.token, 'transfer', [chain.someone().address, 99_000n], deposit).catch(async () => {
       await chain.rpc('hardhat_setBalance', [deposit, '0xde0b6b3a7640000']);
-      await chain.tell(hostile.token, 'transfer', [chain.someone().address, 99_000n], deposit);
+      await chain.callToken(hostile.token, 'transfer', [chain.someone().address, 99_000n], deposit);
     });
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[1_000n, 1_000n]]);
     assert.equal(await scene.owedFee(item), 0n);
@@ -103,7 +110,7 @@ describe('a fee account that cannot be paid', () => {
 
   it('does not stop an authorization', async () => {
     const feeAccount = chain.someone().address;
-    await chain.tell(USDC, 'blacklist', [feeAccount]);
+    await chain.callToken(USDC, 'blacklist', [feeAccount]);
     const item = await scene.authorize(scene.terms({ feeAccount }));
     assert.deepEqual(moved(await scene.sweepAuthorized([item])), [[9_900_000n, 0n]]);
     assert.equal(await scene.owedFee(item), 100_000n);
@@ -129,7 +136,7 @@ describe('a fee account that cannot be paid', () => {
   it('may burn all gas: the recipient is paid in a sweep with enough of it', async () => {
     const item = scene.terms({ ...COIN, feeAccount: await receiver('BurnsGas') });
     const deposit = await arriveCoin(item);
-    assert.deepEqual(await scene.simulate({ items: [item], allowance: 400_000 }), [say('OutOfGas()')]);
+    assert.deepEqual(await scene.simulate({ items: [item], allowance: 400_000 }), [errorSelector('OutOfGas()')]);
     assert.deepEqual(moved(await scene.sweep({ items: [item], allowance: 800_000 }, 2_000_000)), [[9_900_000n, 0n]]);
     assert.deepEqual([await chain.coinOf(deposit), await scene.owedFee(item)], [100_000n, 100_000n]);
   });
@@ -171,7 +178,7 @@ describe('coin', () => {
     const item = scene.terms(COIN);
     await arriveCoin(item, 25_000_000n);
     assert.deepEqual(moved(await scene.sweep({ items: [item] })), [[25_000_000n, 100_000n]]);
-    assert.deepEqual(await scene.simulate({ items: [item] }), [say('NothingThere()')]);
+    assert.deepEqual(await scene.simulate({ items: [item] }), [errorSelector('NothingThere()')]);
   });
 
   it('is refused alone by its recipient, and its proxy is undone', async () => {
@@ -210,7 +217,7 @@ describe('the fee', () => {
 
   it('that is everything leaves no transfer to the recipient, and no fee none to the fee account', async () => {
     const [allFee, free] = [scene.terms({ fee: 10_000_000n }), scene.terms({ fee: 0n })];
-    await chain.tell(USDC, 'blacklist', [allFee.recipient]);
+    await chain.callToken(USDC, 'blacklist', [allFee.recipient]);
     const stranger = chain.someone().address;
     await chain.rpc('hardhat_setBalance', [stranger, '0xde0b6b3a7640000']);
     for (const item of [allFee, free]) {

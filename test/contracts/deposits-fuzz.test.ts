@@ -100,7 +100,7 @@ describe('random transfers, authorizations and sweeps of strangers', () => {
             add(await scene.arrive(item, step.amount), step.amount);
           } else if (step.do === 'list') {
             const { recipient } = items[step.place] as DepositTerms;
-            await chain.tell(USDC, 'blacklist', [recipient]);
+            await chain.callToken(USDC, 'blacklist', [recipient]);
             listed.add(recipient);
           } else if (step.do === 'authorize') {
             const [first, ...rest] = await Promise.all(step.places.map((place) => authorize(place)));

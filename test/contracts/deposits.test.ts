@@ -23,8 +23,8 @@ import { type AwkwardToken, deployAwkwardToken, type Quirk } from './awkward-tok
 import {
   type CollectorChain,
   createCollectorChain,
+  errorSelector,
   FEE_ACCOUNT,
-  say,
   TOKEN_ABI,
   USDC,
   USDT,
@@ -39,7 +39,7 @@ describe('deposit addresses', () => {
   before(async () => {
     chain = await createCollectorChain();
     scene = createDepositScene(chain);
-    await chain.tell(USDC, 'mint', [FEE_ACCOUNT, 1n]);
+    await chain.callToken(USDC, 'mint', [FEE_ACCOUNT, 1n]);
   });
   after(() => chain.evm.close());
 
@@ -64,15 +64,15 @@ describe('deposit addresses', () => {
     const { subject, recipient } = item;
     const commitment = depositCommitment(item);
     const terms = { askedToken: USDC, feeAccount: FEE_ACCOUNT, asked: 10_000_000n, askedFee: 100_000n };
-    const told = { commitment, subject, token: USDC, recipient, terms };
-    assert.deepEqual(first.logs, [{ ...told, amount: 10_000_000n, fee: 100_000n }]);
+    const sweptLog = { commitment, subject, token: USDC, recipient, terms };
+    assert.deepEqual(first.logs, [{ ...sweptLog, amount: 10_000_000n, fee: 100_000n }]);
     assert.equal(await usdc(recipient), 9_900_000n);
     assert.equal((await usdc(FEE_ACCOUNT)) - fees, 100_000n);
 
     await scene.arrive(item, 50n);
     const again = await scene.sweep({ items: [item] });
     // A hundredth of 50 is less than a unit: the recipient gets the rest of the division.
-    assert.deepEqual(again.logs, [{ ...told, amount: 50n, fee: 0n }]);
+    assert.deepEqual(again.logs, [{ ...sweptLog, amount: 50n, fee: 0n }]);
     assert.equal(await usdc(recipient), 9_900_050n);
     assert.equal(await usdc(deposit), 0n);
     assert.ok(again.gasUsed < first.gasUsed);
@@ -123,7 +123,7 @@ describe('deposit addresses', () => {
       const other = { ...item, ...change };
       assert.notEqual(depositAddress(other), deposit);
       const [reason] = await scene.simulate({ token: USDC, items: [other] });
-      assert.equal(reason, say('NothingThere()'));
+      assert.equal(reason, errorSelector('NothingThere()'));
     }
     assert.equal(await usdc(deposit), item.amount);
   });
@@ -159,12 +159,12 @@ describe('deposit addresses', () => {
   it('that are empty, impossible or refused by the token leave the others of the transaction alone', async () => {
     const [first, empty, listed, last] = [scene.terms(), scene.terms(), scene.terms(), scene.terms()];
     const impossible = [scene.terms({ amount: 0n, fee: 0n }), scene.terms({ fee: 10_000_001n })];
-    await chain.tell(USDC, 'blacklist', [listed.recipient]);
+    await chain.callToken(USDC, 'blacklist', [listed.recipient]);
     for (const item of [first, listed, last, ...impossible]) await scene.arrive(item, 10_000_000n);
     const items = [first, empty, listed, ...impossible, last];
     const reasons = (await scene.simulate({ items })).map((reason) => reason?.slice(0, 10));
-    const [none, wrong] = [say('NothingThere()'), say('ImpossibleTerms()')];
-    assert.deepEqual(reasons, [undefined, none, say('PayoutFailed(bytes)'), wrong, wrong, undefined]);
+    const [none, wrong] = [errorSelector('NothingThere()'), errorSelector('ImpossibleTerms()')];
+    assert.deepEqual(reasons, [undefined, none, errorSelector('PayoutFailed(bytes)'), wrong, wrong, undefined]);
     const { logs } = await scene.sweep({ items });
     assert.deepEqual(
       logs.map(({ commitment }) => commitment),
@@ -172,7 +172,7 @@ describe('deposit addresses', () => {
     );
     assert.equal(await usdc(depositAddress(listed)), 10_000_000n);
     // The recipient may be taken off the list. The same sweep then succeeds.
-    await chain.tell(USDC, 'unBlacklist', [listed.recipient]);
+    await chain.callToken(USDC, 'unBlacklist', [listed.recipient]);
     assert.equal((await scene.sweep({ items: [listed] })).logs.length, 1);
   });
 
@@ -231,17 +231,17 @@ describe('deposit addresses', () => {
     }
 
     for (const [quirk, reason] of [
-      ['ChargesSender', say('WrongPayout()')],
-      ['MovesNothing', say('WrongPayout()')],
-      ['AnswersFalse', say('PayoutFailed(bytes)')],
-      ['AnswersTwo', say('PayoutFailed(bytes)')],
-      ['Reverts', say('PayoutFailed(bytes)')],
-      ['RevertsWithMegabyte', say('OutOfGas()')],
-      ['BurnsGas', say('OutOfGas()')],
+      ['ChargesSender', errorSelector('WrongPayout()')],
+      ['MovesNothing', errorSelector('WrongPayout()')],
+      ['AnswersFalse', errorSelector('PayoutFailed(bytes)')],
+      ['AnswersTwo', errorSelector('PayoutFailed(bytes)')],
+      ['Reverts', errorSelector('PayoutFailed(bytes)')],
+      ['RevertsWithMegabyte', errorSelector('OutOfGas()')],
+      ['BurnsGas', errorSelector('OutOfGas()')],
     ] as const) {
       it(`stay whole where a payout ${quirk}`, async () => {
-        const { reason: said, swept, bad } = await quirky(quirk);
-        assert.equal(said, reason);
+        const { reason: quirkReason, swept, bad } = await quirky(quirk);
+        assert.equal(quirkReason, reason);
         assert.equal(swept.logs.length, 2);
         assert.equal(await chain.balanceOf(token, depositAddress(bad)), 10_000_000n);
         assert.equal(await chain.balanceOf(token, bad.recipient), 0n);
@@ -272,8 +272,8 @@ describe('deposit addresses', () => {
       await chain.rpc('hardhat_setCode', [burner, '0x5b600056']);
       const nobody = chain.someone().address;
       for (const [bad, reason] of [
-        [burner, say('OutOfGas()')],
-        [nobody, say('NotAToken()')],
+        [burner, errorSelector('OutOfGas()')],
+        [nobody, errorSelector('NotAToken()')],
       ] as const) {
         const items = [scene.terms({ token: bad }), scene.terms({ token: bad })];
         assert.deepEqual(await scene.simulate({ items }), [reason, reason]);
@@ -304,7 +304,7 @@ describe('deposit addresses', () => {
 
     async function merchant(): Promise<Address> {
       const { address } = chain.someone();
-      await chain.tell(USDC, 'mint', [address, 1n]);
+      await chain.callToken(USDC, 'mint', [address, 1n]);
       return address;
     }
 

@@ -38,13 +38,13 @@ before(async () => {
 after(() => chain.evm.close());
 
 const add = (account: Address, units: bigint) => books.set(account, (books.get(account) ?? 0n) + units);
-const tell = (functionName: string, args: readonly unknown[]) =>
+const callToken = (functionName: string, args: readonly unknown[]) =>
   chain.send({ to: token, data: encodeFunctionData({ abi: awkwardToken.abi, functionName, args } as never) });
 
 /** An account for each quirk. The first one has none. */
 async function accounts(): Promise<Address[]> {
   const made = QUIRKS.map(() => chain.someone().address);
-  for (const [quirk, account] of made.entries()) await tell('setQuirk', [account, quirk]);
+  for (const [quirk, account] of made.entries()) await callToken('setQuirk', [account, quirk]);
   return made;
 }
 
@@ -79,13 +79,13 @@ describe('random items of a hostile token, through the Collector', () => {
   before(async () => {
     [payers, recipients, feeAccount] = [await accounts(), await accounts(), chain.someone().address];
     for (const payer of payers) {
-      await tell('mint', [payer, 2n ** 200n]);
+      await callToken('mint', [payer, 2n ** 200n]);
       add(payer, 2n ** 200n);
     }
-    await tell('mint', [COLLECTOR_ADDRESS, 777n]);
+    await callToken('mint', [COLLECTOR_ADDRESS, 777n]);
     add(COLLECTOR_ADDRESS, 777n);
     const inner = { ...(await chain.item({ payer: payers[0] as Address, signature: ANY_SIGNATURE })) };
-    await tell('setReentry', [encodeBatch({ kind: 'eip3009-vrs', token, feeAccount, items: [inner] })]);
+    await callToken('setReentry', [encodeBatch({ kind: 'eip3009-vrs', token, feeAccount, items: [inner] })]);
   });
 
   /** The outcome of an item, computed without a contract. */
@@ -122,12 +122,12 @@ describe('random items of a hostile token, through the Collector', () => {
       const data = encodeBatch({ kind, token, feeAccount, items, allowance: 160_000 });
       const receipt = await chain.send({ to: COLLECTOR_ADDRESS, data, gas: 3_000_000 });
       const logs = receipt.logs.filter(({ address }) => address === COLLECTOR_ADDRESS.toLowerCase());
-      const told = collectorLogs(receipt);
+      const logged = collectorLogs(receipt);
       assert.deepEqual(
-        told.map(({ type }) => type === 'collected'),
+        logged.map(({ type }) => type === 'collected'),
         items.map(expect),
       );
-      for (const [at, log] of told.entries()) {
+      for (const [at, log] of logged.entries()) {
         const raw = logs[at] as (typeof logs)[number];
         if (log.type === 'refused') continue;
         assert.equal(raw.topics[1], keccak256(concat([place, raw.data])));
@@ -195,7 +195,7 @@ describe('random deposits of a hostile token, with fee accounts of all kinds', (
       );
     }
     const [[first]] = places as [[Place]];
-    await tell('setReentry', [encodeSweep({ token, items: [first.terms] })]);
+    await callToken('setReentry', [encodeSweep({ token, items: [first.terms] })]);
   });
 
   const feeOf = ({ amount, fee }: DepositTerms, units: bigint) => feeShare({ fee, of: amount }, 0n, units);
@@ -235,7 +235,7 @@ describe('random deposits of a hostile token, with fee accounts of all kinds', (
       const chosen = places[group] as Place[];
       const { feeAccount } = (chosen[0] as Place).terms;
       if (feeQuirk !== null) {
-        await tell('setQuirk', [feeAccount, QUIRKS.indexOf(feeQuirk)]);
+        await callToken('setQuirk', [feeAccount, QUIRKS.indexOf(feeQuirk)]);
         quirkOfFee.set(feeAccount, feeQuirk);
       }
       await arrive(arrivals.map(({ at, amount }) => ({ to: (chosen[at] as Place).deposit, amount })));

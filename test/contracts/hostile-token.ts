@@ -37,14 +37,14 @@ export async function deployHostileToken(chain: CollectorChain) {
   /** An item of the Collector by a payer who has the money. */
   async function item(given: Partial<SignedItem> = {}): Promise<SignedItem> {
     const made = await chain.item({ payer: chain.someone().address, signature: ANY_SIGNATURE, ...given });
-    await chain.tell(token, 'mint', [made.payer, made.amount]);
+    await chain.callToken(token, 'mint', [made.payer, made.amount]);
     return made;
   }
 
   /** The authorization of a payer who has the money, to a deposit address. */
   async function authorized(terms: DepositTerms): Promise<Authorized> {
     const payer = chain.someone().address;
-    await chain.tell(token, 'mint', [payer, terms.amount]);
+    await chain.callToken(token, 'mint', [payer, terms.amount]);
     const times = { validAfter: 0, validBefore: DEADLINE };
     return { ...terms, payer, ...times, nonce: depositCommitment(terms), signature: ANY_SIGNATURE };
   }
@@ -53,21 +53,21 @@ export async function deployHostileToken(chain: CollectorChain) {
 }
 
 /**
- * Asserts that a token meets the whole allowance of its item, or the transaction reverts: there is no limit of gas between. `gasTold` runs
+ * Asserts that a token meets the whole allowance of its item, or the transaction reverts: there is no limit of gas between. `gasReported` runs
  * the transaction with a limit of gas, and returns the gas that the token saw; undefined if the transaction reverted.
  */
 export async function assertWholeAllowance(
   allowance: number,
-  gasTold: (gas: number) => Promise<bigint | undefined>,
+  gasReported: (gas: number) => Promise<bigint | undefined>,
 ): Promise<void> {
-  const ample = await gasTold(2 ** 24);
+  const ample = await gasReported(2 ** 24);
   assert.ok(ample !== undefined && ample > (BigInt(allowance) * 8n) / 10n);
   let [tooLittle, enough] = [allowance, 2 ** 24];
   while (enough - tooLittle > 1) {
     const middle = Math.floor((tooLittle + enough) / 2);
-    if ((await gasTold(middle)) === undefined) tooLittle = middle;
+    if ((await gasReported(middle)) === undefined) tooLittle = middle;
     else enough = middle;
   }
-  assert.equal(await gasTold(enough), ample, `${allowance}`);
+  assert.equal(await gasReported(enough), ample, `${allowance}`);
   assert.ok(enough < (allowance * 64) / 63 + 50_000);
 }

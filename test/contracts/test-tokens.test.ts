@@ -128,11 +128,11 @@ describe('the test tokens', () => {
 
   it('keep the balance of an account on the blacklist, and show it without the mark', async () => {
     const { address } = await chain.payer('eip3009-vrs', USDC);
-    await chain.tell(USDC, 'blacklist', [address]);
+    await chain.callToken(USDC, 'blacklist', [address]);
     assert.equal(await chain.balanceOf(USDC, address), 1_000_000_000n);
     const data = encodeFunctionData({ abi: DOLLAR_ABI, functionName: 'isBlacklisted', args: [address] });
     assert.equal(BigInt(await chain.call(USDC, data)), 1n);
-    await assert.rejects(chain.tell(USDC, 'transfer', [SANDBOX_ACCOUNTS.payer, 1n], address));
+    await assert.rejects(chain.callToken(USDC, 'transfer', [SANDBOX_ACCOUNTS.payer, 1n], address));
   });
 
   it('are minted by their minter alone', async () => {
@@ -196,9 +196,9 @@ describe('the test tokens', () => {
 
   it('change an allowance of USDT only through zero', async () => {
     const { payer, merchant } = SANDBOX_ACCOUNTS;
-    await chain.tell(USDT, 'approve', [merchant, 5n], payer);
-    await assert.rejects(chain.tell(USDT, 'approve', [merchant, maxUint256], payer));
-    await chain.tell(USDT, 'approve', [merchant, 0n], payer);
-    await chain.tell(USDT, 'approve', [merchant, maxUint256], payer);
+    await chain.callToken(USDT, 'approve', [merchant, 5n], payer);
+    await assert.rejects(chain.callToken(USDT, 'approve', [merchant, maxUint256], payer));
+    await chain.callToken(USDT, 'approve', [merchant, 0n], payer);
+    await chain.callToken(USDT, 'approve', [merchant, maxUint256], payer);
   });
 });

@@ -54,7 +54,7 @@ function crashAt(point: CrashPoint): Fault {
   return {
     name: point,
     async cause({ scene: { node } }) {
-      node.tell({ point, pass: 1 + Math.floor(Math.random() * PASSES) });
+      node.send({ point, pass: 1 + Math.floor(Math.random() * PASSES) });
       await until(`a node dies at ${point}`, () => node.isOver(), REACHED);
       const how = await node.ended;
       if (how !== 'SIGKILL') throw new Error(`The node ended with ${how}: ${node.output()}`);

@@ -40,7 +40,7 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
     eventsByPayment(scene),
   ]);
   const paidIds = orders.flatMap(({ id, paidBy }) => (id !== undefined && paidBy !== undefined ? [id] : []));
-  const told = scene.receiver && (await successesTold(scene.receiver, paidIds));
+  const reported = scene.receiver && (await reportedSuccesses(scene.receiver, paidIds));
   const addresses = orders.flatMap(({ mailedTo }) => mailedTo ?? []);
   const mailed = scene.mailServer && (await receiptsMailed(scene.mailServer, addresses));
   const lost: string[] = [];
@@ -54,7 +54,7 @@ export async function judgeOrders(scene: JudgedScene, orders: readonly Order[]):
     const own = events.get(id ?? '') ?? [];
     const successes = own.filter(({ type }) => type === 'payment.succeeded').length;
     if (paidBy !== undefined && successes !== 1) misreported.push(`${name}: ${successes} events of its success`);
-    if (paidBy !== undefined && told?.has(id ?? '') === false) lost.push(`${name}: no webhook told of its success`);
+    if (paidBy !== undefined && reported?.has(id ?? '') === false) lost.push(`${name}: no webhook told of its success`);
     if (mailedTo !== undefined && mailed?.has(mailedTo) === false) lost.push(`${name}: its receipt was not mailed`);
     const [first] = own;
     const hasGap = own.some(({ sequence }, index) => sequence !== (first?.sequence ?? 0) + index);
@@ -94,7 +94,7 @@ async function receiptsMailed(
 ): Promise<ReadonlySet<string>> {
   const mailed = () => new Set(received.flatMap(({ to }) => to));
   const hasAll = () => isSubset(addresses, mailed());
-  await until('the server for mail has all receipts', hasAll, TOLD).catch(() => {});
+  await until('the server for mail has all receipts', hasAll, REPORTED_WITHIN).catch(() => {});
   return mailed();
 }
 
@@ -103,13 +103,16 @@ function isSubset(some: readonly string[], all: ReadonlySet<string>): boolean {
 }
 
 /** Deliveries of a node that was killed are sent again when its claims have ended. */
-const TOLD = { withinMs: 90_000 };
+const REPORTED_WITHIN = { withinMs: 90_000 };
 
 /** The payments whose success the receiver of webhooks got. Waits for all of these. */
-async function successesTold(receiver: CrashScene['receiver'], ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const told = () => new Set(receiver.received.map(({ body }) => String(JSON.parse(body).data.id)));
-  await until('the receiver has all successes', () => isSubset(ids, told()), TOLD).catch(() => {});
-  return told();
+async function reportedSuccesses(
+  receiver: CrashScene['receiver'],
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const reported = () => new Set(receiver.received.map(({ body }) => String(JSON.parse(body).data.id)));
+  await until('the receiver has all successes', () => isSubset(ids, reported()), REPORTED_WITHIN).catch(() => {});
+  return reported();
 }
 
 interface FeedEvent {

@@ -37,7 +37,13 @@ const NODES = 3;
  * Restarts three nodes one after the other under load. Then kills one of them every five seconds, and lets PostgreSQL
  * fail over in the middle of it. Every order is followed to its end, and every request that failed is explained.
  */
-export async function runNodes({ minutes, say }: { minutes: number; say(text: string): void }): Promise<NodesReport> {
+export async function runNodes({
+  minutes,
+  print,
+}: {
+  minutes: number;
+  print(text: string): void;
+}): Promise<NodesReport> {
   const scene = await openNodesScene();
   const failed: Sent[] = [];
   let requests = 0;
@@ -55,7 +61,7 @@ export async function runNodes({ minutes, say }: { minutes: number; say(text: st
       const fromMs = performance.now();
       await cause();
       troubles.push({ kind, fromMs, toMs: performance.now() });
-      say(`${kind}: ${load.orders.length} orders, ${failed.length} of ${requests} requests failed`);
+      print(`${kind}: ${load.orders.length} orders, ${failed.length} of ${requests} requests failed`);
     };
     await until('orders are served', () => ended(load) >= SHOPPERS, BACK);
     await note(RESTART, () => restartAll(scene));

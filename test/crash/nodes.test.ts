@@ -10,7 +10,10 @@ describe('three nodes behind HAProxy and PgBouncer', {
   it('serve every order while they are restarted and killed in turn, and PostgreSQL fails over', {
     timeout: 600_000,
   }, async () => {
-    const { lost, doubled, misreported, unexplained, surplus, books } = await runNodes({ minutes: 0.5, say: () => {} });
+    const { lost, doubled, misreported, unexplained, surplus, books } = await runNodes({
+      minutes: 0.5,
+      print: () => {},
+    });
     assert.deepEqual(
       { lost, doubled, misreported, unexplained },
       { lost: [], doubled: [], misreported: [], unexplained: [] },

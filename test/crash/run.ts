@@ -144,7 +144,7 @@ async function killNodes(minutes: number): Promise<number> {
     process.stderr.write(`${missing}\n`);
     return 1;
   }
-  const report = await runNodes({ minutes, say: (text) => void process.stderr.write(`${text}\n`) });
+  const report = await runNodes({ minutes, print: (text) => void process.stderr.write(`${text}\n`) });
   const columns = [
     { title: 'trouble', cell: ({ kind }: NodesReport['rows'][number]) => kind },
     { title: 'times', cell: ({ times }: NodesReport['rows'][number]) => String(times) },

@@ -43,8 +43,8 @@ export function nodeSettings(input: {
 
 /** The differences between the books and the chain, in words; empty if there are none. */
 export async function compareBooks(settings: NodeSettings): Promise<string> {
-  let said = '';
-  const write = (text: string) => (said += text);
+  let output = '';
+  const write = (text: string) => (output += text);
   const exitCode = await runTill(['reconcile'], { env: settings, stdout: { write }, stderr: { write } });
-  return exitCode === 0 ? '' : said;
+  return exitCode === 0 ? '' : output;
 }

@@ -12,7 +12,7 @@ import { refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
 import { findCursors } from '../../src/store/chain/chain-cursors.ts';
-import { findStrayCursor, listStrays } from '../../src/store/money/strays.ts';
+import { findUnexpectedCursor, listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createEmptyDatabase } from '../database.ts';
@@ -134,7 +134,7 @@ describe('the audit log', () => {
   });
 
   async function till(argv: readonly string[], databaseUrl = sandbox.databaseUrl): Promise<Json> {
-    const said = { stdout: '', stderr: '' };
+    const output = { stdout: '', stderr: '' };
     const exitCode = await runTill([...argv, '--json'], {
       env: {
         DATABASE_URL: databaseUrl,
@@ -143,11 +143,11 @@ describe('the audit log', () => {
         TILL_OPERATOR: 'Alice',
         SSH_CONNECTION: '192.0.2.44 51234 192.0.2.1 22',
       },
-      stdout: { write: (text) => (said.stdout += text) },
-      stderr: { write: (text) => (said.stderr += text) },
+      stdout: { write: (text) => (output.stdout += text) },
+      stderr: { write: (text) => (output.stderr += text) },
     });
-    assert.equal(exitCode, 0, `${argv.join(' ')}: ${said.stderr}`);
-    return JSON.parse(said.stdout);
+    assert.equal(exitCode, 0, `${argv.join(' ')}: ${output.stderr}`);
+    return JSON.parse(output.stdout);
   }
 
   /** Runs a writing command; the newest entry of the log must be its own. */
@@ -268,13 +268,13 @@ describe('the audit log', () => {
     await until('the gateway has read the block', () => hasRead(transaction), WITHIN);
     await change('float add', '--operator', '--asset', asset, '--tx', transaction);
     await change('float return', '--operator', '--asset', asset, '--units', '5000', '--to', to);
-    const isSearching = async () => (await findStrayCursor(db.sql, NETWORK)) !== undefined;
+    const isSearching = async () => (await findUnexpectedCursor(db.sql, NETWORK)) !== undefined;
     await until('the gateway looks for strays', isSearching, WITHIN);
     await deposit();
-    const strays = () => listStrays(db.sql, { states: ['unclaimed'], limit: 1 });
-    await until('the transfer is a stray', async () => (await strays()).length === 1, WITHIN);
-    const [stray] = await strays();
-    await change('strays return', stray?.id ?? '', '--to', to);
+    const unexpectedMoney = () => listUnexpected(db.sql, { states: ['unclaimed'], limit: 1 });
+    await until('the transfer is a stray', async () => (await unexpectedMoney()).length === 1, WITHIN);
+    const [unexpected] = await unexpectedMoney();
+    await change('strays return', unexpected?.id ?? '', '--to', to);
     const sent = await sandbox.createPayment('iso4217/USD', '100');
     const path = `/v1/gateway/payment/${sent.paymentId}/address`;
     const { address } = await sandbox.call<{ address: string }>('POST', path, { asset });

@@ -6,7 +6,7 @@ import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { COLLECTORS, DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
@@ -21,7 +21,7 @@ describe('till rebuild', () => {
   /** A payment that was paid to the intermediate account, and one that was not. */
   async function openPaid() {
     scene = await openBooksScene();
-    const held = await scene.accept({ told: { recipient: scene.connected.intermediateAccount }, isHeld: true });
+    const held = await scene.accept({ terms: { recipient: scene.connected.intermediateAccount }, isHeld: true });
     const direct = await scene.accept();
     const node = await scene.newNode();
     await node.turn(2);
@@ -105,12 +105,12 @@ describe('till rebuild', () => {
 
   it('rebuilds a payment that arrived after the end, and its stray', async () => {
     scene = await openBooksScene();
-    const late = await scene.accept({ told: { recipient: scene.connected.intermediateAccount }, isHeld: true });
+    const late = await scene.accept({ terms: { recipient: scene.connected.intermediateAccount }, isHeld: true });
     const failed = { type: 'failed', failureCode: null } as const;
     await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
     await (await scene.newNode()).turn(2);
-    const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 5 });
-    const [before] = await strays();
+    const unexpectedMoney = () => listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 5 });
+    const [before] = await unexpectedMoney();
     await lose(
       `delete from strays where payment_id = '${late.id}'`,
       `delete from alerts`,
@@ -118,7 +118,7 @@ describe('till rebuild', () => {
       ...itemRows(late.commitment),
     );
     assert.deepEqual((await rebuild(scene, scene.connected, { from: 0 }))?.rebuilt, [late.id]);
-    assert.deepEqual([...(await strays())], [{ ...before, seenAt: new Date(scene.nowMs()) }]);
+    assert.deepEqual([...(await unexpectedMoney())], [{ ...before, seenAt: new Date(scene.nowMs()) }]);
     assert.deepEqual(await scene.alerts(), [`paid_after_end ${late.id}`]);
     assert.deepEqual(await scene.differences(), []);
   });
@@ -170,8 +170,8 @@ describe('till rebuild', () => {
     async function openOffer() {
       const { node } = await openPaid();
       const { id } = await scene.offer();
-      const told = { subject: id, recipient: scene.intermediate, amount: 1n, fee: 0n } as const;
-      return { node, id, told };
+      const offered = { subject: id, recipient: scene.intermediate, amount: 1n, fee: 0n } as const;
+      return { node, id, offered };
     }
     const isStillOpen = async (id: string, node: TestNode) => {
       await node.turn(2);
@@ -188,20 +188,23 @@ describe('till rebuild', () => {
     };
 
     it('by the first release of the Collector, which shows no seal', async () => {
-      const { node, id, told } = await openOffer();
+      const { node, id, offered } = await openOffer();
       const collector = COLLECTORS[0]?.address ?? '';
-      const { signed } = await scene.payers.payable('eip3009-vrs', { ...told, collector });
+      const { signed } = await scene.payers.payable('eip3009-vrs', { ...offered, collector });
       assert.equal(signed.item.seal, undefined);
       scene.control.relayAsStranger([signed]);
       await isStillOpen(id, node);
     });
 
     it('by the newest release, with a seal that belongs to other terms', async () => {
-      const { node, id, told } = await openOffer();
-      const { seal } = await scene.payers.newItem(scene.payers.newPayer(), 'eip3009-vrs', { ...told, amount: 1_000n });
-      const { payer } = await scene.payers.payable('eip3009-vrs', told);
+      const { node, id, offered } = await openOffer();
+      const { seal } = await scene.payers.newItem(scene.payers.newPayer(), 'eip3009-vrs', {
+        ...offered,
+        amount: 1_000n,
+      });
+      const { payer } = await scene.payers.payable('eip3009-vrs', offered);
       const spliced = {
-        ...(await scene.payers.newItem(payer, 'eip3009-vrs', told)),
+        ...(await scene.payers.newItem(payer, 'eip3009-vrs', offered)),
         ...(seal !== undefined && { seal }),
       };
       scene.control.emitLookAlike(spliced);
@@ -209,9 +212,9 @@ describe('till rebuild', () => {
     });
 
     it('by a deposit address with terms of its own', async () => {
-      const { node, id, told } = await openOffer();
+      const { node, id, offered } = await openOffer();
       const contract = DEPOSIT_CONTRACTS[0]?.address ?? '';
-      const terms = { ...told, method: 'deposit', collector: contract, payer: contract } as const;
+      const terms = { ...offered, method: 'deposit', collector: contract, payer: contract } as const;
       const item = await scene.payers.newItem(scene.payers.newPayer(), 'eip3009-vrs', terms);
       assert.equal(item.seal, undefined);
       const address = scene.chain.depositAddressOf(item);

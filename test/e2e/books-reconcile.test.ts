@@ -86,7 +86,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     const { amount, fee } = quoted();
     const isHeld = dice(3) === 0;
     const recipient = isHeld ? scene.connected.intermediateAccount : DESTINATION;
-    const { item } = await scene.accept({ method, told: { amount, fee, recipient }, isHeld });
+    const { item } = await scene.accept({ method, terms: { amount, fee, recipient }, isHeld });
     add(paid.gross, item.asset, amount);
     add(paid.fee, item.asset, fee);
     add(paid.held, item.asset, isHeld ? amount - fee : 0n);

@@ -40,7 +40,7 @@ describe('the books', () => {
   it('separate the money of a merchant without a destination', async () => {
     await open();
     const { intermediateAccount: recipient } = scene.connected;
-    await scene.accept({ told: { recipient }, isHeld: true });
+    await scene.accept({ terms: { recipient }, isHeld: true });
     const node = await scene.newNode();
     await node.turn(2);
     assert.deepEqual(await scene.balances(USDC), { payer: -1_000n, fees: 10n, [PAYABLE]: 990n });
@@ -50,7 +50,7 @@ describe('the books', () => {
   it('let the operator take fees that lie on the intermediate account, and nothing else', async () => {
     await open();
     const { intermediateAccount: account } = scene.connected;
-    await scene.accept({ told: { recipient: account, feeAccount: account }, isHeld: true });
+    await scene.accept({ terms: { recipient: account, feeAccount: account }, isHeld: true });
     const node = await scene.newNode();
     await node.turn(2);
     const differences = async () => {

@@ -154,7 +154,7 @@ describe('the branding of a merchant', () => {
   });
 
   it('refuses colours with too little contrast, and names the ratio and what is needed', async () => {
-    for (const [accentColor, said] of [
+    for (const [accentColor, problem] of [
       [
         '#ffee00',
         /against #f4f3ef of the light theme it has 1\.0\d:1; the nearest colour with enough is #[0-9a-f]{6}$/,
@@ -165,7 +165,7 @@ describe('the branding of a merchant', () => {
       assert.equal(refused.statusCode, 400);
       const { code, issues } = refused.json();
       assert.deepEqual([code, issues[0].field], ['params_validation', 'accentColor']);
-      assert.match(issues[0].message, said);
+      assert.match(issues[0].message, problem);
       const nearest = issues[0].message.slice(-7);
       assert.equal((await changed({ accentColor: nearest })).accentColor, nearest);
     }

@@ -10,7 +10,7 @@ import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { NOT_OURS } from '../../src/actions/books/restore/restoring.ts';
 import { command } from '../../src/actions/command.ts';
-import { unownedOf } from '../../src/actions/outgoing/stray/record-strays.ts';
+import { unownedOf } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { COLLECTORS, type ContractRelease } from '../../src/chains/collectors.ts';
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
@@ -121,9 +121,9 @@ describe('a payment that was signed for an older Collector', () => {
     await writeFile(receipt as string, JSON.stringify(signed));
     await writeFile(keys as string, (await current.gateway.call({ url: '/.well-known/till-receipts.json' })).body);
     const argv = [script, receipt, '--key', keys, '--rpc', chain.url] as string[];
-    return new Promise<{ code: number; said: string }>((resolve) => {
+    return new Promise<{ code: number; output: string }>((resolve) => {
       execFile(process.execPath, argv, { timeout: 20_000 }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), said: stdout + stderr }),
+        resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
       );
     });
   }
@@ -133,10 +133,10 @@ describe('a payment that was signed for an older Collector', () => {
       const signed = await receiptOf(payment);
       assert.equal(signed.receipt.collector, OLDER.address);
       const known = await verify(signed, [OLDER, NEWEST]);
-      assert.equal(known.code, 0, known.said);
+      assert.equal(known.code, 0, known.output);
       const unknown = await verify(signed, [NEWEST]);
       assert.equal(unknown.code, 1);
-      assert.match(unknown.said, /a contract that is not the Collector/);
+      assert.match(unknown.output, /a contract that is not the Collector/);
     }
     assert.equal((await verify(await receiptOf(newer), [OLDER, NEWEST])).code, 0);
   });
@@ -200,7 +200,7 @@ async function startNode(
       intermediateAccount: INTERMEDIATE,
     },
   ]);
-  await chains.looked;
+  await chains.firstCheck;
   const connected = chains.find(NETWORK);
   if (connected === undefined) throw new Error('The node has no chain.');
   const gateway = await startTestGateway({ databaseUrl: database.url, chains, rates: sandboxRates() });

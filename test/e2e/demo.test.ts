@@ -92,11 +92,11 @@ describe('the sandbox shop', () => {
     const id = await outer.created({ referenceId: '<script>' });
     await shop.cancel(id);
     const row = /<strong>([\w.]+)<\/strong><span class="faint"><a href="\/demo\/thanks\?payment_id=(\w+)">/g;
-    const told = async () =>
+    const received = async () =>
       [...(await open('/demo/events')).body.matchAll(row)]
         .filter(([, , payment]) => payment === id)
         .map(([, type]) => type);
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await received(), []);
     const lease = await takeFanOut(gateway);
     // Signatures carry the time of the machine.
     const courier = newCourier(gateway, { world: { clock: systemWorld.clock } });
@@ -104,9 +104,9 @@ describe('the sandbox shop', () => {
       while (await fanOutOnce(gateway, lease));
       await courier.takeDue();
       await courier.idle();
-      return (await told()).length === 2;
+      return (await received()).length === 2;
     });
-    assert.deepEqual(await told(), ['payment.cancelled', 'payment.created']);
+    assert.deepEqual(await received(), ['payment.cancelled', 'payment.created']);
     const { statusCode, body } = await open('/demo/events');
     assert.equal(statusCode, 200);
     assert.doesNotMatch(body, /<script/);

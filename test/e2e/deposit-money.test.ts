@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
 import { ASSETS } from '../../src/chains/assets.ts';
 import { DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
@@ -9,7 +9,7 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import type { ApiError } from '../../src/errors.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { listPayments } from '../../src/store/payments/payment-lists.ts';
@@ -114,13 +114,16 @@ describe('money that came by a deposit address', () => {
     late.send(1_000n);
     await scene.live(node, 4);
     assert.deepEqual([await scene.status(late.id), await scene.status(double.id)], ['expired', 'succeeded']);
-    const strays = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
-    const bySum = new Map(strays.map((stray) => [stray.amount, stray]));
+    const unexpectedMoney = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const bySum = new Map(unexpectedMoney.map((unexpected) => [unexpected.amount, unexpected]));
     assert.deepEqual([...bySum.keys()].sort(), ['1000', '2000', '500']);
     const recipient = scene.payers.newAccount();
     const giveBack = (amount: string, to = accountOf(recipient)) =>
-      returnStray(scene, { id: bySum.get(amount)?.id ?? '', to, actor: 'test' });
-    await assert.rejects(returnStray(scene, { id: bySum.get('1000')?.id ?? '', to: undefined, actor: 'test' }), /--to/);
+      returnUnexpected(scene, { id: bySum.get(amount)?.id ?? '', to, actor: 'test' });
+    await assert.rejects(
+      returnUnexpected(scene, { id: bySum.get('1000')?.id ?? '', to: undefined, actor: 'test' }),
+      /--to/,
+    );
     await assert.rejects(giveBack('1000'), /too little/);
     // The surplus of one sweep bears no fee: the asked amount has borne it.
     await scene.fill(node, OPERATOR_FLOAT, 10n);
@@ -139,7 +142,7 @@ describe('money that came by a deposit address', () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
     const { id, send } = await scene.deposit({ isHeld: true });
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 2);
     send(1_000n);
     await scene.live(node, 4);
@@ -157,7 +160,7 @@ describe('money that came by a deposit address', () => {
     await scene.live(node, 3);
     const { amount } = (await scene.payout(id)) ?? {};
     assert.equal(amount, '99');
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 4);
     await isPaidOut(node, id, 1_089n);
     assert.deepEqual(await scene.floats(), {});

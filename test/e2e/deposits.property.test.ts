@@ -22,7 +22,7 @@ const stepArbitrary = fc.oneof(
       do: fc.constant('send' as const),
       address: fc.nat(9),
       units: fc.constantFrom(1n, 400n, 600n, 1_000n, 2_500n),
-      isStray: fc.boolean(),
+      isUnexpected: fc.boolean(),
     }),
   },
   {
@@ -38,7 +38,7 @@ const stepArbitrary = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('coin' as const), isHeld: fc.boolean() }) },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('stranger' as const), address: fc.nat(9), isStray: fc.boolean() }),
+    arbitrary: fc.record({ do: fc.constant('stranger' as const), address: fc.nat(9), isUnexpected: fc.boolean() }),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('turn' as const), count: fc.integer({ min: 1, max: 4 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('pass' as const), minutes: fc.constantFrom(1, 16) }) },
@@ -85,14 +85,14 @@ async function run(steps: readonly Step[]): Promise<void> {
         addresses.push(deposit);
         ids.add(deposit.id);
       } else if (step.do === 'send') {
-        at(step.address)?.send(step.units, { token: step.isStray ? TETHER : USDC });
+        at(step.address)?.send(step.units, { token: step.isUnexpected ? TETHER : USDC });
       } else if (step.do === 'sign') {
         const subject = step.address === null ? undefined : at(step.address)?.id;
         const payment = subject && (await scene.payment(subject));
         const isOver = payment && payment.expiresAt.getTime() <= scene.nowMs();
         if (payment && (isOver || payment.status !== 'requires_action')) continue;
-        const told = subject === undefined ? {} : { told: { subject } };
-        ids.add((await scene.accept({ method: step.method, isHeld: step.isHeld, ...told })).id);
+        const accepting = subject === undefined ? {} : { terms: { subject } };
+        ids.add((await scene.accept({ method: step.method, isHeld: step.isHeld, ...accepting })).id);
       } else if (step.do === 'coin') {
         const { id, pay } = await scene.offer(5 * MINUTE_MS, { isHeld: step.isHeld });
         pay();
@@ -100,7 +100,7 @@ async function run(steps: readonly Step[]): Promise<void> {
       } else if (step.do === 'stranger') {
         const item = at(step.address)?.item;
         if (item === undefined) continue;
-        const swept = step.isStray ? { ...item, asset: TETHER, asked: USDC } : item;
+        const swept = step.isUnexpected ? { ...item, asset: TETHER, asked: USDC } : item;
         scene.control.relayAsStranger([{ item: swept, commitment: '', signature: '0x', hasCode: false }]);
       } else if (step.do === 'turn') {
         // A round that fails is repeated, as the loops of a node do.

@@ -335,7 +335,7 @@ describe('a deposit address', () => {
   it('adds nothing to the money that paid another way: its money is a lot of its own', async () => {
     await open();
     const { id, send } = await scene.deposit({ isHeld: true });
-    await scene.accept({ told: { subject: id }, isHeld: true });
+    await scene.accept({ terms: { subject: id }, isHeld: true });
     const node = await scene.newNode();
     await node.turn(2);
     assert.equal(await statusOf(id), 'succeeded');
@@ -356,7 +356,7 @@ describe('a deposit address', () => {
   it('is of no use any more for a payment that was paid another way, and its money is named', async () => {
     await open();
     const { id, item, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
-    await scene.accept({ told: { subject: id } });
+    await scene.accept({ terms: { subject: id } });
     const node = await scene.newNode();
     await node.turn(2);
     assert.equal(await statusOf(id), 'succeeded');

@@ -124,10 +124,10 @@ async function send(
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       request(url, { method, headers, agent }).on('response', resolve).on('error', reject).end(body);
     });
-    const said = await text(answer);
+    const answerText = await text(answer);
     return answer.statusCode === 200 || answer.statusCode === 201
       ? String(answer.statusCode)
-      : `${answer.statusCode} ${said}`;
+      : `${answer.statusCode} ${answerText}`;
   } catch (error) {
     return String(error);
   }

@@ -336,10 +336,10 @@ describe('what ends when its ground ends', () => {
     for (const ground of GROUNDS) {
       it(`${right}, when ${ground}: ${JSON.stringify(results[ground])}`, async () => {
         const on = await stage();
-        const look = await watch(on);
-        if (expected !== ONCE) assert.deepEqual(await look(), expected);
+        const verdicts = await watch(on);
+        if (expected !== ONCE) assert.deepEqual(await verdicts(), expected);
         await ended(ground, on);
-        assert.deepEqual(await look(), results[ground]);
+        assert.deepEqual(await verdicts(), results[ground]);
       });
     }
   }

@@ -86,10 +86,10 @@ describe('the explanation of a payment that lives through a freeze, a reorganisa
   });
 
   /** The lines of all explanations so far. */
-  const told = new Set<string>();
+  const printedLines = new Set<string>();
   const explained = async () => {
     const { text } = await describeExplanation(node, chains, paymentId);
-    for (const line of plain(text)) told.add(line);
+    for (const line of plain(text)) printedLines.add(line);
     return text;
   };
   const timeline = async () =>
@@ -196,7 +196,7 @@ describe('the explanation of a payment that lives through a freeze, a reorganisa
     const examples = [...blocks].flatMap(([, lines = '']) => plain(lines));
     assert.ok(examples.length > 20, 'the page has examples');
     assert.deepEqual(
-      examples.filter((line) => !told.has(line)),
+      examples.filter((line) => !printedLines.has(line)),
       [],
       `The page shows other lines than:\n${text}`,
     );

@@ -14,7 +14,7 @@ import {
   payoutEntry,
   refundCoveredEntry,
   refundEntry,
-  strayReturnEntry,
+  unexpectedReturnEntry,
 } from '../../src/domain/books.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
@@ -46,7 +46,7 @@ describe('the floor of the books', () => {
     'payable, by a float': () => heldToFloatEntry(about(), 1n),
     'a float, by a refund': () => refundCoveredEntry(about(), { ...none, merchantFloat: 1n }),
     'a float, by its return': () => floatReturnEntry('sent', about(), { owner: OPERATOR_FLOAT, units: 1n }),
-    'unexpected money, by its return': () => strayReturnEntry('sent', about(), { units: 1n }),
+    'unexpected money, by its return': () => unexpectedReturnEntry('sent', about(), { units: 1n }),
     'refunds, by a refund': () => refundEntry('sent', about(), 1n),
   };
   for (const [name, entry] of Object.entries(spending)) {

@@ -90,10 +90,10 @@ describe('the programs of the guides', ONLY_LONG, () => {
       async end(): Promise<number | null> {
         return (await ended)[0];
       },
-      async says(text: string | RegExp): Promise<void> {
-        const isSaid = () => (typeof text === 'string' ? output.includes(text) : text.test(output));
-        await until(`it says ${text}`, () => isSaid() || child.exitCode !== null).catch(() => {});
-        assert.ok(isSaid(), `It does not say ${text}: ${output}`);
+      async prints(text: string | RegExp): Promise<void> {
+        const isPrinted = () => (typeof text === 'string' ? output.includes(text) : text.test(output));
+        await until(`it says ${text}`, () => isPrinted() || child.exitCode !== null).catch(() => {});
+        assert.ok(isPrinted(), `It does not say ${text}: ${output}`);
       },
     };
   }
@@ -106,7 +106,7 @@ describe('the programs of the guides', ONLY_LONG, () => {
 
   /** Pays the payment that the program asks for. */
   async function payFor(program: Program): Promise<string> {
-    await program.says(/pay_\w{26}/);
+    await program.prints(/pay_\w{26}/);
     const [paymentId = ''] = /pay_\w{26}/.exec(program.output()) ?? [];
     await payWith(sandbox, await sandbox.createWallet({ USDC: 10_000_000n }), paymentId, 'USDC');
     return paymentId;
@@ -137,9 +137,9 @@ describe('the programs of the guides', ONLY_LONG, () => {
       const env = { ...gateway.env, CLIENT_FOLDER: join(ROOT, 'clients', language), PYTHONDONTWRITEBYTECODE: '1' };
       const program = run([interpreter, join(ROOT, 'test/clients', file)], env);
       assert.equal(await program.end(), 0, program.output());
-      const said = program.output().trimEnd().split('\n');
+      const printed = program.output().trimEnd().split('\n');
       assert.deepEqual(
-        said.map((line) => JSON.parse(line)),
+        printed.map((line) => JSON.parse(line)),
         EXPECTED_OF_FAILURES,
       );
       assert.deepEqual([gateway.posts.length, new Set(gateway.posts).size], [4, 1], 'each attempt has the same key');
@@ -170,7 +170,7 @@ describe('the programs of the guides', ONLY_LONG, () => {
       ),
     );
     assert.equal(await post(signed), 204);
-    await program.says('Ship ORDER-46 – Tee');
+    await program.prints('Ship ORDER-46 – Tee');
     assert.equal(await post(signed, body.replace('46', '47')), 400);
     assert.equal(await post({ ...signed, 'webhook-id': 'evt_2' }), 400);
     const old = await sign({ id: 'evt_1', body, secret: SECRET, timestampS: Math.floor(Date.now() / 1000) - 400 });
@@ -202,11 +202,11 @@ describe('the programs of the guides', ONLY_LONG, () => {
       { TILL_HOME: sandbox.home, npm_config_update_notifier: 'false' },
       ROOT,
     );
-    await listening.says(/Following .*, signed with whsec_\S+/);
+    await listening.prints(/Following .*, signed with whsec_\S+/);
     const program = run(['sh', '-c', `exec env ${onPort(shopLine).replace('node ', `${process.execPath} `)}`]);
     const paymentId = await payFor(program);
-    await program.says('Ship ORDER-42');
-    await listening.says(
+    await program.prints('Ship ORDER-42');
+    await listening.prints(
       new RegExp(`payment.succeeded  ${paymentId}  10.00 USD  ORDER-42  your receiver took it \\(204\\) in \\d+ ms`),
     );
     assert.ok(!listening.output().includes(sandbox.apiKey), 'the key is not shown');
@@ -275,9 +275,12 @@ describe('the programs of the guides', ONLY_LONG, () => {
     let paymentId = '';
     const server = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray());
-      const told = await verify(body, request.headers, secret).then(({ type, data }) => `${type} ${data.id}`, String);
+      const verified = await verify(body, request.headers, secret).then(
+        ({ type, data }) => `${type} ${data.id}`,
+        String,
+      );
       // Payments of other tests may end meanwhile.
-      if (told.endsWith(paymentId)) got.push(told);
+      if (verified.endsWith(paymentId)) got.push(verified);
       response.writeHead(204).end();
     }).listen(0, '127.0.0.1');
     servers.push(server);

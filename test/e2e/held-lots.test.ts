@@ -6,13 +6,13 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { vetoRefund } from '../../src/actions/outgoing/refund/veto-refund.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { ACCOUNTS, entry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { putLots, type StoredLot } from '../../src/store/money/lots.ts';
 import { findPayoutsOf } from '../../src/store/money/outgoing.ts';
-import { markPositionsStale, putPosition } from '../../src/store/money/positions.ts';
+import { markPositionsOutdated, putPosition } from '../../src/store/money/positions.ts';
 import { wakeRefunds } from '../../src/store/money/refunds.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -35,7 +35,7 @@ describe('lots of held money', () => {
   /** Makes the position of a payment the given one, as the watcher does after it has read the chain. */
   const place = (paymentId: string, lots: readonly StoredLot[]) =>
     command(scene, async (tx, at) => {
-      await markPositionsStale(tx, [paymentId], at);
+      await markPositionsOutdated(tx, [paymentId], at);
       await putLots(tx, { paymentId, merchantId: scene.merchantId }, lots, at);
       await putPosition(tx, { paymentId, booked: [] }, at);
       await wakeRefunds(tx, paymentId);
@@ -56,7 +56,7 @@ describe('lots of held money', () => {
     scene.control.setBalance(scene.intermediate, COIN, 10n ** 18n);
     const second = await scene.offerHeld();
     const { id } = second;
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 2);
     second.pay();
     await scene.live(node, 3);
@@ -72,7 +72,7 @@ describe('lots of held money', () => {
     assert.deepEqual(await payoutsOf(id), [[DOLLAR, '990', 'paid']]);
     assert.deepEqual(await scene.differences(), []);
 
-    const [late] = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    const [late] = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
     assert.deepEqual([late?.paymentId, late?.asset], [id, COIN]);
     assert.equal((await scene.books(COIN))[`intermediate/payable/${scene.merchantId}`], net);
     const transactionHash = scene.sendCoin(second.item.fee);
@@ -80,7 +80,7 @@ describe('lots of held money', () => {
     await node.watch();
     await addFloat(scene, { owner: OPERATOR_FLOAT, asset: COIN, transactionHash, actor: 'test' });
     const before = scene.control.balanceOf(late?.sender ?? '', COIN);
-    await returnStray(scene, { id: late?.id ?? '', to: undefined, actor: 'test' });
+    await returnUnexpected(scene, { id: late?.id ?? '', to: undefined, actor: 'test' });
     await scene.live(node);
     assert.equal(scene.control.balanceOf(late?.sender ?? '', COIN), before + second.item.amount);
     assert.equal((await scene.books(COIN))[`intermediate/payable/${scene.merchantId}`], undefined);
@@ -130,11 +130,11 @@ describe('lots of held money', () => {
     assert.deepEqual((await payoutsOf(id)).at(-1), [DOLLAR, '1100000', 'sending']);
   });
 
-  it('are not paid out while the payment is open, its position is stale, or its return is asked for', async () => {
+  it('are not paid out while the payment is open, its position is outdated, or its return is asked for', async () => {
     const { id } = await scene.accept({ isHeld: true });
     await scene.register(destination);
     await node.turn(2);
-    await command(scene, (tx, at) => markPositionsStale(tx, [id], at));
+    await command(scene, (tx, at) => markPositionsOutdated(tx, [id], at));
     await payOutHeld(scene);
     assert.deepEqual(await payoutsOf(id), []);
     await command(scene, (tx, at) => putPosition(tx, { paymentId: id, booked: [] }, at));
@@ -198,12 +198,12 @@ describe('lots of held money', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
-  it('of a stale position make a refund wait for seconds, without an alert', async () => {
+  it('of an outdated position make a refund wait for seconds, without an alert', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.fill(node, OPERATOR_FLOAT, 10n);
     const [paying] = await scene.lots(id);
     assert.ok(paying);
-    await command(scene, (tx, at) => markPositionsStale(tx, [id], at));
+    await command(scene, (tx, at) => markPositionsOutdated(tx, [id], at));
     await scene.request(id);
     await coverRefunds(scene);
     assert.equal((await scene.refund(id)).state, 'requested');

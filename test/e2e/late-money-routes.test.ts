@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { changeMerchant } from '../../src/actions/parties/change-merchant.ts';
 import { SCOPES } from '../../src/domain/scope.ts';
-import { strayId } from '../../src/domain/stray.ts';
+import { unexpectedId } from '../../src/domain/unexpected-money.ts';
 import { createTestKey, freshKey } from '../gateway.ts';
 import type { Json } from './list-test.ts';
 import { INTERMEDIATE, openPayingShop, type PayingShop, SANDBOX, USDC } from './paying-shop.ts';
@@ -28,7 +28,7 @@ describe('the routes of late money', () => {
     count += 1;
     const payment = paymentId === '' ? await paying.created({}, of) : paymentId;
     const place = { network: SANDBOX, transactionHash: `0x${count}`, logIndex: 0, source: 'late_payment' };
-    const id = strayId(place);
+    const id = unexpectedId(place);
     const at = new Date(paying.time.clock.nowMs());
     await paying.gateway.db.sql`
       insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,

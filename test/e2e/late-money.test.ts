@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
-import { beginReturns } from '../../src/actions/outgoing/stray/begin-returns.ts';
-import { requestReturn } from '../../src/actions/outgoing/stray/request-return.ts';
-import { isOwnReturn, renewReturnMacs } from '../../src/actions/outgoing/stray/return-rows.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
-import { vetoReturn } from '../../src/actions/outgoing/stray/veto-return.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
+import { beginReturns } from '../../src/actions/outgoing/return/begin-returns.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
+import { isOwnReturn, renewReturnMacs } from '../../src/actions/outgoing/return/return-rows.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
+import { vetoReturn } from '../../src/actions/outgoing/return/veto-return.ts';
 import { putFreeze } from '../../src/actions/parties/freeze.ts';
 import { within } from '../../src/actions/renew-macs.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -15,7 +15,7 @@ import { parseAccount } from '../../src/domain/caip.ts';
 import type { LateMoney } from '../../src/domain/late-money.ts';
 import { listEvents } from '../../src/store/events/events.ts';
 import { findLateMoney } from '../../src/store/money/late-money.ts';
-import { findStrays, listStrays, type Stray } from '../../src/store/money/strays.ts';
+import { findUnexpected, listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { lockFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 import type { SceneInput, TestNode } from './relay-scene.ts';
@@ -35,32 +35,32 @@ describe('late money that a partner gives back', () => {
   afterEach(() => scene.close());
 
   /** A payment that was paid after its end: 1,000 units, 10 of them the fee. */
-  async function paidLate(isHeld: boolean): Promise<Stray> {
+  async function paidLate(isHeld: boolean): Promise<UnexpectedMoney> {
     const late = await scene.accept({ isHeld });
     const failed = { type: 'failed', failureCode: null } as const;
     await scene.movePayment({ paymentId: late.id, event: failed, actor: 'test', evidence: {} });
     await scene.live(node, 3);
-    return strayOf(late.id);
+    return unexpectedOf(late.id);
   }
 
   /** The sender of a transfer to the address of a cancelled payment is unknown. */
-  async function sentLate(token = DOLLAR): Promise<Stray> {
+  async function sentLate(token = DOLLAR): Promise<UnexpectedMoney> {
     const { id, send } = await scene.deposit();
     const cancelled = { type: 'cancelled', by: 'merchant' } as const;
     await scene.movePayment({ paymentId: id, event: cancelled, actor: 'test', evidence: {} });
     send(1_000n, { token });
     await scene.live(node, 4);
-    return strayOf(id);
+    return unexpectedOf(id);
   }
 
-  async function strayOf(paymentId: string): Promise<Stray> {
-    const all = await listStrays(scene.db.sql, { states: STATES, limit: 50 });
-    const found = all.find((stray) => stray.paymentId === paymentId);
+  async function unexpectedOf(paymentId: string): Promise<UnexpectedMoney> {
+    const all = await listUnexpected(scene.db.sql, { states: STATES, limit: 50 });
+    const found = all.find((unexpected) => unexpected.paymentId === paymentId);
     assert.ok(found, 'the money is known');
     return found;
   }
 
-  const stray = async (id: string) => (await findStrays(scene.db.sql, [id]))[0] as Stray;
+  const unexpected = async (id: string) => (await findUnexpected(scene.db.sql, [id]))[0] as UnexpectedMoney;
   const account = (address: string, network = scene.network) => {
     const parsed = parseAccount(`${network}:${address}`);
     assert.ok(parsed.ok);
@@ -79,7 +79,7 @@ describe('late money that a partner gives back', () => {
       undefined,
       ({ state }) => ({ status: 200, body: state }),
     );
-  const told = async (paymentId: string | null) =>
+  const returnEvents = async (paymentId: string | null) =>
     (await listEvents(scene.db.sql, paymentId ?? ''))
       .filter(({ type }) => type === 'payment.late_money_updated')
       .map(({ data }) => {
@@ -101,13 +101,13 @@ describe('late money that a partner gives back', () => {
       assert.equal((await request(id, friend)).body, 'requested');
       assert.deepEqual(await scene.differences(), []);
       await beginReturns(scene);
-      assert.equal((await stray(id)).state, 'returning');
+      assert.equal((await unexpected(id)).state, 'returning');
       assert.deepEqual(await scene.differences(), []);
       await beginReturns(scene);
       await scene.live(node);
-      assert.equal((await stray(id)).state, 'returned');
+      assert.equal((await unexpected(id)).state, 'returned');
       assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
-      assert.deepEqual(await told(paymentId), [
+      assert.deepEqual(await returnEvents(paymentId), [
         `requested ${friend} -`,
         `returning ${friend} -`,
         `returned ${friend} -`,
@@ -134,7 +134,7 @@ describe('late money that a partner gives back', () => {
       const friend = scene.payers.newAccount();
       await request(money.id, friend);
       await scene.live(node, 6);
-      assert.equal((await stray(money.id)).state, 'returned');
+      assert.equal((await unexpected(money.id)).state, 'returned');
       assert.equal(scene.control.balanceOf(friend, token), 1_000n);
       assert.deepEqual(await scene.differences(), []);
     });
@@ -150,7 +150,7 @@ describe('late money that a partner gives back', () => {
       send(units);
       await scene.live(node, 4);
     }
-    const money = await strayOf(id);
+    const money = await unexpectedOf(id);
     // The contract limits the fee of each sweep to the asked fee of 10, and not the fees of all sweeps.
     assert.deepEqual([money.amount, money.fee], ['1330', '13']);
     await scene.fill(node, OPERATOR_FLOAT, 13n);
@@ -159,7 +159,7 @@ describe('late money that a partner gives back', () => {
     await request(money.id, friend);
     await scene.live(node, 6);
     assert.deepEqual(await scene.alerts(), []);
-    assert.equal((await stray(money.id)).state, 'returned');
+    assert.equal((await unexpected(money.id)).state, 'returned');
     assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_330n);
     assert.deepEqual(await scene.differences(), []);
   });
@@ -171,8 +171,8 @@ describe('late money that a partner gives back', () => {
       code: 'invalid_state',
       message: `There is too little to return it: the float of mrch_test lacks 0.00099 USDC, and the operator's float lacks 0.00001 USDC. Nothing was moved.`,
     });
-    assert.equal((await stray(id)).state, 'unclaimed');
-    assert.deepEqual(await told(paymentId), []);
+    assert.equal((await unexpected(id)).state, 'unclaimed');
+    assert.deepEqual(await returnEvents(paymentId), []);
   });
 
   it('waits when others have used the float since, and goes on with the next one', async () => {
@@ -182,12 +182,15 @@ describe('late money that a partner gives back', () => {
     await scene.fill(node, scene.merchantId, 990n);
     for (const { id } of [first, second]) await request(id, scene.payers.newAccount());
     await scene.live(node);
-    assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['returned', 'requested']);
+    assert.deepEqual(
+      [(await unexpected(first.id)).state, (await unexpected(second.id)).state],
+      ['returned', 'requested'],
+    );
     const ask = { id: second.id, merchantId: scene.merchantId, now: new Date(scene.nowMs()) };
     assert.equal((await findLateMoney(scene.db.sql, ask))?.lack, '990');
     await scene.fill(node, scene.merchantId, 990n);
     await scene.live(node);
-    assert.equal((await stray(second.id)).state, 'returned');
+    assert.equal((await unexpected(second.id)).state, 'returned');
     assert.deepEqual(await scene.differences(), []);
   });
 
@@ -197,17 +200,17 @@ describe('late money that a partner gives back', () => {
     const [thief, friend] = [scene.payers.newAccount(), scene.payers.newAccount()];
     await request(id, thief, { coolingOffMs: HOUR_MS });
     await scene.live(node, 2);
-    assert.equal((await stray(id)).state, 'requested');
-    await assert.rejects(returnStray(scene, { id, to: undefined, actor: 'operator' }), /see till strays veto/);
+    assert.equal((await unexpected(id)).state, 'requested');
+    await assert.rejects(returnUnexpected(scene, { id, to: undefined, actor: 'operator' }), /see till strays veto/);
     await vetoReturn(scene, { id, reason: 'a stolen key', actor: 'operator' });
     await assert.rejects(vetoReturn(scene, { id, reason: 'again', actor: 'operator' }), /its state is unclaimed/);
-    const { state, recipient, problem, mac } = await stray(id);
+    const { state, recipient, problem, mac } = await unexpected(id);
     assert.deepEqual([state, recipient, problem, mac], ['unclaimed', null, 'vetoed', null]);
     await request(id, friend, { coolingOffMs: HOUR_MS });
     scene.pass(HOUR_MS);
     await scene.live(node);
     assert.deepEqual([scene.control.balanceOf(thief, DOLLAR), scene.control.balanceOf(friend, DOLLAR)], [0n, 1_000n]);
-    assert.deepEqual(await told(paymentId), [
+    assert.deepEqual(await returnEvents(paymentId), [
       `requested ${thief} -`,
       'unclaimed - vetoed',
       `requested ${friend} -`,
@@ -243,7 +246,7 @@ describe('late money that a partner gives back', () => {
     await wrong((await scene.deposit()).address, /must not be a deposit address/);
     await wrong(DOLLAR.slice(DOLLAR.lastIndexOf(':') + 1), /contract of a token/);
     await wrong(scene.payers.newAccount(), /must be an account on/, 'eip155:1');
-    assert.equal((await stray(id)).state, 'unclaimed');
+    assert.equal((await unexpected(id)).state, 'unclaimed');
   });
 
   it('stops with its merchant, before it is requested, while it waits, and before it is signed', async () => {
@@ -257,7 +260,10 @@ describe('late money that a partner gives back', () => {
     await freeze('merchant', scene.merchantId);
     await assert.rejects(request(second.id, friend), { code: 'forbidden' });
     await scene.live(node);
-    assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['returning', 'requested']);
+    assert.deepEqual(
+      [(await unexpected(first.id)).state, (await unexpected(second.id)).state],
+      ['returning', 'requested'],
+    );
     assert.equal(scene.control.balanceOf(friend, DOLLAR), 0n);
     const ask = { id: second.id, merchantId: scene.merchantId, now: new Date(scene.nowMs()) };
     assert.equal((await findLateMoney(scene.db.sql, ask))?.isStopped, true);
@@ -269,10 +275,13 @@ describe('late money that a partner gives back', () => {
     const friend = scene.payers.newAccount();
     await request(first.id, friend);
     await freeze('refunds', '');
-    await returnStray(scene, { id: second.id, to: account(friend), actor: 'operator' });
+    await returnUnexpected(scene, { id: second.id, to: account(friend), actor: 'operator' });
     await scene.live(node);
-    assert.deepEqual([(await stray(first.id)).state, (await stray(second.id)).state], ['requested', 'returned']);
-    assert.deepEqual(await told(second.paymentId), [`returning ${friend} -`, `returned ${friend} -`]);
+    assert.deepEqual(
+      [(await unexpected(first.id)).state, (await unexpected(second.id)).state],
+      ['requested', 'returned'],
+    );
+    assert.deepEqual(await returnEvents(second.paymentId), [`returning ${friend} -`, `returned ${friend} -`]);
   });
 
   it('is neither sent to a screened account, nor returned for a screened sender', async () => {
@@ -293,9 +302,9 @@ describe('late money that a partner gives back', () => {
     await request(id, friend);
     hits.add(`${scene.network}:${friend}`);
     await beginReturns(scene);
-    const { state, problem } = await stray(id);
+    const { state, problem } = await unexpected(id);
     assert.deepEqual([state, problem], ['unclaimed', 'recipient_screened']);
-    assert.deepEqual((await told(paymentId)).at(-1), 'unclaimed - recipient_screened');
+    assert.deepEqual((await returnEvents(paymentId)).at(-1), 'unclaimed - recipient_screened');
     assert.ok((await scene.alerts()).includes(`return_failed ${id}`));
     // The list changes while it is on its way, and has no signature.
     hits.clear();
@@ -303,7 +312,7 @@ describe('late money that a partner gives back', () => {
     await beginReturns(scene);
     hits.add(`${scene.network}:${friend}`);
     await beginOutgoing(scene, scene.connected);
-    assert.equal((await stray(id)).state, 'unclaimed');
+    assert.equal((await unexpected(id)).state, 'unclaimed');
     assert.deepEqual(await scene.floats(), { operator: '10' });
     assert.deepEqual(await scene.differences(), []);
   });
@@ -318,9 +327,9 @@ describe('late money that a partner gives back', () => {
     await scene.live(node, 2);
     scene.pass(3_700_000);
     await scene.live(node, 3);
-    assert.equal((await stray(id)).state, 'unclaimed');
+    assert.equal((await unexpected(id)).state, 'unclaimed');
     assert.deepEqual(await scene.floats(), { [scene.merchantId]: '990', operator: '10' });
-    assert.match((await told(paymentId)).at(-1) ?? '', /^unclaimed - \w+/);
+    assert.match((await returnEvents(paymentId)).at(-1) ?? '', /^unclaimed - \w+/);
     await request(id, friend);
     await scene.live(node);
     assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
@@ -337,7 +346,10 @@ describe('late money that a partner gives back', () => {
         await scene.db.sql.unsafe(`update strays set ${change} where id = '${id}'`);
       }
       await scene.live(node);
-      assert.deepEqual([(await stray(id)).state, (await stray(id)).problem], ['unclaimed', 'request_changed']);
+      assert.deepEqual(
+        [(await unexpected(id)).state, (await unexpected(id)).problem],
+        ['unclaimed', 'request_changed'],
+      );
       assert.equal(scene.control.balanceOf(thief, DOLLAR), 0n);
     });
 
@@ -377,9 +389,9 @@ describe('late money that a partner gives back', () => {
     await request(id, scene.payers.newAccount());
     const [old] = scene.rowKeys;
     const rowKeys = [new Uint8Array(32).fill(9), old] as const;
-    const isTrusted = (each: Stray) => isOwnReturn({ rowKeys }, each);
+    const isTrusted = (each: UnexpectedMoney) => isOwnReturn({ rowKeys }, each);
     assert.equal(await command(scene, (tx, now) => renewReturnMacs(within(tx), { rowKeys }, { isTrusted, now })), 1);
-    assert.ok(isOwnReturn({ rowKeys: [rowKeys[0]] }, await stray(id)));
+    assert.ok(isOwnReturn({ rowKeys: [rowKeys[0]] }, await unexpected(id)));
   });
 
   it('was returned before a restore: it is neither sent again nor forgotten', async () => {
@@ -395,7 +407,7 @@ describe('late money that a partner gives back', () => {
     const report = await rebuild(scene, scene.connected, { from: 0 });
     assert.deepEqual([report?.rebuilt, report?.unplaced], [[id], []]);
     await scene.live(node);
-    const { state } = await stray(id);
+    const { state } = await unexpected(id);
     assert.deepEqual([state, scene.control.balanceOf(other, DOLLAR)], ['returned', 0n]);
     assert.deepEqual(await scene.differences(), []);
   });

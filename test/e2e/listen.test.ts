@@ -59,7 +59,7 @@ describe('till listen', () => {
     return {
       output: () => output,
       ended,
-      says: (text: string) => until(`it says ${text}`, () => output.includes(text)),
+      prints: (text: string) => until(`it says ${text}`, () => output.includes(text)),
       async stop(): Promise<number> {
         interruption.abort();
         return ended;
@@ -77,10 +77,10 @@ describe('till listen', () => {
       response.writeHead(204).end();
     });
     const listening = listen(['--forward', `${receiver}/hook?shop=1`, '--secret', SECRET, '--events', 'payment.*']);
-    await listening.says(`Following ${url}. Events go to ${receiver}/hook?shop=1, signed with ${SECRET}`);
+    await listening.prints(`Following ${url}. Events go to ${receiver}/hook?shop=1, signed with ${SECRET}`);
     const { paymentId } = await shop.created();
     await shop.cancel(paymentId);
-    await listening.says('payment.cancelled');
+    await listening.prints('payment.cancelled');
     assert.equal(await listening.stop(), 0);
     assert.deepEqual(got, [
       ['/hook?shop=1', 'payment.created', paymentId],
@@ -100,7 +100,7 @@ describe('till listen', () => {
     const secrets: string[] = [];
     for (let run = 0; run < 2; run += 1) {
       const listening = listen(['--json']);
-      await listening.says('following');
+      await listening.prints('following');
       secrets.push(JSON.parse(listening.output().split('\n')[0] ?? '').secret);
       assert.equal(await listening.stop(), 0);
     }
@@ -108,7 +108,7 @@ describe('till listen', () => {
     assert.deepEqual([`${secrets[0]}\n`, (await stat(file)).mode & 0o777], [await readFile(file, 'utf8'), 0o600]);
     assert.equal(secrets[0], secrets[1]);
     const named = listen(['--json'], { LISTEN_SECRET: SECRET });
-    await named.says(SECRET);
+    await named.prints(SECRET);
     assert.equal(await named.stop(), 0);
   });
 
@@ -120,7 +120,7 @@ describe('till listen', () => {
       else response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end();
     });
     const listening = listen(['--forward', receiver, '--json', '--events', 'payment.created']);
-    await listening.says('following');
+    await listening.prints('following');
     const ids: string[] = [];
     for (let count = 1; count <= 3; count += 1) {
       ids.push((await shop.created()).paymentId);
@@ -154,21 +154,21 @@ describe('till listen', () => {
       else response.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
     });
     const listening = listen(['--url', proxy, '--api-key', shop.secret, '--events', 'payment.created']);
-    await listening.says('Following');
+    await listening.prints('Following');
     const first = (await shop.created()).paymentId;
-    await listening.says(first);
+    await listening.prints(first);
     isAway = true;
     const second = (await shop.created()).paymentId;
-    await listening.says('The gateway is out of reach');
+    await listening.prints('The gateway is out of reach');
     isAway = false;
-    await listening.says('The gateway is back.');
-    await listening.says(second);
+    await listening.prints('The gateway is back.');
+    await listening.prints(second);
     assert.equal(await listening.stop(), 0);
     assert.match(listening.output(), /Stopped after 2 events\./);
   });
 
   it('refuses what cannot work, and repeats no secret', async () => {
-    const cases: [args: string[], code: number, said: RegExp][] = [
+    const cases: [args: string[], code: number, expected: RegExp][] = [
       // The key of the sandbox is not sent elsewhere.
       [['--url', url], 1, /missing_api_key/],
       [['--url', url, '--api-key', 'till_test_nothing'], 1, /invalid_api_key/],
@@ -178,10 +178,10 @@ describe('till listen', () => {
       [['--events', 'payment'], 2, /--events must be a type of events/],
       [['--events', 'payment.unheard'], 1, /params_validation/],
     ];
-    for (const [args, code, said] of cases) {
+    for (const [args, code, expected] of cases) {
       const listening = listen(args);
       assert.equal(await listening.ended, code, listening.output());
-      assert.match(listening.output(), said);
+      assert.match(listening.output(), expected);
       assert.ok(!/short\*|till_test_[0-9A-Za-z]{20}/.test(listening.output()), listening.output());
     }
     const misnamed = listen([], { LISTEN_SECRET: 'whsec_short*' });

@@ -17,7 +17,7 @@ import { type Headers, happen, openShop, type Shop } from './shop.ts';
 
 /** Far more than any test here takes: a request held this long is held until something lets it go. */
 const LONG_MS = 25_000;
-const LOOK_AGAIN_MS = 5_000;
+const CHECK_AGAIN_MS = 5_000;
 
 interface Node {
   readonly gateway: TestGateway;
@@ -367,7 +367,7 @@ describe('a long-poll', () => {
       await node.settle();
       // As another node would that dies before its event is placed.
       await gateway.db.sql`update payments set status = 'processing', version = 1 where id = ${paymentId}`;
-      await node.pass(LOOK_AGAIN_MS - 100);
+      await node.pass(CHECK_AGAIN_MS - 100);
       assert.ok(!poll.isThere());
       await node.pass(100);
       assert.equal((await poll.answer).json().status, 'processing');

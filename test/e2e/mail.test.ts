@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { clearAlert, raiseAlert } from '../../src/actions/alerts.ts';
 import { command } from '../../src/actions/command.ts';
 import { ALERT_MAILS_PER_HOUR, mailAlerts } from '../../src/actions/mail/mail-alerts.ts';
+import { createMailCheck, maintainMails } from '../../src/actions/mail/maintain-mails.ts';
 import { rewrapMailLinks } from '../../src/actions/mail/rewrap-links.ts';
 import { sendDueMails } from '../../src/actions/mail/send-mails.ts';
-import { createMailCheck, tendMails } from '../../src/actions/mail/tend-mails.ts';
 import { eraseAccount, eraseEmail } from '../../src/actions/paying/erase-payer.ts';
 import { linkUrl, relinkPerson } from '../../src/actions/people/invite-person.ts';
 import { within } from '../../src/actions/renew-macs.ts';
@@ -59,7 +59,7 @@ describe('mail', () => {
     await server?.stop();
   });
   beforeEach(async () => {
-    server.state.manner = 'accept';
+    server.state.behaviour = 'accept';
     server.received.length = 0;
     await command(paying.gateway, (tx) => tx`delete from mails`);
     await command(paying.gateway, (tx) => tx`delete from alerts`);
@@ -269,7 +269,7 @@ describe('mail', () => {
   });
 
   it('is tried again when the server is busy, and given up after a day with an alert', async () => {
-    server.state.manner = 'busy';
+    server.state.behaviour = 'busy';
     await invite();
     const check = createMailCheck(paying.gateway);
     for (let tries = 1; tries < 40; tries += 1) {
@@ -297,7 +297,7 @@ describe('mail', () => {
   });
 
   it('is given up at once when the server refuses the recipient; a payer’s typing error alerts nobody', async () => {
-    server.state.manner = 'refuse';
+    server.state.behaviour = 'refuse';
     await ask(await paid(), 'nobody@example.com');
     await send();
     const [row] = await rows();
@@ -308,10 +308,10 @@ describe('mail', () => {
 
   it('is sent again, under the same id, when the server takes it and cuts the connection', async () => {
     await invite();
-    server.state.manner = 'drop';
+    server.state.behaviour = 'drop';
     await send();
     assert.equal((await rows())[0]?.status, 'pending');
-    server.state.manner = 'accept';
+    server.state.behaviour = 'accept';
     await paying.time.advance(2 * 60_000);
     await send();
     const ids = server.received.map(({ headers }) => headers.get('message-id'));
@@ -322,7 +322,7 @@ describe('mail', () => {
   });
 
   it('leaves a server that hangs: at the limit of an attempt, and when the node stops', async () => {
-    server.state.manner = 'hang';
+    server.state.behaviour = 'hang';
     const cuts: (() => void)[] = [];
     const after = (_ms: number, run: () => void) => {
       cuts.push(run);
@@ -366,11 +366,11 @@ describe('mail', () => {
     assert.equal(new Set(server.received.flatMap(({ to }) => to)).size, 6);
     await invite();
     // The first node hangs beyond its claim; the second node sends the mail meanwhile.
-    server.state.manner = 'hang';
+    server.state.behaviour = 'hang';
     const stop = new AbortController();
     const slow = send(stop.signal);
     await until('the server has the connection', () => server.open() === 1);
-    server.state.manner = 'accept';
+    server.state.behaviour = 'accept';
     await paying.time.advance(2 * 60_000);
     await send();
     stop.abort();
@@ -407,14 +407,14 @@ describe('mail', () => {
       message: 'Job prune failed.\r\nBcc: x@example.com',
     } as const;
     await raiseAlert(paying.gateway, alert);
-    for (let looks = 0; looks < 3; looks += 1) await mailAlerts(paying.gateway, terms);
+    for (let round = 0; round < 3; round += 1) await mailAlerts(paying.gateway, terms);
     await Promise.all([mailAlerts(paying.gateway, terms), raiseAlert(paying.gateway, alert)]);
     while (await send());
     assert.deepEqual(server.received.map(({ to }) => to[0]).toSorted(), recipients.toSorted());
     assert.equal(headerText(server.received[0]?.headers.get('subject')), '[Till] Alert: job_failing (prune)');
     assert.ok(server.received[0]?.text.startsWith('Job prune failed. Bcc: x@example.com\r\n'));
     await clearAlert(paying.gateway, alert);
-    for (let looks = 0; looks < 2; looks += 1) await mailAlerts(paying.gateway, terms);
+    for (let round = 0; round < 2; round += 1) await mailAlerts(paying.gateway, terms);
     while (await send());
     assert.equal(server.received.length, 4);
     assert.equal(headerText(server.received[3]?.headers.get('subject')), '[Till] Over: job_failing (prune)');
@@ -490,14 +490,14 @@ describe('mail', () => {
 
   it('comes to an end without a node that sends, and is forgotten after the days of its setting', async () => {
     await invite();
-    await tendMails(paying.gateway, { keptDays: 30 });
+    await maintainMails(paying.gateway, { keptDays: 30 });
     assert.equal((await rows())[0]?.status, 'pending');
     await paying.time.advance(DAY_MS + HOUR_MS);
-    await tendMails(paying.gateway, { keptDays: 30 });
+    await maintainMails(paying.gateway, { keptDays: 30 });
     const [row] = await rows();
     assert.deepEqual([row?.status, row?.problem, row?.wrapped_link], ['failed', 'No node sends mail.', null]);
     await paying.time.advance(30 * DAY_MS + HOUR_MS);
-    await tendMails(paying.gateway, { keptDays: 30 });
+    await maintainMails(paying.gateway, { keptDays: 30 });
     assert.equal((await rows()).length, 0);
   });
 });

@@ -51,7 +51,7 @@ describe('money that arrives in ways nobody asked for', () => {
     sweepAsStranger(deposit);
     sweepAsStranger(deposit, TETHER);
     await scene.live(node, 3);
-    await scene.accept({ isHeld: true, told: { subject: deposit.id } });
+    await scene.accept({ isHeld: true, terms: { subject: deposit.id } });
     await scene.live(node, 4);
     assert.equal(await scene.status(deposit.id), 'succeeded');
     assert.deepEqual(await scene.floats(), {});
@@ -78,7 +78,7 @@ describe('money that arrives in ways nobody asked for', () => {
     sweepAsStranger(deposit);
     await scene.live(node, 4);
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 0n);
-    await scene.accept({ isHeld: true, method: 'permit2', told: { subject: deposit.id } });
+    await scene.accept({ isHeld: true, method: 'permit2', terms: { subject: deposit.id } });
     await scene.live(node, 6);
     assert.equal(await scene.status(deposit.id), 'succeeded');
     // It is worth less than a transfer, and stays a lot of the merchant.
@@ -162,7 +162,7 @@ describe('money that arrives in ways nobody asked for', () => {
     await scene.live(node, 4);
     const [sweep] = await scene.db.sql`select state from items where subject = ${id} and purpose = 'sweep'`;
     assert.deepEqual(sweep, { state: 'paid' });
-    await scene.accept({ told: { subject: id } });
+    await scene.accept({ terms: { subject: id } });
     await scene.live(node, 3);
     assert.equal(await scene.status(id), 'succeeded');
   });
@@ -410,8 +410,8 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.equal(lacking[missing], -paidOut);
     assert.equal(lacking[ACCOUNTS.float(OPERATOR_FLOAT)], 5_000n, 'nobody else has lost anything in the books');
     assert.equal(await scene.status(id), 'succeeded');
-    const told = (await scene.alerts()).filter((alert) => /^(deep_reorg|money_missing|shortfall)/.test(alert));
-    assert.deepEqual(told.toSorted(), [`deep_reorg ${id}`, `money_missing ${DOLLAR}`, `shortfall ${DOLLAR}`]);
+    const raised = (await scene.alerts()).filter((alert) => /^(deep_reorg|money_missing|shortfall)/.test(alert));
+    assert.deepEqual(raised.toSorted(), [`deep_reorg ${id}`, `money_missing ${DOLLAR}`, `shortfall ${DOLLAR}`]);
     // The payer sends it again: it fills the debt, and nothing is paid out twice.
     send(1_000n);
     await scene.live(node, 6);

@@ -9,7 +9,7 @@ import type { ReceiptPage } from '../../web/src/receipts/page-state.ts';
 import { sheetOf } from '../../web/src/receipts/receipt-sheet.ts';
 import { wordsIn } from '../../web/src/receipts/receipt-words.ts';
 import type { Json } from './list-test.ts';
-import type { Told, World } from './money-ways.ts';
+import type { Report, World } from './money-ways.ts';
 
 const REASONS = ['late', 'overpaid', 'underpaid', 'paid_twice', 'wrong_token', 'wrong_network'] as const;
 
@@ -20,7 +20,7 @@ async function receiptPath(id: string, read: (url: string) => Promise<Json>): Pr
 }
 
 /** A place that tells of a payment's money. Null: it has nothing of this payment, such as a receipt of an unpaid one. */
-type Place = (world: World, id: string, read: (url: string) => Promise<Json>) => Promise<Told | null>;
+type Place = (world: World, id: string, read: (url: string) => Promise<Json>) => Promise<Report | null>;
 
 const lateOf = (money: readonly Json[]) => money.map(({ reason, amount }) => `${reason} ${amount.value}`).sort();
 

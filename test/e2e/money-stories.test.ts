@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { disagreements, tellStories } from './money-stories.ts';
+import { collectStories, disagreements } from './money-stories.ts';
 
 describe('one story about money', () => {
   it('is told by every place, however money arrives', { timeout: 600_000 }, async () => {
-    assert.deepEqual(disagreements(await tellStories()), []);
+    assert.deepEqual(disagreements(await collectStories()), []);
   });
 });

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { eventsPlaced } from '../events-placed.ts';
 import { PLACES } from './money-places.ts';
-import { openWorld, type Told, WAYS, type Way } from './money-ways.ts';
+import { openWorld, type Report, WAYS, type Way } from './money-ways.ts';
 
 interface Row {
   readonly way: Way;
   /** By place; undefined where a place has nothing of the payment. */
-  readonly told: ReadonlyMap<string, Told | null>;
+  readonly reports: ReadonlyMap<string, Report | null>;
 }
 
 /** Every way and what every place says of it. */
-export async function tellStories(): Promise<Row[]> {
+export async function collectStories(): Promise<Row[]> {
   const rows: Row[] = [];
   for (const way of WAYS) {
     const world = await openWorld();
@@ -22,9 +22,9 @@ export async function tellStories(): Promise<Row[]> {
         assert.equal(statusCode, 200, `${url}: ${body}`);
         return json();
       };
-      const told = new Map<string, Told | null>();
-      for (const [name, place] of Object.entries(PLACES)) told.set(name, await place(world, id, read));
-      rows.push({ way, told });
+      const reports = new Map<string, Report | null>();
+      for (const [name, place] of Object.entries(PLACES)) reports.set(name, await place(world, id, read));
+      rows.push({ way, reports });
     } finally {
       await world.close();
     }
@@ -34,19 +34,19 @@ export async function tellStories(): Promise<Row[]> {
 
 /** The cells that tell another story than their row. */
 export function disagreements(rows: readonly Row[]): string[] {
-  return rows.flatMap(({ way, told }) =>
-    [...told].flatMap(([place, said]) => {
+  return rows.flatMap(({ way, reports }) =>
+    [...reports].flatMap(([place, report]) => {
       const expected = textOf(expectedAt(place, way));
-      if (said === null || textOf(said) === expected) return [];
-      return [`${way.name}, ${place}: ${textOf(said)} in place of ${expected}`];
+      if (report === null || textOf(report) === expected) return [];
+      return [`${way.name}, ${place}: ${textOf(report)} in place of ${expected}`];
     }),
   );
 }
 
-export const textOf = (told: Told | null) =>
-  told === null ? '' : `${told.paid}${told.late.map((late) => ` + ${late}`).join('')}`;
+export const textOf = (reports: Report | null) =>
+  reports === null ? '' : `${reports.paid}${reports.late.map((late) => ` + ${late}`).join('')}`;
 
 /** The export has no reasons. */
-function expectedAt(place: string, { paid, late }: Told): Told {
+function expectedAt(place: string, { paid, late }: Report): Report {
   return { paid, late: place === 'export' ? late.map((each) => each.split(' ')[1] ?? '').sort() : [...late].sort() };
 }

@@ -1,5 +1,5 @@
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
-import { searchStrays } from '../../src/actions/watch/deposits/search-strays.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createTestKey, startTestGateway } from '../gateway.ts';
 import { standInPage } from './checkout-page.ts';
@@ -10,14 +10,14 @@ const MINUTE_MS = 60_000;
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 
 /** What a place says of the money of a payment: the units that paid, and those that did not count. */
-export interface Told {
+export interface Report {
   readonly paid: string;
   /** `reason units`, or the units alone where a place has no reasons. */
   readonly late: readonly string[];
 }
 
 /** A way money can arrive for a payment of 1,000 units, and the story that every place must tell of it. */
-export interface Way extends Told {
+export interface Way extends Report {
   readonly name: string;
   /** Brings it about, and returns the payment. */
   readonly happen: (world: World) => Promise<string>;
@@ -108,7 +108,7 @@ export const WAYS: readonly Way[] = [
     late: ['paid_twice 1000'],
     async happen({ scene, node, live }) {
       const { id, send } = await scene.deposit({ lifeMs: 5 * MINUTE_MS });
-      await scene.accept({ told: { subject: id } });
+      await scene.accept({ terms: { subject: id } });
       await node.turn(2);
       send(1_000n);
       await live(4);
@@ -155,7 +155,7 @@ export const WAYS: readonly Way[] = [
         list: () => [scene.connected, other.connected],
       };
       const search = () =>
-        searchStrays(
+        searchUnexpected(
           { ...scene, chains, sweepFrom: () => 0n },
           { paymentId: id, network: undefined, isSweep: true, actor: 'operator' },
         );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import { addFiatSettlement, removeFiatSettlement } from '../../src/actions/parties/keep-fiat.ts';
-import { notePayments } from '../../src/actions/paying/move-payment.ts';
+import { notePayments } from '../../src/actions/paying/note-payments.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { EVENT_TYPES } from '../../src/domain/event.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
@@ -164,7 +164,7 @@ describe('events of parties', () => {
   });
   after(() => gateway.stop());
 
-  const told = async (objectId: string) =>
+  const eventsOf = async (objectId: string) =>
     (await listEvents(gateway.db.sql, objectId)).map(({ sequence, type, actor, data }) => ({
       sequence,
       type,
@@ -185,7 +185,7 @@ describe('events of parties', () => {
     assert.equal((await call('DELETE', `/v1/merchants/${id}`)).statusCode, 200);
     assert.equal((await call('DELETE', `/v1/merchants/${id}`)).statusCode, 200, 'again changes nothing');
     const actor = `key:${partner.key.id}`;
-    const events = await told(id);
+    const events = await eventsOf(id);
     assert.deepEqual(
       events.map(({ sequence, type, actor: by, data }) => [sequence, type, by, data.name, data.deletedAt !== null]),
       [
@@ -206,7 +206,7 @@ describe('events of parties', () => {
     assert.equal((await call('DELETE', `${url}/${id}`)).statusCode, 200);
     const type = 'settlement_destination.changed';
     const actor = `key:${partner.key.id}`;
-    assert.deepEqual(await told(id), [
+    assert.deepEqual(await eventsOf(id), [
       { sequence: 1, type, actor, data: { asset: DOLLAR, destination: DESTINATION, isRemoved: false } },
       { sequence: 2, type, actor, data: { asset: DOLLAR, destination: OTHER, isRemoved: false } },
       { sequence: 3, type, actor, data: { asset: DOLLAR, destination: OTHER, isRemoved: true } },
@@ -220,7 +220,7 @@ describe('events of parties', () => {
     await removeFiatSettlement(gateway, { actor: 'operator', settlementId: id });
     const type = 'settlement_destination.changed';
     const data = { status: 'active', bankType: 'sepa' };
-    assert.deepEqual(await told(id), [
+    assert.deepEqual(await eventsOf(id), [
       { sequence: 1, type, actor: 'operator', data: { ...data, isRemoved: false } },
       { sequence: 2, type, actor: 'operator', data: { ...data, isRemoved: true } },
     ]);

@@ -44,8 +44,8 @@ describe('work that nobody does', () => {
   });
   after(() => scene.close());
 
-  /** The message of the alert after a look; undefined if it is not raised. */
-  async function look(name: string, subject = NETWORK): Promise<string | undefined> {
+  /** The message of the alert after a check; undefined if it is not raised. */
+  async function alertAfterCheck(name: string, subject = NETWORK): Promise<string | undefined> {
     await check();
     return (await listAlerts(scene.db.sql)).find((alert) => alert.name === name && alert.subject === subject)?.message;
   }
@@ -54,11 +54,14 @@ describe('work that nobody does', () => {
     const node = await scene.newNode();
     const { id } = await scene.accept();
     scene.pass(29_000);
-    assert.equal(await look('items_unsent'), undefined);
+    assert.equal(await alertAfterCheck('items_unsent'), undefined);
     scene.pass(2_000);
-    assert.match((await look('items_unsent')) ?? '', new RegExp(`^Nobody sends ${id} on Till Sandbox, since `));
+    assert.match(
+      (await alertAfterCheck('items_unsent')) ?? '',
+      new RegExp(`^Nobody sends ${id} on Till Sandbox, since `),
+    );
     await node.relay();
-    assert.equal(await look('items_unsent'), undefined);
+    assert.equal(await alertAfterCheck('items_unsent'), undefined);
     await node.turn();
     assert.equal(await scene.status(id), 'succeeded');
   });
@@ -69,11 +72,11 @@ describe('work that nobody does', () => {
     const { id, item } = await scene.accept();
     await freeze(scene, { ...order, reason: 'test' });
     scene.pass(40_000);
-    assert.equal(await look('items_unsent'), undefined);
+    assert.equal(await alertAfterCheck('items_unsent'), undefined);
     await unfreeze(scene, { ...order, reason: 'over' });
     scene.control.setBalance(item.payer, item.asset, item.amount - 1n);
     await node.relay();
-    assert.equal(await look('items_unsent'), undefined, 'it is tried again');
+    assert.equal(await alertAfterCheck('items_unsent'), undefined, 'it is tried again');
     assert.deepEqual((await waiting(scene, id)).cause, 'no_watcher', 'the test leads, and its leases are over');
     await holdLeases(scene);
     const { cause, text } = await waiting(scene, id);
@@ -93,15 +96,15 @@ describe('work that nobody does', () => {
     const { id } = await scene.accept();
     await node.relay();
     scene.pass(90_000);
-    assert.equal(await look('payments_stuck'), undefined);
+    assert.equal(await alertAfterCheck('payments_stuck'), undefined);
     scene.pass(5_000);
     assert.match(
-      (await look('payments_stuck')) ?? '',
+      (await alertAfterCheck('payments_stuck')) ?? '',
       new RegExp(`^A payment on Till Sandbox .* \`till explain ${id}\``),
     );
     await node.turn();
     assert.equal(await scene.status(id), 'succeeded');
-    assert.equal(await look('payments_stuck'), undefined);
+    assert.equal(await alertAfterCheck('payments_stuck'), undefined);
     const { text } = await describeExplanation({ ...scene, config: {} as Config }, scene.chains, id);
     assert.match(text, /alert\.raised +Alert payments_stuck \(eip155:31337\): A payment on Till Sandbox/);
     assert.match(text, /alert\.cleared +Alert payments_stuck \(eip155:31337\) is over\./);
@@ -113,24 +116,24 @@ describe('work that nobody does', () => {
     await sql`
       insert into outgoing (id, purpose, network, asset, method, payer, recipient, amount, merchant_id, state, created_at, updated_at)
       values ('pout_test', 'payout', ${NETWORK}, 'eip155:31337/slip44:60', 'native', '0x1', '0x2', 1, ${scene.merchantId}, 'sending', ${at}, ${at})`;
-    assert.equal(await look('outgoing_stuck'), undefined);
+    assert.equal(await alertAfterCheck('outgoing_stuck'), undefined);
     scene.pass(15 * 60_000);
-    assert.match((await look('outgoing_stuck')) ?? '', /do not arrive: pout_test on Till Sandbox, since /);
+    assert.match((await alertAfterCheck('outgoing_stuck')) ?? '', /do not arrive: pout_test on Till Sandbox, since /);
     await sql`update outgoing set problem = 'limited' where id = 'pout_test'`;
-    assert.equal(await look('outgoing_stuck'), undefined, 'the hourly limit has an alert of its own');
+    assert.equal(await alertAfterCheck('outgoing_stuck'), undefined, 'the hourly limit has an alert of its own');
     await sql`delete from outgoing where id = 'pout_test'`;
   });
 
   it('is told of when events get no positions', async () => {
     await scene.accept();
     scene.pass(16_000);
-    assert.match((await look('events_unplaced', 'outbox')) ?? '', /since 20/);
+    assert.match((await alertAfterCheck('events_unplaced', 'outbox')) ?? '', /since 20/);
     const lease = await command(scene, (tx, now) =>
       takeLease(tx, { name: PLACING_LEASE, holder: 'test', now, until: new Date(now.getTime() + 60_000) }),
     );
     assert.ok(lease);
     await placeOnce(scene, lease);
-    assert.equal(await look('events_unplaced', 'outbox'), undefined);
+    assert.equal(await alertAfterCheck('events_unplaced', 'outbox'), undefined);
   });
 
   it('is told of when mails wait for ten minutes', async () => {
@@ -139,22 +142,25 @@ describe('work that nobody does', () => {
     await scene.db.sql`
       insert into mails (id, kind, recipient, language, subject, key, content, created_at, until, due_at)
       values ('mail_test', 'receipt', 'payer@shop.example', 'en', 'pay_test', 'test', '{}', ${at}, ${until}, ${at})`;
-    assert.equal(await look('mails_stuck', 'mails'), undefined);
+    assert.equal(await alertAfterCheck('mails_stuck', 'mails'), undefined);
     scene.pass(10 * 60_000);
-    assert.match((await look('mails_stuck', 'mails')) ?? '', /^A mail has waited since 20.* No node has tried/);
+    assert.match(
+      (await alertAfterCheck('mails_stuck', 'mails')) ?? '',
+      /^A mail has waited since 20.* No node has tried/,
+    );
     await scene.db.sql`delete from mails`;
-    assert.equal(await look('mails_stuck', 'mails'), undefined);
+    assert.equal(await alertAfterCheck('mails_stuck', 'mails'), undefined);
   });
 
   it('is told of when no node holds a lease for half a minute', async () => {
     const name = `watch ${NETWORK}`;
     await check();
     scene.pass(31_000);
-    assert.match((await look('work_unled', name)) ?? '', /watching Till Sandbox \(role watch\)/);
+    assert.match((await alertAfterCheck('work_unled', name)) ?? '', /watching Till Sandbox \(role watch\)/);
     await command(scene, (tx, now) =>
       takeLease(tx, { name, holder: 'test', now, until: new Date(now.getTime() + 60_000) }),
     );
-    assert.equal(await look('work_unled', name), undefined);
+    assert.equal(await alertAfterCheck('work_unled', name), undefined);
     const [{ isReleased } = { isReleased: undefined }] = await scene.db.sql<{ isReleased: boolean }[]>`
       select is_released as "isReleased" from lease_takeovers where name = ${name} order by fencing desc limit 1`;
     assert.equal(isReleased, false, 'the holder before had not released it');
@@ -177,21 +183,21 @@ describe('a network with fewer endpoints than its quorum', () => {
   it('has an alert that names them, until two can be asked', async () => {
     const scene = await openRelayScene({ witnesses: 3 });
     const check = createEndpointCheck(scene);
-    const told = async () => {
+    const endpointsAlert = async () => {
       await check();
       return scene.alertText('endpoints_missing');
     };
     scene.control.testify(0, { silentForMs: 1 });
-    assert.equal(await told(), undefined, 'two of three are left');
+    assert.equal(await endpointsAlert(), undefined, 'two of three are left');
     scene.control.testify(1, { silentForMs: 1 });
-    assert.equal(await told(), undefined, 'it may be a hiccup');
+    assert.equal(await endpointsAlert(), undefined, 'it may be a hiccup');
     scene.pass(30_000);
     assert.match(
-      (await told()) ?? '',
+      (await endpointsAlert()) ?? '',
       /^1 of 3 endpoints of Till Sandbox can be asked, and 2 must agree: endpoint 1 is out of reach, endpoint 2 is out of reach\./,
     );
     scene.control.testify(0);
-    assert.equal(await told(), undefined);
+    assert.equal(await endpointsAlert(), undefined);
     await scene.close();
   });
 });

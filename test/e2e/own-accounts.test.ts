@@ -8,7 +8,7 @@ import { adoptAccount, createAccountCheck, ownAccounts, rememberAccounts } from 
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { insertOwnAccounts, listOwnAccounts } from '../../src/store/chain/own-accounts.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { signerFromKey } from '../chains/signer.ts';
@@ -35,7 +35,7 @@ describe('accounts that were ever ours', () => {
     const accounts = { intermediateAccount: NEW.address, intermediateSigner: NEW, relayers: [NEW_RELAYER] };
     Object.assign(scene.connected, accounts);
   }
-  const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+  const unexpectedMoney = () => listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
   const moveByHand = (units: bigint) => {
     scene.control.setBalance(scene.intermediate, DOLLAR, scene.control.balanceOf(scene.intermediate, DOLLAR) - units);
     return scene.transfer({ from: scene.intermediate, to: NEW.address, units });
@@ -69,7 +69,7 @@ describe('accounts that were ever ours', () => {
     node = await scene.newNode();
     moveByHand(50n);
     await scene.live(node, 2);
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
     assert.equal(scene.control.balanceOf(NEW.address, DOLLAR), 50n);
   });
 
@@ -136,7 +136,7 @@ describe('accounts that were ever ours', () => {
     await scene.fill(node, scene.merchantId, 5_000n);
     const { id, payer, item } = await scene.paid(node);
     await replaceAccount();
-    await scene.accept({ isHeld: true, told: { recipient: NEW.address } });
+    await scene.accept({ isHeld: true, terms: { recipient: NEW.address } });
     await scene.live(node, 3);
     assert.deepEqual(balances(), [5_050n, 990n]);
     await scene.request(id);
@@ -163,7 +163,7 @@ describe('accounts that were ever ours', () => {
       moved.map(({ subject }) => subject),
       [scene.merchantId, OPERATOR_FLOAT].toSorted(),
     );
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
   });
 
   it('pay a refund alone: held money on one account and a float on another are not added', async () => {

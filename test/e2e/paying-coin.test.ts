@@ -7,7 +7,7 @@ import { ETH, openPayingShop, type PayingShop, refusal, result, USDC, type Walle
 import { TX_HASH } from './shop.ts';
 
 const FUNDS = { [USDC]: 10_000_000n, [ETH]: 10n ** 18n };
-const LOOK_MS = 10_000;
+const WAIT_MS = 10_000;
 
 describe('confirming a payment by a transaction in coin', () => {
   let paying: PayingShop;
@@ -85,15 +85,15 @@ describe('confirming a payment by a transaction in coin', () => {
 
   it('looks for a transaction that no endpoint shows for 10 s; a made-up hash locks nothing', async () => {
     const { id, option } = await handedOut();
-    let looks = 0;
+    let reads = 0;
     paying.network().control.intercept((method) => {
-      if (method === 'isPaymentShown') looks += 1;
+      if (method === 'isPaymentShown') reads += 1;
     });
     const startedMs = nowMs();
     const response = await answered(wallet.confirm(id, option.id, [result(TX_HASH)]));
     paying.network().control.intercept(undefined);
     assert.deepEqual(response.json(), { status: 'requires_action', isFinal: false, pollInMs: 1000, info: null });
-    assert.ok(looks > 1 && nowMs() - startedMs >= LOOK_MS, `${looks} looks in ${nowMs() - startedMs} ms`);
+    assert.ok(reads > 1 && nowMs() - startedMs >= WAIT_MS, `${reads} looks in ${nowMs() - startedMs} ms`);
     assert.deepEqual(
       (await paying.items(id)).map(({ state, hintedHash }) => [state, hintedHash]),
       [['offered', TX_HASH]],

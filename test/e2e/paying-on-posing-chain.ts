@@ -135,7 +135,7 @@ async function openScene(name: NodeName, installed: InstalledNode, networkId: st
       intermediateAccount: SANDBOX_ACCOUNTS.intermediate,
     },
   ]);
-  await chains.looked;
+  await chains.firstCheck;
   const depositMinimum = { everywhere: undefined, on: new Map([[networkId, 0n]]) };
   const gateway = await startTestGateway({ chains, rates: sandboxRates(), config: { depositMinimum } });
   const deps = { ...gateway, world: systemWorld, log };

@@ -181,8 +181,8 @@ describe('payments', () => {
     it('to end when the merchant says, from the next second to 30 days ahead, or in five minutes', async () => {
       await time.advance(400);
       for (const expiresAt of [nowS() + 1, nowS() + 3600, nowS() + 30 * 24 * 3600]) {
-        const { paymentId, expiresAt: told } = await shop.created({ expiresAt });
-        assert.equal(told, expiresAt);
+        const { paymentId, expiresAt: announced } = await shop.created({ expiresAt });
+        assert.equal(announced, expiresAt);
         assert.equal((await wallet.info(paymentId)).json().expiresAt, expiresAt);
       }
       assert.equal((await shop.created({ expiresAt: null })).expiresAt, nowS() + 300);
@@ -770,16 +770,16 @@ describe('payments', () => {
     const stops = nodes.map((node) => startJobs(node, housekeepingJobs(node)));
     try {
       const [one, two] = [await shop.created(), await shop.created()];
-      const told = new Set<string>();
+      const announced = new Set<string>();
       nodes[0]?.feed.subscribe((ids) => {
-        for (const id of ids ?? []) told.add(id);
+        for (const id of ids ?? []) announced.add(id);
       });
       await nodeTime.advance(300_000);
       // One pass of the job each, with as much delay as it may have.
       for (let seconds = 0; seconds < 2; seconds += 1) await nodeTime.advance(1_200);
       for (const { paymentId } of [one, two]) {
         await until('it is expired', async () => (await stored(paymentId)).status === 'expired');
-        await until('everybody knows', () => told.has(paymentId));
+        await until('everybody knows', () => announced.has(paymentId));
         assert.equal((await listEvents(gateway.db.sql, paymentId)).length, 2, 'once');
       }
     } finally {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
-import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { putDestinations } from '../../src/actions/parties/destination-rows.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
@@ -164,9 +164,9 @@ describe('payouts of held amounts', () => {
     await scene.close();
     scene = await openRefundScene({ hourlyLimit: () => 25n });
     node = await scene.newNode();
-    const told = { amount: 11_000_000n, fee: 1_000_000n };
+    const amounts = { amount: 11_000_000n, fee: 1_000_000n };
     const payments = [];
-    for (let count = 0; count < 3; count += 1) payments.push(await scene.paid(node, { isHeld: true, told }));
+    for (let count = 0; count < 3; count += 1) payments.push(await scene.paid(node, { isHeld: true, terms: amounts }));
     await scene.register(destination);
     await scene.live(node);
     const arrived = () => scene.control.balanceOf(destination, DOLLAR);

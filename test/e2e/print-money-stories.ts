@@ -1,15 +1,15 @@
 import { globalSetup, globalTeardown } from '../global-setup.ts';
-import { disagreements, tellStories, textOf } from './money-stories.ts';
+import { collectStories, disagreements, textOf } from './money-stories.ts';
 
 /** Prints the table of all ways money can arrive, and what every place says of it. */
 await globalSetup();
 try {
-  const rows = await tellStories();
-  const places = [...(rows[0]?.told.keys() ?? [])];
+  const rows = await collectStories();
+  const places = [...(rows[0]?.reports.keys() ?? [])];
   process.stdout.write(`${['way', ...places].join(' | ')}\n`);
-  for (const { way, told } of rows) {
+  for (const { way, reports } of rows) {
     process.stdout.write(
-      `${[way.name, ...places.map((place) => textOf(told.get(place) ?? null) || 'nothing')].join(' | ')}\n`,
+      `${[way.name, ...places.map((place) => textOf(reports.get(place) ?? null) || 'nothing')].join(' | ')}\n`,
     );
   }
   const wrong = disagreements(rows);

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
 import { returnFloat } from '../../src/actions/outgoing/float/return-float.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -158,14 +158,15 @@ describe('till rebuild, of outgoing transfers', () => {
     const sender = scene.payers.newAccount();
     scene.transfer({ from: sender, units: 77n });
     await scene.live(node, 2);
-    const strays = () => listStrays(scene.db.sql, { states: ['unclaimed', 'float', 'returned'], limit: 5 });
-    const [{ id } = assert.fail('The stray was not found.')] = await strays();
-    await returnStray(scene, { id, to: undefined, actor: 'test' });
+    const unexpectedMoney = () =>
+      listUnexpected(scene.db.sql, { states: ['unclaimed', 'float', 'returned'], limit: 5 });
+    const [{ id } = assert.fail('The money was not found.')] = await unexpectedMoney();
+    await returnUnexpected(scene, { id, to: undefined, actor: 'test' });
     await scene.live(node);
     await lose(...outgoingRows(id), entryRows(id), `delete from strays where id = '${id}'`);
     assert.deepEqual((await restore()).rebuilt, [id]);
     assert.deepEqual(
-      (await strays()).map(({ state, amount }) => [state, amount]),
+      (await unexpectedMoney()).map(({ state, amount }) => [state, amount]),
       [['returned', '77']],
     );
     await scene.live(node);
@@ -180,8 +181,8 @@ describe('till rebuild, of outgoing transfers', () => {
     const books = await scene.books();
     await lose(`delete from strays`);
     await restore();
-    const [stray] = await listStrays(scene.db.sql, { states: ['unclaimed', 'float'], limit: 5 });
-    assert.deepEqual([stray?.state, await scene.books()], ['float', books]);
+    const [unexpected] = await listUnexpected(scene.db.sql, { states: ['unclaimed', 'float'], limit: 5 });
+    assert.deepEqual([unexpected?.state, await scene.books()], ['float', books]);
     assert.deepEqual(await scene.alerts(), []);
   });
 

@@ -7,7 +7,7 @@ import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { freeze } from '../../src/actions/parties/freeze.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { copyDatabase } from '../database-copy.ts';
@@ -166,7 +166,7 @@ describe('a database restored from an older copy', () => {
     for (const id of [paidId, unpaidId]) await scene.newPayment(id);
     const copy = await copyDatabase(scene.db);
     const { number: from } = await scene.chain.head();
-    await scene.accept({ told: { subject: paidId } });
+    await scene.accept({ terms: { subject: paidId } });
     await node.turn(2);
     assert.equal(await scene.status(paidId), 'succeeded');
     await copy.restore();
@@ -221,7 +221,7 @@ describe('a database restored from an older copy', () => {
         await scene.live(node, 4);
       }
       assert.equal(await scene.status(id), 'succeeded');
-      assert.deepEqual(await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
+      assert.deepEqual(await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 }), []);
       assert.deepEqual(await scene.books(), books);
       assert.deepEqual(await scene.differences(), []);
     });
@@ -230,10 +230,10 @@ describe('a database restored from an older copy', () => {
   for (const isAuditedFirst of [false, true]) {
     const order = isAuditedFirst ? 'after' : 'before';
     it(`distinguishes received coin from spent gas of a relayer, with a rebuild ${order} an audit`, () =>
-      tellsCoinFromGas(isAuditedFirst));
+      distinguishesCoinFromGas(isAuditedFirst));
   }
 
-  async function tellsCoinFromGas(isAuditedFirst: boolean) {
+  async function distinguishesCoinFromGas(isAuditedFirst: boolean) {
     const { books, restore } = await openRestored(async () => {
       await scene.paid(node);
       scene.sendCoin(10n ** 17n, { to: relayer() });
@@ -242,8 +242,8 @@ describe('a database restored from an older copy', () => {
     if (isAuditedFirst) await recordCoinOnce();
     await restore();
     await recordCoinOnce();
-    const [stray, ...more] = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
-    assert.deepEqual([stray?.amount, stray?.account, more.length], [(10n ** 17n).toString(), relayer(), 0]);
+    const [unexpected, ...more] = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    assert.deepEqual([unexpected?.amount, unexpected?.account, more.length], [(10n ** 17n).toString(), relayer(), 0]);
     assert.deepEqual(await scene.books(COIN), books);
     assert.deepEqual(await scene.differences(), []);
   }

@@ -49,9 +49,9 @@ describe('receipts', () => {
   /** Runs the script as a merchant would. */
   async function check(signed: unknown, { keys = key, rpc = ['--rpc', sandbox.rpcUrl] } = {}) {
     const argv = [SCRIPT, await put(signed), '--key', keys, ...rpc];
-    return new Promise<{ code: number; said: string }>((resolve) => {
+    return new Promise<{ code: number; output: string }>((resolve) => {
       execFile(process.execPath, argv, { timeout: 20_000 }, (error, stdout, stderr) =>
-        resolve({ code: error === null ? 0 : Number(error.code), said: stdout + stderr }),
+        resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
       );
     });
   }
@@ -76,17 +76,17 @@ describe('receipts', () => {
     );
     const receipts = await Promise.all(ids.map(receiptOf));
     for (const [index, signed] of receipts.entries()) {
-      const { code, said } = await check(signed);
-      assert.equal(code, 0, said);
-      assert.match(said, /^signed .*\ncommitted .*\non chain .* reached 0x[0-9a-fA-F]{40}, \d+ blocks deep\n$/);
+      const { code, output } = await check(signed);
+      assert.equal(code, 0, output);
+      assert.match(output, /^signed .*\ncommitted .*\non chain .* reached 0x[0-9a-fA-F]{40}, \d+ blocks deep\n$/);
       assert.equal(signed.receipt.paymentId, ids[index]);
     }
     assert.deepEqual(await receiptOf(ids[0] ?? ''), receipts[0], 'it is the same whenever it is asked for');
 
     const [{ receipt, signature }] = receipts as [Json];
     const altered = await check({ receipt: { ...receipt, amount: `${receipt.amount}0` }, signature });
-    assert.deepEqual(altered, { code: 1, said: altered.said });
-    assert.match(altered.said, /^refused: the signature is not of this receipt/);
+    assert.deepEqual(altered, { code: 1, output: altered.output });
+    assert.match(altered.output, /^refused: the signature is not of this receipt/);
   });
 
   it('that the operator forged are refused by the chain’s data', async () => {
@@ -114,9 +114,9 @@ describe('receipts', () => {
       [{ extra: 'more' }, /do not belong/],
     ];
     for (const [lie, problem] of lies) {
-      const { code, said } = await check(sign({ ...receipt, ...lie }), { keys });
-      assert.equal(code, 1, said);
-      assert.match(said, problem);
+      const { code, output } = await check(sign({ ...receipt, ...lie }), { keys });
+      assert.equal(code, 1, output);
+      assert.match(output, problem);
     }
   });
 
@@ -150,10 +150,10 @@ describe('receipts', () => {
       ['till-receipt/5', '10000000', ['4000000', '6000000'], []],
     );
     assert.equal(receipt.transaction, receipt.transfers[1].transaction, 'the transfer that completed it');
-    const { code, said } = await check(signed);
-    assert.equal(code, 0, said);
+    const { code, output } = await check(signed);
+    assert.equal(code, 0, output);
     assert.match(
-      said,
+      output,
       /^signed .*\ncommitted .* deposit address .*\n(on chain .* arrived at 0x.*\n){2}(swept .* reached 0x.*\n)+$/,
     );
 
@@ -186,8 +186,8 @@ describe('receipts', () => {
     assert.equal((await check(sign(receipt), { keys })).code, 0);
     for (const [lie, problem] of lies) {
       const answer = await check(sign({ ...receipt, ...lie }), { keys });
-      assert.equal(answer.code, 1, `${JSON.stringify(lie)}: ${answer.said}`);
-      assert.match(answer.said, problem);
+      assert.equal(answer.code, 1, `${JSON.stringify(lie)}: ${answer.output}`);
+      assert.match(answer.output, problem);
     }
   });
 
@@ -195,11 +195,11 @@ describe('receipts', () => {
     const signed = await receiptOf(await paid('EURC'));
     const keys = await put({ keys: [receiptKeyOf(new Uint8Array(32)).publicJwk] });
     assert.match(
-      (await check(signed, { keys })).said,
+      (await check(signed, { keys })).output,
       /^refused: it is signed with a key that is not among those given/,
     );
     const offline = await check(signed, { rpc: [] });
-    assert.deepEqual([offline.code, offline.said.includes('on chain')], [0, false]);
+    assert.deepEqual([offline.code, offline.output.includes('on chain')], [0, false]);
     const dead = await check(signed, { rpc: ['--rpc', 'http://127.0.0.1:1'] });
     assert.equal(dead.code, 2, 'what could not be asked is neither right nor wrong');
   });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createAlarms } from '../../src/actions/alarms.ts';
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { type RequestRefundInput, requestRefund } from '../../src/actions/outgoing/refund/request-refund.ts';
-import { beginReturns } from '../../src/actions/outgoing/stray/begin-returns.ts';
-import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
+import { beginReturns } from '../../src/actions/outgoing/return/begin-returns.ts';
+import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { putDestinations, writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { parseAsset } from '../../src/domain/caip.ts';
 import { termsOfNew } from '../../src/domain/cooling-off.ts';
@@ -53,7 +53,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     await beginReturns(scene);
     await payOutHeld(scene);
     await beginOutgoing(scene, connected);
-    await recordStrays(scene, connected);
+    await recordUnexpectedTransfers(scene, connected);
   };
 
   /** Transfers tokens from a stranger, in its own block; returns the hash. */

@@ -83,9 +83,9 @@ describe('the refundable rest of a payment', () => {
     assert.deepEqual(left(again), ['700 iso4217/USD', '7000000']);
     await eventsPlaced(paying.gateway);
     const { events } = await read(`/v1/events?types=refund.created,refund.failed&limit=100`);
-    const told = events.filter(({ data }: Json) => data.refundId === again.refundId);
+    const refundEvents = events.filter(({ data }: Json) => data.refundId === again.refundId);
     assert.deepEqual(
-      told.map(({ type, data }: Json) => `${type} ${data.priceAmount.value} ${data.status} ${data.problem}`),
+      refundEvents.map(({ type, data }: Json) => `${type} ${data.priceAmount.value} ${data.status} ${data.problem}`),
       ['refund.created 100 requested null', 'refund.failed 100 failed vetoed', 'refund.created 300 requested null'],
     );
   });

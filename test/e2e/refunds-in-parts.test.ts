@@ -122,7 +122,7 @@ describe('refunds in parts', () => {
   it('and payments are worth in the export what they are worth at their own quote, to the nearest minor unit', async () => {
     const fees = [1n, 4n, 6n, 14n, 16n, 27n, 58n, 99n, 333n, 996n];
     const paid: { readonly id: string; readonly fee: bigint }[] = [];
-    for (const fee of fees) paid.push({ id: (await scene.accept({ told: { amount: 1_000n, fee } })).id, fee });
+    for (const fee of fees) paid.push({ id: (await scene.accept({ terms: { amount: 1_000n, fee } })).id, fee });
     await node.turn(2);
     for (const { id, fee } of paid) {
       assert.equal(await scene.status(id), 'succeeded');

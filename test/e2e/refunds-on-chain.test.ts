@@ -197,8 +197,8 @@ describe('refunds and payouts on a real chain', () => {
       const id = await pay(asset);
       assert.equal((await details(id)).refund, undefined);
       const answers = await Promise.all(Array.from({ length: 10 }, () => refund(id)));
-      const told = answers.map(({ statusCode, json }) => json().code ?? `${statusCode} ${json().paymentId}`).sort();
-      assert.deepEqual(told, [`200 ${id}`, ...Array(9).fill('already_refunded')]);
+      const answered = answers.map(({ statusCode, json }) => json().code ?? `${statusCode} ${json().paymentId}`).sort();
+      assert.deepEqual(answered, [`200 ${id}`, ...Array(9).fill('already_refunded')]);
       await isRefunded(id);
       assert.equal(await balance(payer.address, asset), before);
       const shown = (await details(id)).refund;
@@ -232,12 +232,12 @@ describe('refunds and payouts on a real chain', () => {
       const paidUnits = BigInt((await details(id)).info.optionAmount.value);
       const first = await refundPart({ paymentId: id, amount: { unit: 'iso4217/USD', value: '333' }, reason: 'a cup' });
       assert.equal(first.statusCode, 200, first.body);
-      const told = first.json();
+      const answered = first.json();
       assert.deepEqual(
-        [told.paymentId, told.status, told.priceAmount.value, told.reason, told.destination],
+        [answered.paymentId, answered.status, answered.priceAmount.value, answered.reason, answered.destination],
         [id, 'requested', '333', 'a cup', account],
       );
-      assert.equal(BigInt(told.amount.value), (paidUnits * 333n) / 1_000n);
+      assert.equal(BigInt(answered.amount.value), (paidUnits * 333n) / 1_000n);
       const second = await refundPart({ paymentId: id, amount: { unit: `caip19/${asset}`, value: '1' } });
       const third = await refundPart({ paymentId: id });
       assert.deepEqual(

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { refundIdOf } from '../../src/domain/ids.ts';
 import { listEvents } from '../../src/store/events/events.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -99,12 +99,13 @@ describe('refunds to accounts on the screening list', () => {
     scene.transfer({ from: sender, units: 77n });
     await scene.live(node, 2);
     listed.add(`${scene.network}:${sender}`);
-    const strays = () => listStrays(scene.db.sql, { states: ['unclaimed', 'returning', 'returned'], limit: 5 });
-    const [{ id } = assert.fail('The stray was not found.')] = await strays();
-    await returnStray(scene, { id, to: undefined, actor: 'test' });
+    const unexpectedMoney = () =>
+      listUnexpected(scene.db.sql, { states: ['unclaimed', 'returning', 'returned'], limit: 5 });
+    const [{ id } = assert.fail('The money was not found.')] = await unexpectedMoney();
+    await returnUnexpected(scene, { id, to: undefined, actor: 'test' });
     await scene.live(node, 3);
     assert.deepEqual(
-      (await strays()).map(({ state }) => state),
+      (await unexpectedMoney()).map(({ state }) => state),
       ['unclaimed'],
     );
     assert.ok((await scene.alerts()).includes(`return_failed ${id}`));

@@ -45,7 +45,7 @@ describe('a refund that the merchant signs for', () => {
     method = 'eip3009-vrs' as 'eip3009-vrs' | 'permit2',
     value = undefined as bigint | undefined,
   } = {}) {
-    const paid = await scene.paid(node, { method, told: { recipient: merchant.address } });
+    const paid = await scene.paid(node, { method, terms: { recipient: merchant.address } });
     const asset = method === 'permit2' ? TETHER : DOLLAR;
     scene.control.setBalance(merchant.address, asset, 5_000n);
     await scene.request(paid.id, value === undefined ? {} : { amount: { unit: tokenUnitId(asset), value } });

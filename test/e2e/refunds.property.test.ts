@@ -88,8 +88,8 @@ async function live(scene: RefundScene, { steps, float }: { readonly steps: read
   const payments: Awaited<ReturnType<RefundScene['paid']>>[] = [];
   const merchant = scene.payers.newPayer();
   for (let index = 0; index < PAYMENTS; index += 1) {
-    const told = index > 0 ? {} : { recipient: merchant.address };
-    payments.push(await scene.paid(node, { isHeld: index > 0, told }));
+    const terms = index > 0 ? {} : { recipient: merchant.address };
+    payments.push(await scene.paid(node, { isHeld: index > 0, terms }));
   }
   await scene.fill(node, OPERATOR_FLOAT, FLOAT);
   if (float > 0n) await scene.fill(node, scene.merchantId, float);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
 import { retryRefund } from '../../src/actions/outgoing/refund/retry-refund.ts';

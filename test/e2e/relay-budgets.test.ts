@@ -121,8 +121,8 @@ describe('budgets of the relayer', () => {
         limits: { failures: 3, gas: undefined },
         deadlineAfter: new Date(scene.nowMs()),
         share: { index: 0, of: 1 },
-        anyonesBefore: new Date(scene.nowMs()),
-        apartEach: 2,
+        sharedBefore: new Date(scene.nowMs()),
+        isolatedEach: 2,
         limit: 10,
       });
     const order = (await due()).map(({ commitment }) => items.findIndex((item) => item.commitment === commitment));
@@ -156,7 +156,7 @@ describe('budgets of the relayer', () => {
     const first = await scene.accept();
     await node.turn();
     assert.equal(await scene.status(first.id), 'succeeded');
-    const later = await scene.accept({ told: { deadlineS: Math.floor((scene.nowMs() + 2 * HOUR_MS) / 1_000) } });
+    const later = await scene.accept({ terms: { deadlineS: Math.floor((scene.nowMs() + 2 * HOUR_MS) / 1_000) } });
     await node.turn(3);
     assert.equal((await scene.item(later.commitment))?.state, 'due');
     assert.ok((await scene.alerts()).includes(subject()));

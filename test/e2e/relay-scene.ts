@@ -4,7 +4,7 @@ import { createAlarms } from '../../src/actions/alarms.ts';
 import { command, commandOfOne } from '../../src/actions/command.ts';
 import { rememberAccounts } from '../../src/actions/own-accounts.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
-import { createPaymentMover } from '../../src/actions/paying/move-payment.ts';
+import { createPaymentMover } from '../../src/actions/paying/payment-mover.ts';
 import { relayOnce } from '../../src/actions/relay/relay-once.ts';
 import { newMemory, type RelayDeps, type RelaySettings, relayLeaseName } from '../../src/actions/relay/relayer.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
@@ -316,14 +316,14 @@ export async function openRelayScene(input: SceneInput = {}) {
 
     async accept({
       method = 'eip3009-vrs' as PayMethod,
-      told = {} as Partial<Item>,
+      terms = {} as Partial<Item>,
       hasCode = false,
       isHeld = false,
       signature = undefined as string | undefined,
     } = {}) {
       const recipient = isHeld ? { recipient: intermediate.address } : {};
-      const { payer, item, signed } = await payers.payable(method, { ...recipient, ...told });
-      if (told.subject === undefined) await newPayment(item.subject);
+      const { payer, item, signed } = await payers.payable(method, { ...recipient, ...terms });
+      if (terms.subject === undefined) await newPayment(item.subject);
       const stored = newItem(item, { state: 'due', signature: signature ?? signed.signature });
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const outcome = await movePayment({
@@ -373,10 +373,10 @@ export async function openRelayScene(input: SceneInput = {}) {
     } = {}) {
       const asset = SANDBOX_ASSETS['eip3009-vrs'];
       const deadlineS = Math.floor((nowMs + lifeMs) / 1_000);
-      const told = { method: 'deposit', collector: contract, deadlineS } as const;
+      const terms = { method: 'deposit', collector: contract, deadlineS } as const;
       const recipient = isHeld ? { recipient: intermediate.address } : {};
       const known = { ...(subject !== undefined && { subject }), ...(amount !== undefined && { amount }) };
-      const unaddressed = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...told, ...recipient, ...known });
+      const unaddressed = await payers.newItem(payers.newPayer(), 'eip3009-vrs', { ...terms, ...recipient, ...known });
       const address = chain.depositAddressOf(unaddressed);
       const item = { ...unaddressed, payer: address };
       const id = item.subject;
@@ -403,7 +403,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     },
 
     /** Accepts an authorization of a payer with the money, whose payee is the deposit address. */
-    async authorize(deposit: { readonly item: Item }, told: Partial<Item> = {}) {
+    async authorize(deposit: { readonly item: Item }, terms: Partial<Item> = {}) {
       const payer = payers.newPayer();
       const nonce = `0x${payer.address.slice(2).toLowerCase().padStart(64, '0')}`;
       const item: Item = {
@@ -412,7 +412,7 @@ export async function openRelayScene(input: SceneInput = {}) {
         payer: payer.address,
         deadlineS: Math.floor(nowMs / 1_000) + 120,
         authorization: { nonce, validAfterS: 0 },
-        ...told,
+        ...terms,
       };
       control.setBalance(payer.address, item.asset, item.amount + 5n);
       const signature = await chain.signItem(signerOf(payer), item);

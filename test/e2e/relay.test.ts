@@ -251,7 +251,7 @@ describe('the relayer', () => {
     await open();
     // Items with different fee accounts do not share a transaction.
     for (let made = 10; made < 30; made += 1) {
-      await scene.accept({ told: { feeAccount: checksumAddress(`0x${String(made).repeat(20)}`) } });
+      await scene.accept({ terms: { feeAccount: checksumAddress(`0x${String(made).repeat(20)}`) } });
     }
     const node = await scene.newNode();
     await node.relay();
@@ -305,7 +305,7 @@ describe('the relayer', () => {
   it('does not send items too close to their deadline by the chain’s clock', async () => {
     await open();
     const deadlineS = Math.floor(scene.nowMs() / 1_000) + 15;
-    const { id } = await scene.accept({ told: { deadlineS } });
+    const { id } = await scene.accept({ terms: { deadlineS } });
     const node = await scene.newNode();
     await node.turn();
     assert.deepEqual(await scene.versions(), []);

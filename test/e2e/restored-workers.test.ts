@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { command } from '../../src/actions/command.ts';
-import { beginOutgoing } from '../../src/actions/outgoing/begin-outgoing.ts';
+import { beginOutgoing } from '../../src/actions/outgoing/begin/begin-outgoing.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { coverRefunds } from '../../src/actions/outgoing/refund/cover-refunds.ts';
-import { beginReturns } from '../../src/actions/outgoing/stray/begin-returns.ts';
-import { recordStrays } from '../../src/actions/outgoing/stray/record-strays.ts';
-import { requestReturn } from '../../src/actions/outgoing/stray/request-return.ts';
+import { beginReturns } from '../../src/actions/outgoing/return/begin-returns.ts';
+import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { applyCooledOff } from '../../src/actions/parties/cool-off-destinations.ts';
 import { writeDestination } from '../../src/actions/parties/destination-rows.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { expirePayments } from '../../src/actions/paying/expire-payments.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listSettlements } from '../../src/store/parties/destinations.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
 import { COIN, openRefundScene, type RefundScene } from './refund-scene.ts';
@@ -61,8 +61,11 @@ const WORKERS: readonly Worker[] = [
     prepare: async (scene, node) => {
       scene.transfer({ from: scene.payers.newAccount(), units: 7n });
       await node.turn(2);
-      const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
-      return { run: () => recordStrays(scene, scene.connected), isDone: async () => (await strays()).length > 0 };
+      const unexpectedMoney = () => listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+      return {
+        run: () => recordUnexpectedTransfers(scene, scene.connected),
+        isDone: async () => (await unexpectedMoney()).length > 0,
+      };
     },
   },
   {
@@ -123,7 +126,7 @@ const WORKERS: readonly Worker[] = [
       const { id, send, item, sender } = await scene.deposit({ isHeld: true });
       send(item.amount + 50n);
       await scene.live(node, 4);
-      const [late] = await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+      const [late] = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
       assert.equal(late?.paymentId, id);
       const destination = parseAccount(`${scene.network}:${sender}`);
       assert.ok(destination.ok);

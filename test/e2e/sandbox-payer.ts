@@ -39,13 +39,13 @@ export async function payWith(sandbox: Sandbox, wallet: TestWallet, paymentId: s
 
 /** Sets the fees of a merchant, with a fixed part, and waits until the gateway applies them. */
 export async function setFees(sandbox: Sandbox, merchantId: string, ...terms: string[]): Promise<void> {
-  let said = '';
+  let output = '';
   const exitCode = await runTill(['fees', 'set', '--merchant', merchantId, ...terms], {
     env: { DATABASE_URL: sandbox.databaseUrl },
     stdout: { write: () => {} },
-    stderr: { write: (text) => (said += text) },
+    stderr: { write: (text) => (output += text) },
   });
-  assert.equal(exitCode, 0, said);
+  assert.equal(exitCode, 0, output);
   // A cent does not cover the fixed part.
   const isFloorKnown = () =>
     sandbox.createPayment('iso4217/USD', '1', {}, merchantId).then(

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { createAnnouncement } from '../../src/actions/announce-node.ts';
 import { command } from '../../src/actions/command.ts';
 import { OtherMasterSecretError } from '../../src/actions/open-receipt-key.ts';
-import { orderOutgoing } from '../../src/actions/outgoing/order-outgoing.ts';
+import { orderOutgoing } from '../../src/actions/outgoing/order/order-outgoing.ts';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import { rowKeysOf } from '../../src/actions/row-keys.ts';
 import { subjectKeysOf } from '../../src/actions/subject-keys.ts';
@@ -107,11 +107,11 @@ describe('the secrets of a gateway', () => {
     assert.deepEqual(detail, { names: ['cursor', 'option', 'receipt'] });
 
     // A node of the older version, started by mistake, has made keys of its own again and may have signed with them.
-    const stray = randomBytes(32);
-    await sql`insert into shared_values (name, value) values ('receipt', ${stray})`;
+    const unexpected = randomBytes(32);
+    await sql`insert into shared_values (name, value) values ('receipt', ${unexpected})`;
     const next = await start();
     assert.equal(next.receiptKey.publicJwk.kid, kid);
-    assert.deepEqual((await publishedBy(next)).sort(), [kid, receiptKeyOf(stray).publicJwk.kid].sort());
+    assert.deepEqual((await publishedBy(next)).sort(), [kid, receiptKeyOf(unexpected).publicJwk.kid].sort());
     assert.deepEqual(await sql`select name from shared_values`, []);
   });
 

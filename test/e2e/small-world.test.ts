@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
-import { requestReturn } from '../../src/actions/outgoing/stray/request-return.ts';
+import { requestReturn } from '../../src/actions/outgoing/return/request-return.ts';
 import { cancelPayment } from '../../src/actions/paying/cancel-payment.ts';
 import { tokenUnitId } from '../../src/chains/units.ts';
 import { INTERMEDIATE, OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -10,7 +10,7 @@ import { parseAccount } from '../../src/domain/caip.ts';
 import { isFinal } from '../../src/domain/payment.ts';
 import { ApiError } from '../../src/errors.ts';
 import { listBalances } from '../../src/store/money/books.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { IS_LONG } from '../long.ts';
 import { seeded } from '../simulation/seeded.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -64,7 +64,7 @@ const ACTS: Readonly<Record<string, (world: World, deposit: Deposit) => unknown>
   walletPays: async ({ scene }, { id }) => {
     const payment = await scene.payment(id);
     const isOpen = payment?.status === 'requires_action' && payment.expiresAt.getTime() > scene.nowMs();
-    if (isOpen) await scene.accept({ isHeld: true, told: { subject: id } });
+    if (isOpen) await scene.accept({ isHeld: true, terms: { subject: id } });
   },
   cancel: ({ scene }, { id }) => perhaps(() => cancelPayment(scene, { paymentId: id, by: 'merchant', actor: 'test' })),
   time: ({ scene }) => scene.pass(6 * MINUTE_MS),
@@ -83,7 +83,7 @@ const ACTS: Readonly<Record<string, (world: World, deposit: Deposit) => unknown>
     }),
   return: ({ scene, refunded }, { id }) =>
     perhaps(async () => {
-      const [money] = (await listStrays(scene.db.sql, { states: ['unclaimed'], limit: 100 })).filter(
+      const [money] = (await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 100 })).filter(
         ({ paymentId }) => paymentId === id,
       );
       const account = parseAccount(`${scene.network}:${refunded}`);
@@ -107,15 +107,15 @@ describe('histories of a small world, through the store and the chain', () => {
       const random = seeded(seed, 'small world of the store');
       const names = Array.from({ length: PAYMENTS * ACTS_EACH }, () => random.pick(Object.keys(ACTS)));
       const targets = names.map(() => random.pick([0, 1, 2, 3]));
-      const told: string[] = [];
-      await happen(names, targets, told).catch((error: unknown) => {
-        throw new Error(`Seed ${seed}: ${told.join(' ')}`, { cause: error });
+      const steps: string[] = [];
+      await happen(names, targets, steps).catch((error: unknown) => {
+        throw new Error(`Seed ${seed}: ${steps.join(' ')}`, { cause: error });
       });
     }
   });
 });
 
-async function happen(names: readonly string[], targets: readonly number[], told: string[]): Promise<void> {
+async function happen(names: readonly string[], targets: readonly number[], steps: string[]): Promise<void> {
   const scene = await openRefundScene({ depth: 3, watching: { sweepFrom: () => 0n } });
   try {
     const node = await scene.newNode();
@@ -129,7 +129,7 @@ async function happen(names: readonly string[], targets: readonly number[], told
     const world: World = { scene, node, destination, refunded, sentByUs: [] };
     for (const [index, name] of names.entries()) {
       const target = targets[index] ?? 0;
-      told.push(`${name}:${target}`);
+      steps.push(`${name}:${target}`);
       await ACTS[name]?.(world, deposits[target] as Deposit);
       await live(world, 1);
     }

@@ -200,7 +200,7 @@ describe('cover of what the books owe', () => {
     const net = await command(scene, async (tx, at) => {
       const [item] = await lockBookItems(tx, [key]);
       assert.ok(item);
-      await recordEntries(tx, [revertedEntry(item, { isInFlight: true, isStray: false })], at);
+      await recordEntries(tx, [revertedEntry(item, { isInFlight: true, isUnexpected: false })], at);
       return item.amount - item.fee;
     });
     lose(net);

@@ -57,7 +57,7 @@ describe('an asset whose contract differs from our data', () => {
       networks: networksInUse(read.config, undefined),
       ownChain: undefined,
     });
-    await chains.looked;
+    await chains.firstCheck;
     const payable = chains.find(NETWORK)?.payable() ?? [];
     await chains.stop();
     return payable;

@@ -205,7 +205,7 @@ describe('the clock of a sandbox', () => {
       // The first call only asks whether the chain answers. Without an answer nothing is stored.
       assert.equal(stored.wantedMs - before.wantedMs, failsAt === 1 ? 0 : MINUTE_MS);
       chain.failsAt = Number.POSITIVE_INFINITY;
-      const testClock = { moveChain: (ms: number) => chain.moveChain(ms), look: async () => {} };
+      const testClock = { moveChain: (ms: number) => chain.moveChain(ms), refresh: async () => {} };
       await Promise.all(nodes.map((node) => finishAdvance({ ...node, testClock })));
       const { wantedMs, aheadMs } = await findClockShift(nodes[0].db.sql);
       assert.deepEqual([aheadMs, chain.aheadMs], [wantedMs, wantedMs]);
@@ -274,8 +274,8 @@ describe('the clock of a sandbox', () => {
       const headers = { 'api-key': key.secret };
       const moved = await nodes[0].call({ method: 'POST', url: '/v1/test/clock', headers, payload: { advanceMs: 1 } });
       assert.deepEqual([moved.statusCode, moved.json().code], [403, code]);
-      const looked = await nodes[0].call({ url: '/v1/test/clock', headers });
-      assert.deepEqual([looked.statusCode, looked.json().code], [403, code]);
+      const refused = await nodes[0].call({ url: '/v1/test/clock', headers });
+      assert.deepEqual([refused.statusCode, refused.json().code], [403, code]);
     }
   });
 });

@@ -100,13 +100,13 @@ describe('the timeline of a payment', () => {
     await courier.takeDue();
     await courier.idle();
     const { entries } = (await get(id)).json();
-    const told = new Map(entries.map(({ what, text }: { what: string; text: string }) => [what, text]));
+    const entryTexts = new Map(entries.map(({ what, text }: { what: string; text: string }) => [what, text]));
     assert.equal(
-      told.get('webhook.succeeded'),
+      entryTexts.get('webhook.succeeded'),
       `The webhook payment.created was delivered to ${well}, by attempt 1: 200.`,
     );
     assert.match(
-      String(told.get('webhook.pending')),
+      String(entryTexts.get('webhook.pending')),
       new RegExp(
         `^The webhook payment.created is not delivered to ${ill} yet. Attempt 1 failed. The receiver answered 500. The next`,
       ),
@@ -124,19 +124,19 @@ describe('the timeline of a payment', () => {
     const [ofAll, ofOne] = [await subscribe({}), await subscribe({ merchantIds: [shop.merchant.id] })];
     const lease = await takeFanOut(gateway);
     const id = await paying.created();
-    const told = async (headers: Record<string, string>) => {
+    const entryTexts = async (headers: Record<string, string>) => {
       const entries = (await get(id, headers)).json().entries as { what: string; text: string }[];
       const texts = entries.filter(({ what }) => what.startsWith('webhook.')).map(({ text }) => text);
       return [ofAll, ofOne].filter((endpoint) => texts.some((text) => text.includes(endpoint)));
     };
     await until('the event is placed', async () => {
       await fanOutOnce(gateway, lease);
-      return (await told(shop.headers)).length === 2;
+      return (await entryTexts(shop.headers)).length === 2;
     });
     const as = async (role: Role) => {
       const belonging = ofMerchant(shop.partner.id, shop.merchant.id);
       const { headers } = await signIn(gateway, { belonging, role });
-      return told({ ...headers, 'merchant-id': shop.merchant.id });
+      return entryTexts({ ...headers, 'merchant-id': shop.merchant.id });
     };
     assert.deepEqual(await as('developer'), [ofOne]);
     assert.deepEqual([await as('cashier'), await as('support')], [[], []]);

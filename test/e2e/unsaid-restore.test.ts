@@ -4,7 +4,7 @@ import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { unfreeze } from '../../src/actions/parties/freeze.ts';
 import { createExpiry } from '../../src/actions/paying/expire-payments.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { copyDatabase, type DatabaseCopy } from '../database-copy.ts';
 import { openRefundScene, type RefundScene } from './refund-scene.ts';
@@ -26,7 +26,7 @@ describe('a gateway that was started after a restore without the word of the ope
 
   const newPaymentId = () => newId('pay_', scene.nowMs(), scene.world.random.bytes(10));
   const freezes = async () => (await listFreezes(scene.db.sql)).map(({ scope, subject }) => `${scope} ${subject}`);
-  const strays = () => listStrays(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+  const unexpectedMoney = () => listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
   const restoredHere = () => [`restored ${scene.network}`];
   async function backUp() {
     copy = await copyDatabase(scene.db);
@@ -44,7 +44,7 @@ describe('a gateway that was started after a restore without the word of the ope
     const [paidId, unpaidId] = [newPaymentId(), newPaymentId()];
     for (const id of [paidId, unpaidId]) await scene.newPayment(id);
     await backUp();
-    await scene.accept({ told: { subject: paidId } });
+    await scene.accept({ terms: { subject: paidId } });
     await node.turn(2);
     assert.equal(await scene.status(paidId), 'succeeded');
     scene.pass(DAY_MS);
@@ -68,7 +68,7 @@ describe('a gateway that was started after a restore without the word of the ope
     await scene.newPayment(id);
     await scene.offer(60_000, { subject: id });
     await backUp();
-    await scene.accept({ told: { subject: id } });
+    await scene.accept({ terms: { subject: id } });
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     await restore();
@@ -87,20 +87,20 @@ describe('a gateway that was started after a restore without the word of the ope
     await backUp();
     const id = newPaymentId();
     await scene.newPayment(id);
-    await scene.accept({ isHeld: true, told: { subject: id } });
+    await scene.accept({ isHeld: true, terms: { subject: id } });
     await scene.live(node, 4);
     assert.equal(await scene.status(id), 'succeeded');
     await restore();
     // The blocks are read, and their events are not decided yet.
     while ((await node.follow()).isBehind);
     await scene.payOut();
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
     await scene.live(node, 4);
     assert.deepEqual(await freezes(), restoredHere());
     await rebuildAll();
     await scene.live(node, 4);
     assert.equal(await scene.status(id), 'succeeded');
-    assert.deepEqual(await strays(), []);
+    assert.deepEqual(await unexpectedMoney(), []);
     assert.deepEqual(await scene.differences(), []);
   });
 

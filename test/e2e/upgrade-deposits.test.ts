@@ -76,14 +76,14 @@ describe('deposit addresses and held money of an older version (342f561)', () =>
   });
   after(() => upgraded.close());
 
-  interface OldStray {
+  interface OldUnexpected {
     readonly id: string;
     readonly payment_id: string | null;
     readonly amount: number;
     readonly state: string;
   }
-  const oldStrays = (): OldStray[] =>
-    (JSON.parse(older.tables.strays ?? '[]') as OldStray[]).filter(({ payment_id: id }) => id !== null);
+  const oldUnexpected = (): OldUnexpected[] =>
+    (JSON.parse(older.tables.strays ?? '[]') as OldUnexpected[]).filter(({ payment_id: id }) => id !== null);
   const idOf = (name: string) => older.payments[name] ?? '';
   const sql = () => upgraded.gateway.db.sql;
   const countOf = async (query: string) => Number((await sql().unsafe<{ n: string }[]>(query))[0]?.n);
@@ -135,15 +135,15 @@ describe('deposit addresses and held money of an older version (342f561)', () =>
   });
 
   it('are named once: late money keeps its names and amounts', async () => {
-    const before = oldStrays();
+    const before = oldUnexpected();
     const now = await sql()<{ id: string; amount: string }[]>`
       select id, amount from strays where payment_id is not null order by id`;
     assert.deepEqual(
       now.map(({ id, amount }) => [id, amount]),
       before.map(({ id, amount }) => [id, String(amount)]).sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
     );
-    const told = `select count(*) as n from events where type = 'payment.late_money'`;
-    assert.equal(await countOf(told), before.length);
+    const lateMoneyEvents = `select count(*) as n from events where type = 'payment.late_money'`;
+    assert.equal(await countOf(lateMoneyEvents), before.length);
     // Money whose return has begun is paid for by floats, as it was promised. All other money pays for its own.
     const linked = `select count(*) as n from strays where payment_id is not null and lot_id is not null`;
     const own = before.filter(({ state }) => state === 'unclaimed');

@@ -6,12 +6,12 @@ import type { Difference } from '../../src/actions/books/audit/compare-events.ts
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
-import { returnStray } from '../../src/actions/outgoing/stray/return-stray.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { lastDestinations } from '../../src/actions/parties/destination-memory.ts';
 import { compareFreezes } from '../../src/actions/parties/freeze-heads.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
 import { findItemsOf, itemOf } from '../../src/store/chain/items.ts';
-import { listStrays } from '../../src/store/money/strays.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { startBookkeeping } from '../../src/workers/bookkeeping.ts';
 import { housekeepingJobs } from '../../src/workers/housekeeping.ts';
@@ -159,12 +159,12 @@ describe('a database and a chain of an older version (d940b99)', () => {
       );
     await until('the float is added', isAdded, WITHIN);
     await isRefunded('refundAwaiting');
-    const strays = () => listStrays(gateway.db.sql, { states: ['unclaimed'], limit: 10 });
-    const late = (await strays()).find(({ source }) => source === 'late_payment');
+    const unexpectedMoney = () => listUnexpected(gateway.db.sql, { states: ['unclaimed'], limit: 10 });
+    const late = (await unexpectedMoney()).find(({ source }) => source === 'late_payment');
     assert.ok(late);
-    await returnStray({ ...gateway, chains }, { id: late.id, to: undefined, actor: 'test' });
+    await returnUnexpected({ ...gateway, chains }, { id: late.id, to: undefined, actor: 'test' });
     const returned = async () =>
-      (await listStrays(gateway.db.sql, { states: ['returned'], limit: 10 })).some(({ id }) => id === late.id);
+      (await listUnexpected(gateway.db.sql, { states: ['returned'], limit: 10 })).some(({ id }) => id === late.id);
     await until('the late payment is returned', returned, WITHIN);
   });
 

@@ -42,7 +42,7 @@ describe('the watcher', () => {
   it('waits for more depth where the operator asks for it', async () => {
     await open({ depth: 1, finality: { tiers: [{ from: 2n, depth: 3 }] } });
     const small = await scene.accept();
-    const large = await scene.accept({ told: { amount: 2_000_000n } });
+    const large = await scene.accept({ terms: { amount: 2_000_000n } });
     const node = await scene.newNode();
     await node.turn();
     assert.equal(await scene.status(small.id), 'succeeded');
@@ -61,7 +61,7 @@ describe('the watcher', () => {
     it(`waits until the network calls the block ${tag} where the operator asks for that, by the word of two endpoints`, async () => {
       await open({ witnesses: 2, finality: { tiers: [{ from: 2n, tag }] } });
       const small = await scene.accept();
-      const large = await scene.accept({ told: { amount: 2_000_000n } });
+      const large = await scene.accept({ terms: { amount: 2_000_000n } });
       const node = await scene.newNode();
       await node.turn();
       assert.equal(await scene.status(small.id), 'succeeded');
@@ -261,7 +261,7 @@ describe('the watcher', () => {
   it('expires an authorization that ran out unused, and destroys the signature', async () => {
     await open();
     const deadlineS = Math.floor(scene.nowMs() / 1_000) + 600;
-    const { id, commitment, payer, item } = await scene.accept({ told: { deadlineS } });
+    const { id, commitment, payer, item } = await scene.accept({ terms: { deadlineS } });
     scene.control.setBalance(payer.address, item.asset, 0n);
     const node = await scene.newNode();
     scene.pass(HOUR_MS);
@@ -283,7 +283,7 @@ describe('the watcher', () => {
   it('lets a payment be paid again when its authorization has run out before its own expiry', async () => {
     await open();
     const deadlineS = Math.floor(scene.nowMs() / 1_000) + 600;
-    const { id, payer, item, commitment } = await scene.accept({ told: { deadlineS } });
+    const { id, payer, item, commitment } = await scene.accept({ terms: { deadlineS } });
     scene.control.setBalance(payer.address, item.asset, 0n);
     const node = await scene.newNode();
     scene.pass(601_000);
@@ -297,7 +297,7 @@ describe('the watcher', () => {
     const stored = await scene.item(commitment);
     assert.deepEqual([stored?.state, stored?.signature], ['unpaid', null]);
 
-    const again = await scene.accept({ told: { subject: id } });
+    const again = await scene.accept({ terms: { subject: id } });
     await node.turn(2);
     const paid = await scene.payment(id);
     assert.deepEqual([paid.status, paid.buyerAccount], ['succeeded', `${scene.network}:${again.payer.address}`]);
@@ -332,7 +332,7 @@ describe('the watcher', () => {
 
   it('ends a payment with a cancelled authorization at its own expiry', async () => {
     await open();
-    const { id, item } = await scene.accept({ told: { deadlineS: Math.floor(scene.nowMs() / 1_000) + 3_600 } });
+    const { id, item } = await scene.accept({ terms: { deadlineS: Math.floor(scene.nowMs() / 1_000) + 3_600 } });
     const node = await scene.newNode();
     scene.control.cancelAuthorization(item);
     scene.pass(16 * 60_000);
@@ -343,7 +343,7 @@ describe('the watcher', () => {
   it('waits for a native action that was handed out before it lets a payment be paid again', async () => {
     await open();
     const offered = await scene.offer(10 * 60_000);
-    const signed = await scene.accept({ told: { subject: offered.id } });
+    const signed = await scene.accept({ terms: { subject: offered.id } });
     const node = await scene.newNode();
     scene.control.cancelAuthorization(signed.item);
     await node.turn(3);
@@ -365,7 +365,7 @@ describe('the watcher', () => {
     scene.control.cancelAuthorization(item);
     await node.turn(3);
     assert.equal(await scene.status(id), 'requires_action');
-    await scene.accept({ told: { subject: id } });
+    await scene.accept({ terms: { subject: id } });
     const stale = await scene.movePayment({
       paymentId: id,
       event: { type: 'lapsed', proof: { finalBlockAtMs: scene.nowMs() } },
@@ -622,7 +622,7 @@ describe('the watcher', () => {
     await open();
     const node = await scene.newNode();
     const { id, pay, item, payer } = await scene.offer();
-    const token = await scene.accept({ told: { subject: id } });
+    const token = await scene.accept({ terms: { subject: id } });
     assert.equal((await scene.payment(id)).buyerAccount, `${scene.network}:${token.payer.address}`);
     // The coin lies one block before the token.
     pay();
@@ -648,7 +648,7 @@ describe('the watcher', () => {
     await open();
     const node = await scene.newNode();
     const { id, pay } = await scene.offer();
-    const token = await scene.accept({ told: { subject: id } });
+    const token = await scene.accept({ terms: { subject: id } });
     pay();
     scene.control.mine();
     await node.watch();

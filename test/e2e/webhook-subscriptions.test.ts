@@ -185,15 +185,15 @@ describe('a webhook endpoint', () => {
 
   it('for one merchant that is disabled is an event of this merchant: in its feed, and at its other endpoint', async () => {
     const { keyOfA, a, b, shop } = await openPair();
-    const [gone, told, ofOther] = [newPath(), newPath(), newPath()];
+    const [gone, watched, ofOther] = [newPath(), newPath(), newPath()];
     const endpoint = await scene.subscribe(keyOfA, gone, { events: ['payment.created'] });
-    await scene.subscribe(keyOfA, told, { events: ['webhook_endpoint.*'] });
+    await scene.subscribe(keyOfA, watched, { events: ['webhook_endpoint.*'] });
     await scene.subscribe(shop.headers, ofOther, { events: ['webhook_endpoint.*'], merchantIds: [b] });
     scene.receiver.answerWith((request, response) => response.writeHead(request.path === gone ? 410 : 200).end());
     await pay(shop.headers, a);
     await scene.deliver();
     await scene.deliver();
-    const [event] = scene.receiver.at(told).map(bodyOf);
+    const [event] = scene.receiver.at(watched).map(bodyOf);
     assert.deepEqual([event?.type, event?.merchantId, event?.data.id], ['webhook_endpoint.disabled', a, endpoint.id]);
     assert.deepEqual(scene.receiver.at(ofOther), []);
     const feed = await scene.call('GET', '/v1/events?types=webhook_endpoint.*', keyOfA);

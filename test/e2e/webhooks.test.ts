@@ -286,15 +286,15 @@ describe('webhooks', () => {
     await scene.time.advance(DAY_MS);
     await scene.deliver();
     assert.equal(received().length, count, 'nothing is sent any more');
-    const [told] = scene.receiver.at(path).map(bodyOf);
-    assert.equal(told.type, 'webhook_endpoint.disabled');
+    const [disabledEvent] = scene.receiver.at(path).map(bodyOf);
+    assert.equal(disabledEvent.type, 'webhook_endpoint.disabled');
     assert.deepEqual(
-      told.data,
+      disabledEvent.data,
       (await scene.call('GET', `/v1/webhook-endpoints/${endpoint.id}`, shop.headers)).json().webhookEndpoint,
     );
     assert.deepEqual(
-      await scene.call('GET', `/v1/events/${told.id}`, shop.headers).then((answer) => answer.json()),
-      told,
+      await scene.call('GET', `/v1/events/${disabledEvent.id}`, shop.headers).then((answer) => answer.json()),
+      disabledEvent,
     );
   });
 

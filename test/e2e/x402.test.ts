@@ -56,7 +56,7 @@ describe('GET /x402/{paymentId}', () => {
   async function header(
     agent: PrivateKeyAccount,
     accepted: Requirement,
-    { told = {}, bent = {} }: { told?: Partial<Authorization>; bent?: Json | object } = {},
+    { terms = {}, bent = {} }: { terms?: Partial<Authorization>; bent?: Json | object } = {},
   ): Promise<string> {
     const nowS = Math.floor(paying.time.clock.nowMs() / 1000);
     keys += 1;
@@ -67,7 +67,7 @@ describe('GET /x402/{paymentId}', () => {
       validAfter: '0',
       validBefore: String(nowS + accepted.maxTimeoutSeconds),
       nonce: `0x${keys.toString(16).padStart(64, '0')}`,
-      ...told,
+      ...terms,
     };
     const signature = await agent.signTypedData({
       domain: {
@@ -184,13 +184,13 @@ describe('GET /x402/{paymentId}', () => {
     const nowS = Math.floor(paying.time.clock.nowMs() / 1000);
     const name = (rest: string) => `invalid_exact_evm_${rest}`;
     const cases: [string, Parameters<typeof header>[2]][] = [
-      [name('payload_authorization_value_mismatch'), { told: { value: '9999999' } }],
-      [name('payload_authorization_value_mismatch'), { told: { value: '10000001' } }],
-      [name('recipient_mismatch'), { told: { to: `0x${'9'.repeat(40)}` } }],
-      [name('payload_authorization_valid_before'), { told: { validBefore: String(nowS + 5) } }],
-      [name('payload_authorization_valid_before'), { told: { validBefore: String(nowS + 86_400) } }],
-      [name('payload_authorization_valid_before'), { told: { validBefore: (2n ** 256n - 1n).toString() } }],
-      [name('payload_authorization_valid_after'), { told: { validAfter: String(nowS + 60) } }],
+      [name('payload_authorization_value_mismatch'), { terms: { value: '9999999' } }],
+      [name('payload_authorization_value_mismatch'), { terms: { value: '10000001' } }],
+      [name('recipient_mismatch'), { terms: { to: `0x${'9'.repeat(40)}` } }],
+      [name('payload_authorization_valid_before'), { terms: { validBefore: String(nowS + 5) } }],
+      [name('payload_authorization_valid_before'), { terms: { validBefore: String(nowS + 86_400) } }],
+      [name('payload_authorization_valid_before'), { terms: { validBefore: (2n ** 256n - 1n).toString() } }],
+      [name('payload_authorization_valid_after'), { terms: { validAfter: String(nowS + 60) } }],
       ['invalid_payment_requirements', { bent: { accepted: { ...accepted, asset: USDT.split(':').at(-1) } } }],
       ['invalid_payment_requirements', { bent: { accepted: { ...accepted, network: 'eip155:1' } } }],
     ];
@@ -200,7 +200,7 @@ describe('GET /x402/{paymentId}', () => {
     const poor = await header(newAgent(AMOUNT - 1n), accepted);
     assert.equal(await misfit(id, poor), name('insufficient_balance'));
     const thief = newAgent();
-    const stolen = await header(newAgent(), accepted, { told: { from: thief.address } });
+    const stolen = await header(newAgent(), accepted, { terms: { from: thief.address } });
     assert.equal(await misfit(id, stolen), name('signature'));
     const short = JSON.parse(Buffer.from(await header(newAgent(), accepted), 'base64').toString());
     short.payload.signature = '0x1234';
@@ -315,7 +315,7 @@ describe('GET /x402/{paymentId}', () => {
     const accepted = await ask(id);
     const agent = newAgent();
     const validBefore = String(Math.floor(paying.time.clock.nowMs() / 1000) + lifeS);
-    const text = await header(agent, accepted, { told: { validBefore } });
+    const text = await header(agent, accepted, { terms: { validBefore } });
     const { deposit, signed } = await itemIn(id, text);
     await readChain();
     paying.network().control.authorizeAsStranger(signed);
@@ -352,7 +352,7 @@ describe('GET /x402/{paymentId}', () => {
     const [wallet, owner, stranger] = [newAgent(), newAgent(), newAgent()];
     const { control } = paying.network();
     control.setCode(wallet.address, { is: 'wallet', owner: owner.address });
-    const text = await header(stranger, await ask(id), { told: { from: wallet.address } });
+    const text = await header(stranger, await ask(id), { terms: { from: wallet.address } });
     const { signed } = await itemIn(id, text);
     control.useAuthorizationElsewhere(signed.item);
     control.mine();

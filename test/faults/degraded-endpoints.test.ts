@@ -18,7 +18,7 @@ describe('endpoints that fail again and again', () => {
   before(async () => {
     scene = await openFaultScene({ endpoints: 2, hasSecond: true, payers: 12, haste: 1 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const accountHere = () => `${scene.network}:${scene.chain.newPayer().address}`;
@@ -95,7 +95,7 @@ describe('endpoints that fail again and again', () => {
     assert.deepEqual([refused.statusCode, refused.json().code], [503, 'internal_error'], refused.body);
     assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
     assert.equal(await scene.shopper.status(payment), 'requires_action');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await until('the confirmation is taken', async () => (await payment.confirm()).statusCode === 200, WITHIN);
     await scene.shopper.reaches(payment, 'succeeded', BLOCK_MS);
     await scene.shopper.isPaidOnce(payment);

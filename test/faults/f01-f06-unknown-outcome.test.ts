@@ -16,7 +16,7 @@ describe('a send with an unknown outcome', () => {
   before(async () => {
     scene = await openFaultScene({ payers: 14 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   /** The transaction with the payment, once an endpoint was asked to broadcast it: only stored bytes are. */
@@ -43,7 +43,7 @@ describe('a send with an unknown outcome', () => {
       const payment = await scene.shopper.pay();
       const stored = await sent(payment);
       assert.equal(await scene.shopper.status(payment), 'processing');
-      scene.tellTheTruth();
+      scene.answerTruthfully();
       await scene.shopper.reaches(payment, 'succeeded');
       await scene.shopper.isPaidOnce(payment);
       assert.equal((await scene.shopper.view(payment)).info?.txId, stored.hash);
@@ -96,7 +96,7 @@ describe('a send with an unknown outcome', () => {
     const ours = await sent(payment);
     const { to, data } = parseTransaction(ours.bytes as Hex);
     const theirs = await scene.chain.carryOut(scene.chain.newPayer(), { to: to as Hex, data: data as Hex });
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     assert.equal((await scene.shopper.view(payment)).info?.txId, theirs);
     await until(
@@ -121,7 +121,7 @@ describe('a send with an unknown outcome', () => {
     const sentBefore = scene.broadcasts();
     await scene.chain.mine();
     await until('it is sent again', () => scene.broadcasts() > sentBefore, WITHIN);
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -130,7 +130,7 @@ describe('a send with an unknown outcome', () => {
     scene.proxy.lie({ as: 'drop', isForwarded: false }, SEND);
     const payment = await scene.shopper.pay();
     await cancelAuthorization(scene.chain, payment);
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'requires_action');
     await scene.shopper.isUnpaid(payment, 'requires_action');
     const response = await payment.confirm();
@@ -146,7 +146,7 @@ describe('a send with an unknown outcome', () => {
     const payment = await scene.shopper.pay();
     const friend = scene.chain.newPayer().address;
     await spendElsewhere(scene.chain, payment, { to: friend, value: 1n });
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'requires_action');
     assert.equal(await scene.shopper.charged(payment), 1n);
     assert.equal((await scene.item(payment.id))?.signature, null);
@@ -167,7 +167,7 @@ describe('a send with an unknown outcome', () => {
     );
     assert.equal(await scene.shopper.charged(payment), AMOUNT);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
     await until(
@@ -189,7 +189,7 @@ describe('a send with an unknown outcome', () => {
     const calls = () => scene.proxy.calls.slice(asked).filter(({ method }) => method === 'eth_call').length;
     await until('the token is asked', () => calls() > 0, WITHIN);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'expired');
     await scene.shopper.isUnpaid(payment, 'expired');
   });

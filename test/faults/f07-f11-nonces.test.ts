@@ -17,7 +17,7 @@ describe('the nonces of a relayer', () => {
   before(async () => {
     scene = await openFaultScene({ payers: 30, relaying: { feeCap: () => cap } });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const minedNonce = async () => Number(await scene.chain.request('eth_getTransactionCount', scene.relayer, 'latest'));
@@ -85,7 +85,7 @@ describe('the nonces of a relayer', () => {
     const [version] = await scene.versionsOf(payment.id);
     assert.equal(await scene.chain.pendingOf(scene.relayer), 0);
     await scene.sql`update leases set until = to_timestamp(0), holder = 'dead', taken_by = 'lots dead', fencing = fencing + 1`;
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await areAllPaidOnce([payment]);
     assert.equal((await scene.shopper.view(payment)).info?.txId, version?.hash);
     await isJournalComplete();
@@ -104,7 +104,7 @@ describe('the nonces of a relayer', () => {
         signed as (delete from send_versions where nonce = ${nonce}),
         released as (update items set state = 'due' where subject = ${early.id})
       delete from sends where nonce = ${nonce}`;
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await areAllPaidOnce([early, late]);
     await isJournalComplete();
     const [filled] = await scene.sql<{ kind: string }[]>`select kind from sends where nonce = ${nonce}`;

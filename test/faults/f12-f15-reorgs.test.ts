@@ -137,7 +137,7 @@ describe('a chain that changes its mind', () => {
     await until('the replica is asked', () => scene.proxy.calls.length > asked + 20, WITHIN);
     assert.equal(await scene.shopper.status(payment), 'processing');
     assert.deepEqual(await events(payment), [before]);
-    scene.proxy.tellTheTruth();
+    scene.proxy.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -159,7 +159,7 @@ describe('a chain that changes its mind', () => {
     await isRead();
     assert.deepEqual(await events(payment), []);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.proxy.tellTheTruth();
+    scene.proxy.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -170,7 +170,7 @@ describe('endpoints that do not agree', () => {
   before(async () => {
     scene = await openFaultScene({ depth: DEPTH, endpoints: 2, payers: 4 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   it('F14: a block that one endpoint alone still shows decides nothing, and the payment is paid once on the chain that is', async () => {
@@ -191,7 +191,7 @@ describe('endpoints that do not agree', () => {
     );
     assert.equal(await scene.shopper.charged(payment), 0n);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });
@@ -206,7 +206,7 @@ describe('endpoints that do not agree', () => {
     await until('it is asked', () => second.calls.length > asked + 10, WITHIN);
     assert.equal(await scene.shopper.charged(payment), AMOUNT);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   });

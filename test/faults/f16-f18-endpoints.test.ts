@@ -16,11 +16,11 @@ describe('a chain that cannot be asked', () => {
   before(async () => {
     scene = await openFaultScene({ hasSecond: true, payers: 8 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const isBack = (proxy: RpcProxy = scene.proxy) => {
-    proxy.tellTheTruth();
+    proxy.answerTruthfully();
     const network = proxy === scene.proxy ? scene.network : `eip155:${BASE_SEPOLIA}`;
     return until('the endpoint is trusted again', () => {
       const connected = scene.node.chains.find(network);
@@ -89,7 +89,7 @@ describe('a chain that cannot be asked', () => {
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
     scene.proxy.lie({ as: 'drop', isForwarded: false });
-    second.proxy.tellTheTruth();
+    second.proxy.answerTruthfully();
     await until('the other way round', async () => (await networks()).join() === String(BASE_SEPOLIA), WITHIN);
     await isBack();
     await until('both are back', async () => (await networks()).length === 2, WITHIN);
@@ -110,7 +110,7 @@ describe('a chain that cannot be asked', () => {
     const times = asked() - before.asked;
     assert.ok(times <= 3 * (pauses + 1), `asked ${times} times in ${pauses} pauses`);
     assert.equal(await scene.shopper.status(payment), 'processing');
-    scene.proxy.tellTheTruth();
+    scene.proxy.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
     const logs = scene.proxy.calls.filter(({ method }) => method === 'eth_getLogs');
@@ -125,7 +125,7 @@ describe('a provider that fails among several', () => {
   before(async () => {
     scene = await openFaultScene({ endpoints: 3, payers: 8 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const faults: readonly (readonly [row: string, what: string, lie: Lie])[] = [

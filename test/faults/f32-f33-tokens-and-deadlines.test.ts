@@ -19,7 +19,7 @@ describe('tokens with quirks', () => {
   before(async () => {
     scene = await openFaultScene({ payers: 12 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const issuer = (asset: string, functionName: 'blacklist' | 'unBlacklist', account: string) =>
@@ -59,14 +59,14 @@ describe('tokens with quirks', () => {
     const { payer } = payment;
     assert.equal((await payment.confirm()).json().status, 'processing');
     await setCode(EURC, awkwardToken.deployedBytecode);
-    const tell = (functionName: 'mint' | 'setQuirk', arg: bigint | number) =>
+    const callToken = (functionName: 'mint' | 'setQuirk', arg: bigint | number) =>
       scene.chain.carryOut(payer, {
         to: tokenOf(EURC),
         data: encodeFunctionData({ abi: AWKWARD_ABI, functionName, args: [payer.address, arg] as never }),
       });
-    await tell('mint', FUNDS);
-    await tell('setQuirk', TAKES_FEE);
-    scene.tellTheTruth();
+    await callToken('mint', FUNDS);
+    await callToken('setQuirk', TAKES_FEE);
+    scene.answerTruthfully();
     await until(
       'it was tried',
       async () => {
@@ -111,7 +111,7 @@ describe('tokens with quirks', () => {
       WITHIN,
     );
     await issuer(USDC, 'blacklist', payment.payer.address);
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(other, 'succeeded');
     await scene.shopper.isPaidOnce(other);
     await isRefusedFor(payment, 'payer_blacklisted');
@@ -136,7 +136,7 @@ describe('tokens with quirks', () => {
     const payment = await scene.shopper.pay();
     await until('it is stored', async () => (await scene.versionsOf(payment.id)).length > 0, WITHIN);
     await issuer(USDC, 'blacklist', payment.recipient);
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await isRefusedFor(payment, 'recipient_blacklisted');
     await issuer(USDC, 'unBlacklist', payment.recipient);
     await scene.shopper.reaches(payment, 'succeeded');
@@ -151,7 +151,7 @@ describe('tokens with quirks', () => {
     const ask = (functionName: 'pause' | 'unpause') =>
       scene.chain.askIssuer(tokenOf(EURC), { abi: paused, functionName } as never);
     await ask('pause');
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.chain.mine(3);
     await isRefusedOrDue(payment);
     assert.equal(await scene.shopper.status(payment), 'processing');
@@ -168,7 +168,7 @@ describe('tokens with quirks', () => {
     // An endless loop.
     await scene.chain.request('hardhat_setCode', poison.payer.address, '0x5b5f56');
     await scene.chain.mine();
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(other, 'succeeded');
     await scene.shopper.isPaidOnce(other);
     assert.equal(await scene.shopper.charged(poison), 0n);

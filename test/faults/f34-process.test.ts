@@ -86,12 +86,12 @@ describe('a gateway in a separate process', () => {
   it('F34: no answer, log line or alert contains the URL of an endpoint', async () => {
     const node = await start();
     const payment = await sign(node);
-    const told = `cannot reach ${proxy.url}/v3/${ENDPOINT_SECRET}`;
+    const leakingText = `cannot reach ${proxy.url}/v3/${ENDPOINT_SECRET}`;
     const lies = [
-      { as: 'status', status: 500, body: told, isForwarded: false },
-      { as: 'error', code: -32_000, message: told },
+      { as: 'status', status: 500, body: leakingText, isForwarded: false },
+      { as: 'error', code: -32_000, message: leakingText },
       { as: 'drop', isForwarded: false },
-      { as: 'result', of: () => told },
+      { as: 'result', of: () => leakingText },
     ] as const;
     for (const lie of lies) {
       proxy.lie(lie);
@@ -101,7 +101,7 @@ describe('a gateway in a separate process', () => {
         accounts: [`${NETWORK}:${payment.payer.address}`],
       });
       await node.ask('/ready');
-      proxy.tellTheTruth();
+      proxy.answerTruthfully();
       const isTrusted = async () => {
         await chain.mine();
         return (await node.ask('/ready')).body.chains[0].endpointsUp > 0;

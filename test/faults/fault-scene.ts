@@ -112,17 +112,17 @@ export async function openFaultScene(input: FaultSceneInput = {}) {
     /** The number of broadcasts to the endpoints. */
     broadcasts: () => proxies.flatMap(({ calls }) => calls).filter(isBroadcast).length,
     /** Makes every endpoint honest again. */
-    tellTheTruth() {
-      for (const each of [...proxies, ...(secondProxy ? [secondProxy] : [])]) each.tellTheTruth();
+    answerTruthfully() {
+      for (const each of [...proxies, ...(secondProxy ? [secondProxy] : [])]) each.answerTruthfully();
     },
     async close() {
-      const told = [...nodes.map((node) => node.log()), ...(await scene.alerts())].join();
+      const logged = [...nodes.map((node) => node.log()), ...(await scene.alerts())].join();
       for (const node of nodes.reverse()) await node.stop();
       await Promise.all([...proxies, ...(secondProxy ? [secondProxy] : [])].map((each) => each.close()));
       await Promise.all([chain.close(), second?.close()]);
       await database.drop();
       // F34, under every fault of the scene.
-      assert.ok(!told.includes(ENDPOINT_SECRET), 'no log and no alert names an endpoint');
+      assert.ok(!logged.includes(ENDPOINT_SECRET), 'no log and no alert names an endpoint');
     },
   };
   return scene;
@@ -170,7 +170,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
       ...(input.paysOut && { intermediateSigner: createLocalSigner(SANDBOX_KEYS.intermediate) }),
     })),
   );
-  await chains.looked;
+  await chains.firstCheck;
   const gateway = await startTestGateway({
     databaseUrl: database.url,
     chains,

@@ -60,14 +60,14 @@ describe('garbage from the RPC', () => {
       startFaultChain({ chainId: 1, payers: 1 }),
     ]);
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(async () => {
     await scene.close();
     await otherChain.close();
   });
 
   async function isPaidAfterAll(payment: SignedPayment): Promise<void> {
-    scene.tellTheTruth();
+    scene.answerTruthfully();
     await scene.shopper.reaches(payment, 'succeeded');
     await scene.shopper.isPaidOnce(payment);
   }

@@ -27,7 +27,7 @@ describe('an answer with a part that cannot be read', () => {
   before(async () => {
     scene = await openFaultScene({ payers: 12 });
   });
-  afterEach(() => scene.tellTheTruth());
+  afterEach(() => scene.answerTruthfully());
   after(() => scene.close());
 
   const alert = async (name: string) => (await listAlerts(scene.sql)).filter((each) => each.name === name);

@@ -4,12 +4,12 @@ import {
   collected,
   DEADLINE_S,
   forged,
-  look,
   nextRefundNumber,
   paidOut,
   pulled,
   REFUND,
   REFUND_FEE,
+  readChain,
   rebuilt,
   returnable,
   sent,
@@ -58,7 +58,7 @@ export function after(world: World, name: string): World {
   const act = ACTS[name];
   if (act === undefined) throw new Error(`There is no act ${name}.`);
   const next = act(world);
-  return next === world ? world : look(next);
+  return next === world ? world : readChain(next);
 }
 
 function transferred(world: World, network: string, asset: string, from: string, amount: bigint): World {

@@ -66,7 +66,7 @@ function balancesFault(world: World): string | undefined {
   const counted = countOn(chain);
   for (const asset of assetsIn(world)) {
     const others = asset === A ? { held: OTHERS, fees: FEE } : { held: 0n, fees: 0n };
-    const said = saidOf(world, asset);
+    const stated = statedOf(world, asset);
     const { brought, foreign } = counted.get(asset) ?? NOTHING;
     const held = balanceOf(chain, HELD, asset) - others.held;
     const fees = balanceOf(chain, FEES, asset) - others.fees;
@@ -75,46 +75,46 @@ function balancesFault(world: World): string | undefined {
     const unclaimed = foreign - claimedOf(world, asset);
     const book = (account: string) => books.get(`${account} ${asset}`) ?? 0n;
     const wrong =
-      differ('arrived', said.amount, brought) ??
-      differ('waiting at the address', said.waiting, waiting) ??
-      differ('fees', said.fee, fees) ??
-      differ('on the intermediate account', said.remainder - said.debt + pool + said.open, held) ??
-      differ('with the merchant', said.direct + said.payouts, balanceOf(chain, 'merchant', asset)) ??
-      differ('given back', said.back, balanceOf(chain, 'refunded', asset)) ??
+      differ('arrived', stated.amount, brought) ??
+      differ('waiting at the address', stated.waiting, waiting) ??
+      differ('fees', stated.fee, fees) ??
+      differ('on the intermediate account', stated.remainder - stated.debt + pool + stated.open, held) ??
+      differ('with the merchant', stated.direct + stated.payouts, balanceOf(chain, 'merchant', asset)) ??
+      differ('given back', stated.back, balanceOf(chain, 'refunded', asset)) ??
       differ('not claimed by floats', pool - poolOf(world, asset, true), unclaimed) ??
       differ('booked as deposits', book('deposits'), waiting) ??
       differ('booked as fees', book('fees'), fees) ??
-      differ('booked as held', book('intermediate/payable/mrch'), said.remainder) ??
-      differ('booked as outgoing', book('intermediate/outgoing'), said.openSpends) ??
-      differ('booked as missing', book(`missing/${HELD}`), -said.debt);
+      differ('booked as held', book('intermediate/payable/mrch'), stated.remainder) ??
+      differ('booked as outgoing', book('intermediate/outgoing'), stated.openSpends) ??
+      differ('booked as missing', book(`missing/${HELD}`), -stated.debt);
     if (wrong !== undefined) return `${asset}, ${wrong}`;
-    if (!said.isSound) return `${asset}: a lot does not add up, or is below zero`;
-    if (!world.hasLost && (said.debt > 0n || pool < 0n || held < 0n)) return `${asset}: money of another was spent`;
+    if (!stated.isSound) return `${asset}: a lot does not add up, or is below zero`;
+    if (!world.hasLost && (stated.debt > 0n || pool < 0n || held < 0n)) return `${asset}: money of another was spent`;
   }
   return undefined;
 }
 
-function differ(what: string, said: bigint, is: bigint): string | undefined {
-  return said === is ? undefined : `${what}: the gateway says ${said}, the chain ${is}`;
+function differ(what: string, stated: bigint, is: bigint): string | undefined {
+  return stated === is ? undefined : `${what}: the gateway says ${stated}, the chain ${is}`;
 }
 
 /** The gateway's own figures about an asset, summed up. */
-function saidOf({ chain, holdings, orders }: World, asset: string) {
-  const said = { amount: 0n, waiting: 0n, fee: 0n, direct: 0n, remainder: 0n, debt: 0n, isSound: true };
+function statedOf({ chain, holdings, orders }: World, asset: string) {
+  const stated = { amount: 0n, waiting: 0n, fee: 0n, direct: 0n, remainder: 0n, debt: 0n, isSound: true };
   for (const lot of holdings.lots) {
     if (lot.asset !== asset) continue;
-    said.amount += lot.amount;
-    said.waiting += lot.waiting;
-    said.fee += lot.fee;
-    if (!lot.isHeld) said.direct += lot.net;
-    said.isSound &&= lot.amount === lot.waiting + lot.fee + lot.net && lot.waiting >= 0n && lot.net >= 0n;
+    stated.amount += lot.amount;
+    stated.waiting += lot.waiting;
+    stated.fee += lot.fee;
+    if (!lot.isHeld) stated.direct += lot.net;
+    stated.isSound &&= lot.amount === lot.waiting + lot.fee + lot.net && lot.waiting >= 0n && lot.net >= 0n;
   }
   for (const lot of holdings.held) {
     if (lot.asset !== asset) continue;
-    said.remainder += lot.remainder;
-    said.isSound &&= lot.remainder >= 0n;
+    stated.remainder += lot.remainder;
+    stated.isSound &&= lot.remainder >= 0n;
   }
-  for (const debt of holdings.debts) if (debt.asset === asset) said.debt += debt.amount;
+  for (const debt of holdings.debts) if (debt.asset === asset) stated.debt += debt.amount;
   const sent = { open: 0n, openSpends: 0n, payouts: 0n, back: 0n };
   for (const order of orders) {
     if (order.asset !== asset) continue;
@@ -126,7 +126,7 @@ function saidOf({ chain, holdings, orders }: World, asset: string) {
       for (const spend of order.spends) sent.openSpends += spend.amount;
     }
   }
-  return { ...said, ...sent };
+  return { ...stated, ...sent };
 }
 
 interface Counted {
@@ -190,8 +190,8 @@ function endingFault(world: World, before: World | undefined): string | undefine
 function payingFault(ending: NonNullable<World['ending']>, { lots }: World['holdings']): string | undefined {
   const paying = sum(lots.filter(({ isPaying }) => isPaying).map(({ amount }) => amount));
   const isRight = paying === (ending.is === 'paid' ? ending.amount : 0n);
-  const isTold = lots.every(({ isPaying, reason }) => isPaying === (reason === null) || ending === undefined);
-  return isRight && isTold ? undefined : 'the lots that paid are not the amount that paid';
+  const isReported = lots.every(({ isPaying, reason }) => isPaying === (reason === null) || ending === undefined);
+  return isRight && isReported ? undefined : 'the lots that paid are not the amount that paid';
 }
 
 /** More than enough: a sweep, a payout, a refund, and a sweep of the rest. */

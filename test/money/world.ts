@@ -155,7 +155,7 @@ export function readingOf(block: Block): Reading {
 }
 
 /** The gateway reads the chain, judges the payment, books the difference and carries out what was asked for. */
-export function look(world: World): World {
+export function readChain(world: World): World {
   return booked(serve(read(world)));
 }
 

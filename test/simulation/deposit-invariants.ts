@@ -68,8 +68,8 @@ export const DEPOSIT_INVARIANTS: readonly Invariant[] = [
     when: 'atEnd',
     check: findDeposit(({ stored, arrived, asked, itemState }) => {
       const other = arrived - (itemState === 'paid' ? asked : 0n);
-      const isNamed = other <= 0n || stored.told === other;
-      return isNamed ? undefined : `got ${other} that it did not need, and ${stored.told} was named`;
+      const isNamed = other <= 0n || stored.reported === other;
+      return isNamed ? undefined : `got ${other} that it did not need, and ${stored.reported} was named`;
     }),
   },
   {

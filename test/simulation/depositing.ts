@@ -13,7 +13,7 @@ interface Address {
 }
 
 /** The ways in which people get a transfer right or wrong. */
-const MANNERS = ['whole', 'parts', 'parts', 'less', 'more', 'twice', 'late', 'at_the_end', 'at_the_end'] as const;
+const PATTERNS = ['whole', 'parts', 'parts', 'less', 'more', 'twice', 'late', 'at_the_end', 'at_the_end'] as const;
 
 /**
  * A payer who asks for an address and sends tokens to it from any wallet: all at once, in parts, too little, too much, twice,
@@ -28,11 +28,11 @@ export async function payByAddress(shopping: Shopping, paymentId: string, pay: P
   if (random.chance(0.2)) stage.act(pay(shopping, paymentId));
   if (random.chance(0.2)) send(shopping, found, random.pick(strangeTo(shopping, found)), found.asked);
   if (random.chance(0.25)) stage.act(payElsewhere(shopping, paymentId, found));
-  const manner = random.pick(MANNERS);
-  shopping.stage.scheduler.note(`${shopping.by.name}: pays by address, ${manner}`);
+  const pattern = random.pick(PATTERNS);
+  shopping.stage.scheduler.note(`${shopping.by.name}: pays by address, ${pattern}`);
   await rest(shopping, random.below(8_000));
-  if (manner === 'late' || manner === 'at_the_end') await waitForEnd(shopping, found, manner === 'late');
-  for (const units of amountsOf(shopping, manner, found.asked)) {
+  if (pattern === 'late' || pattern === 'at_the_end') await waitForEnd(shopping, found, pattern === 'late');
+  for (const units of amountsOf(shopping, pattern, found.asked)) {
     send(shopping, found, asset, units);
     if (random.chance(0.3)) await askForAddress(shopping, paymentId, asset);
     await rest(shopping, random.below(20_000));
@@ -58,9 +58,9 @@ async function payElsewhere(shopping: Shopping, paymentId: string, first: Addres
   send(shopping, found, found.asset, units);
 }
 
-function amountsOf({ random }: Shopping, manner: (typeof MANNERS)[number], asked: bigint): readonly bigint[] {
+function amountsOf({ random }: Shopping, pattern: (typeof PATTERNS)[number], asked: bigint): readonly bigint[] {
   const share = (asked * BigInt(random.between(1, 99))) / 100n;
-  switch (manner) {
+  switch (pattern) {
     case 'parts':
       return [share, asked - share];
     case 'less':

@@ -15,7 +15,7 @@ export interface DepositOnChain {
   readonly fee: bigint;
   readonly recipient: string;
   /** By the database. */
-  readonly stored: { readonly arrived: bigint; readonly swept: bigint; readonly told: bigint };
+  readonly stored: { readonly arrived: bigint; readonly swept: bigint; readonly reported: bigint };
   readonly arrived: bigint;
   /** The part that arrived in blocks up to the deadline. */
   readonly inTime: bigint;
@@ -33,7 +33,7 @@ type Row = Record<
   'paymentId' | 'commitment' | 'address' | 'asset' | 'status' | 'state' | 'amount' | 'fee' | 'recipient',
   string
 > &
-  Record<'arrived' | 'swept' | 'told', string> & { readonly deadline: Date };
+  Record<'arrived' | 'swept' | 'reported', string> & { readonly deadline: Date };
 
 /** The deposit addresses of a payment, or of all payments. */
 export async function depositsOnChain({ sql, networks }: Seen, paymentId?: string): Promise<DepositOnChain[]> {
@@ -49,10 +49,10 @@ async function depositsOn(
 ): Promise<DepositOnChain[]> {
   const rows = await sql<Row[]>`
     select d.payment_id as "paymentId", d.commitment, d.address, d.asset, p.status, i.state, i.amount::text, i.fee::text,
-      i.recipient, i.deadline, k.arrived::text, k.swept::text, k.told::text
+      i.recipient, i.deadline, k.arrived::text, k.swept::text, k.reported::text
     from deposits d join lateral (
       select coalesce(sum(l.amount), 0) as arrived, coalesce(sum(l.fee + l.net), 0) as swept,
-        coalesce(sum(s.amount), 0) as told
+        coalesce(sum(s.amount), 0) as reported
       from lots l left join strays s on s.lot_id = l.id
       where l.payment_id = d.payment_id and l.commitment = d.commitment and l.network = d.network and l.asset = d.asset) k on true
     join items i on i.commitment = d.item join payments p on p.id = d.payment_id
@@ -79,7 +79,7 @@ async function depositsOn(
       asked: BigInt(row.amount),
       fee: BigInt(row.fee),
       recipient: row.recipient,
-      stored: { arrived: BigInt(row.arrived), swept: BigInt(row.swept), told: BigInt(row.told) },
+      stored: { arrived: BigInt(row.arrived), swept: BigInt(row.swept), reported: BigInt(row.reported) },
       arrived: sum(own),
       inTime: sum(own.filter(isInTime)),
       left: control.balanceOf(address, asset),

@@ -310,9 +310,9 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
     return open.length === waiting.length;
   }
 
-  const heard: ((channel: string, payload: string) => void)[] = [];
+  const listeners: ((channel: string, payload: string) => void)[] = [];
   ear.on('notification', ({ channel, payload = '' }) => {
-    for (const listener of heard) listener(channel, payload);
+    for (const listener of listeners) listener(channel, payload);
   });
 
   const letGo = () => {
@@ -355,7 +355,7 @@ export async function openDriver({ url, scheduler, random, rings, alter = same }
       changed.clear();
       return taken;
     },
-    onNotification: (listener) => void heard.push(listener),
+    onNotification: (listener) => void listeners.push(listener),
     async close() {
       process.off('exit', letGo);
       letGo();

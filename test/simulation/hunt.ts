@@ -46,9 +46,9 @@ const { values } = parseArgs({
 });
 
 const newPlanOf = values.short ? shortPlanOf : planOf;
-const say = (text: string) => void process.stdout.write(`${text}\n`);
+const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-if (values.help) say(USAGE);
+if (values.help) print(USAGE);
 else process.exitCode = await main();
 
 async function main(): Promise<number> {
@@ -74,9 +74,9 @@ async function hunt(): Promise<number> {
   const labels = new Set<string>();
   let begun = 0;
   let broken: HuntReport | undefined;
-  say(`seeds from ${first} on`);
+  print(`seeds from ${first} on`);
   await Promise.all(Array.from({ length: availableParallelism() }, runSome));
-  say(`labels: ${[...labels].sort().join(', ')}`);
+  print(`labels: ${[...labels].sort().join(', ')}`);
   if (broken !== undefined) return report(await runPlan(broken.plan));
   return total.same === total.replays ? 0 : 1;
 
@@ -108,11 +108,11 @@ async function hunt(): Promise<number> {
     if (result.isSame !== undefined) {
       total.replays += 1;
       if (result.isSame) total.same += 1;
-      else say(`seed ${result.plan.seed} did not replay to the same trace: ${result.difference}`);
+      else print(`seed ${result.plan.seed} did not replay to the same trace: ${result.difference}`);
     }
     const hours = (total.virtualMs / 3_600_000).toFixed(1);
     const minutes = ((Date.now() - startMs) / 60_000).toFixed(1);
-    say(
+    print(
       `${minutes} minutes: ${total.seeds} seeds, ${total.steps} steps, ${hours} virtual hours, ${total.faults} faults, ` +
         `${labels.size} labels, ${total.same} of ${total.replays} replays the same`,
     );
@@ -128,21 +128,23 @@ async function repeat(plans: readonly Plan[]): Promise<number> {
     const again = await runPlan(plan);
     const isSame = again.traceHash === result.traceHash;
     if (isSame) same += 1;
-    say(`seed ${plan.seed}: ${result.steps} steps, no violation, ${isSame ? 'the same trace' : 'ANOTHER trace'} again`);
+    print(
+      `seed ${plan.seed}: ${result.steps} steps, no violation, ${isSame ? 'the same trace' : 'ANOTHER trace'} again`,
+    );
   }
-  say(`${same} of ${plans.length} replay to the same trace`);
+  print(`${same} of ${plans.length} replay to the same trace`);
   return same === plans.length ? 0 : 1;
 }
 
 /** Prints a violation: the smallest plan that shows it, its trace, and the command that repeats it. */
 async function report(result: RunResult, mutant?: Mutant): Promise<number> {
-  say(`\nseed ${result.plan.seed} violates "${result.violation?.message}"`);
-  say('making it smaller …');
+  print(`\nseed ${result.plan.seed} violates "${result.violation?.message}"`);
+  print('making it smaller …');
   const smallest = await shrink(result, mutant);
-  say(smallest.trace.slice(-Number(values.trace)).join('\n'));
-  say(`\n${smallest.violation?.message}`);
-  say(`after ${smallest.steps} steps (${result.steps} before it was made smaller). Repeat it with:`);
-  say(`  npm run simulate -- --plan '${JSON.stringify(smallest.plan)}'`);
+  print(smallest.trace.slice(-Number(values.trace)).join('\n'));
+  print(`\n${smallest.violation?.message}`);
+  print(`after ${smallest.steps} steps (${result.steps} before it was made smaller). Repeat it with:`);
+  print(`  npm run simulate -- --plan '${JSON.stringify(smallest.plan)}'`);
   return 1;
 }
 
@@ -151,11 +153,11 @@ async function tryMutants(): Promise<number> {
   const waiting = MUTANTS.map(({ name }) => name).filter((name) => new RegExp(values.only).test(name));
   const unused: Set<string>[] = [];
   let missed = 0;
-  say('| mutant | caught by | seeds | steps |\n|---|---|---|---|');
+  print('| mutant | caught by | seeds | steps |\n|---|---|---|---|');
   await Promise.all(Array.from({ length: availableParallelism() }, trySome));
   missed += await tryNamed();
   const never = values.only === '' ? unusedEdits().filter((text) => unused.every((each) => each.has(text))) : [];
-  for (const text of never) say(`never found in a statement: ${text}`);
+  for (const text of never) print(`never found in a statement: ${text}`);
   return missed + never.length === 0 ? 0 : 1;
 
   async function trySome(): Promise<void> {
@@ -165,15 +167,15 @@ async function tryMutants(): Promise<number> {
     try {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
         child.send({ mutant, isShort: values.short, most: MUTANT_SEEDS } satisfies MutantOrder);
-        const [told] = await Promise.race([
+        const [mutantReport] = await Promise.race([
           once(child, 'message'),
           ended.then(() => Promise.reject(new Error('A process of the hunt has died.'))),
         ]);
-        const { name, invariant, ownViolation, seeds, steps, unused: open } = told as MutantReport;
+        const { name, invariant, ownViolation, seeds, steps, unused: open } = mutantReport as MutantReport;
         left = open;
         if (invariant === undefined) missed += 1;
         const outcome = ownViolation === undefined ? '**missed**' : `**without it, too: ${ownViolation}**`;
-        say(`| ${name} | ${invariant ?? outcome} | ${seeds} | ${steps.toLocaleString('en')} |`);
+        print(`| ${name} | ${invariant ?? outcome} | ${seeds} | ${steps.toLocaleString('en')} |`);
       }
     } finally {
       unused.push(new Set(left));
@@ -188,12 +190,12 @@ async function tryNamed(): Promise<number> {
   if (chosen.length === 0) return 0;
   const copy = openCopy();
   let missed = 0;
-  say('\n| changed line | noticed by |\n|---|---|');
+  print('\n| changed line | noticed by |\n|---|---|');
   try {
     for (const mutant of chosen) {
       const isNoticed = await copy.isNoticed(mutant);
       if (!isNoticed) missed += 1;
-      say(`| ${mutant.name} | ${isNoticed ? `\`${mutant.test}\`` : '**missed**'} |`);
+      print(`| ${mutant.name} | ${isNoticed ? `\`${mutant.test}\`` : '**missed**'} |`);
     }
   } finally {
     copy.close();

@@ -72,8 +72,8 @@ async function tryMutant({ mutant: name, isShort, most }: MutantOrder): Promise<
     if (invariant === undefined) continue;
     // A promise that the gateway itself breaks notices no mutant.
     const ownViolation = (await runPlan(plan)).violation?.message;
-    const told = { name, seeds, steps, ownViolation, unused: unusedEdits() };
-    return { ...told, invariant: ownViolation === undefined ? invariant : undefined };
+    const mutantReport = { name, seeds, steps, ownViolation, unused: unusedEdits() };
+    return { ...mutantReport, invariant: ownViolation === undefined ? invariant : undefined };
   }
   return { name, invariant: undefined, ownViolation: undefined, seeds: most, steps, unused: unusedEdits() };
 }

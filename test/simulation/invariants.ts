@@ -318,10 +318,10 @@ export const INVARIANTS: readonly Invariant[] = [
     name: 'answers stay true',
     promise: 'The last final status that a client was told is the status of the payment.',
     when: 'atEnd',
-    check: async ({ sql, told }) => {
+    check: async ({ sql, reported }) => {
       const rows = await sql<{ id: string; status: string }[]>`select id, status from payments order by id`;
-      const wrong = rows.find(({ id, status }) => (told.get(id)?.status ?? status) !== status);
-      return wrong && `${wrong.id} is ${wrong.status}, and a client was told ${told.get(wrong.id)?.status}`;
+      const wrong = rows.find(({ id, status }) => (reported.get(id)?.status ?? status) !== status);
+      return wrong && `${wrong.id} is ${wrong.status}, and a client was told ${reported.get(wrong.id)?.status}`;
     },
   },
   {

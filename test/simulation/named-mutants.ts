@@ -48,14 +48,14 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'the higher tip of two endpoints is paid',
     file: 'src/chains/evm/fees.ts',
-    from: 'told.map(usualTip).reduce(min);',
-    to: 'told.map(usualTip).reduce(max);',
+    from: 'reported.map(usualTip).reduce(min);',
+    to: 'reported.map(usualTip).reduce(max);',
     test: 'test/attacks/one-endpoint.test.ts',
     title: 'tip: the lower of two is paid',
   },
   {
     name: 'items of a relayer whose key is gone are not due again',
-    file: 'src/actions/watch/tend-former-sends.ts',
+    file: 'src/actions/watch/maintain-former-sends.ts',
     from: '(tx) => releaseStranded(tx, { network, signers, before }));',
     to: 'async () => 0);',
     test: 'test/e2e/former-relayers.test.ts',
@@ -178,7 +178,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     file: 'src/store/money/positions.ts',
     from: 'where is_stale order by updated_at, payment_id limit',
     to: 'where is_stale order by payment_id limit',
-    test: 'test/e2e/rows-apart.test.ts',
+    test: 'test/e2e/rows-isolated.test.ts',
     title: 'keeps no other position from being computed',
   },
   {

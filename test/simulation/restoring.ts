@@ -13,7 +13,7 @@ import { withNode } from './with-node.ts';
 const REBUILDS = 25;
 
 /** The share of operators who say that the database was restored, as the runbook asks. */
-const SAYS_SO = 0.6;
+const ANNOUNCES = 0.6;
 
 /** A backup of the database, with what it has. */
 interface Backup {
@@ -64,12 +64,12 @@ export async function restore(stage: Stage, { copy }: Backup): Promise<void> {
   async function bringBack(): Promise<void> {
     for (const node of stage.nodes) if (node?.isAlive) await node.crash();
     await copy.restore();
-    if (stage.random.fork('operator').chance(SAYS_SO)) await sayRestored(stage, stage.commandDeps);
+    if (stage.random.fork('operator').chance(ANNOUNCES)) await announceRestored(stage, stage.commandDeps);
     else stage.scheduler.note('the operator forgets to say that the database was restored');
   }
 }
 
-async function sayRestored({ networks }: Stage, deps: CommandDeps & RowKeyDeps): Promise<void> {
+async function announceRestored({ networks }: Stage, deps: CommandDeps & RowKeyDeps): Promise<void> {
   for (const { connected } of networks) {
     const subject = connected.chain.network.chainId;
     await freeze(deps, { scope: 'restored', subject, reason: 'the database was restored', actor: 'operator' });

@@ -90,17 +90,17 @@ async function live(stage: Stage, plan: Plan): Promise<void> {
   }
 
   /** Time passes until nothing is left to do. */
-  async function untilQuiet(atEachLook: () => Promise<void> = async () => {}): Promise<void> {
+  async function untilQuiet(atEachCheck: () => Promise<void> = async () => {}): Promise<void> {
     scheduler.setStride(HEALING_STRIDE_MS);
     const deadlineMs = scheduler.nowMs() + QUIET_WITHIN_MS;
     stage.quietSince = undefined;
-    let nextLook = 0;
+    let nextCheck = 0;
     let readTo: Heights | undefined;
     await advance(async () => {
       if (scheduler.nowMs() >= deadlineMs) return true;
-      if (stage.quietSince === undefined && scheduler.steps() < nextLook) return false;
-      nextLook = scheduler.steps() + CHECK_QUIET_EVERY;
-      await atEachLook();
+      if (stage.quietSince === undefined && scheduler.steps() < nextCheck) return false;
+      nextCheck = scheduler.steps() + CHECK_QUIET_EVERY;
+      await atEachCheck();
       if (stage.acting() > 0) return false;
       readTo ??= await headsAhead(stage);
       if ((await workLeft(stage, readTo)) === '') {

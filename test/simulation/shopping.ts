@@ -42,18 +42,18 @@ export async function ask(
   options: Asking,
 ): Promise<Answer | undefined> {
   const answer = await request(stage, by, random, { headers, ...options });
-  if (answer?.status === 200) await tell(stage, paymentId, answer.body?.status);
+  if (answer?.status === 200) await noteStatus(stage, paymentId, answer.body?.status);
   return answer;
 }
 
 /** Checks what a client was told about a payment at the moment it is told. */
-async function tell(stage: Stage, paymentId: string, status: unknown): Promise<void> {
+async function noteStatus(stage: Stage, paymentId: string, status: unknown): Promise<void> {
   if (typeof status !== 'string' || !isFinal(status as PaymentStatus)) return;
-  const before = stage.told.get(paymentId);
+  const before = stage.reported.get(paymentId);
   if (before !== undefined && before.status !== status) {
     throw new Violation('answers stay true', `${paymentId} was told to be ${before.status}, then ${status}`);
   }
-  stage.told.set(paymentId, { status, step: stage.scheduler.steps() });
+  stage.reported.set(paymentId, { status, step: stage.scheduler.steps() });
   if (status === 'succeeded' && !(await stage.isPaidOnChain(paymentId))) {
     throw new Violation('answers are true', `${paymentId} was told to have succeeded without a transfer on the chain`);
   }

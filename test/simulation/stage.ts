@@ -35,8 +35,8 @@ const SERVER_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
 };
 
-/** Something that a client was told about a payment. */
-interface Told {
+/** The last status that a client received of a payment. */
+interface ReportedStatus {
   readonly status: string;
   readonly step: number;
 }
@@ -82,9 +82,9 @@ export interface Stage {
   readonly receipts: { readonly paymentId: string; readonly recipient: string }[];
   /** The terms of the address of each payment, as they were answered first. */
   readonly addresses: Map<string, string>;
-  /** The transactions that programs were told of, by payment, and the nonces that they have signed. */
+  /** The transactions reported to programs, by payment, and the nonces that they have signed. */
   readonly agents: {
-    readonly told: Map<string, string[]>;
+    readonly reported: Map<string, string[]>;
     readonly nonces: { readonly payer: string; readonly nonce: string }[];
   };
   /** Transfers to the intermediate account for a float, with its owner. */
@@ -93,7 +93,7 @@ export interface Stage {
   readonly refundedTo: Set<string>;
   /** Payments by Idempotency-Key. */
   readonly created: Map<string, string>;
-  readonly told: Map<string, Told>;
+  readonly reported: Map<string, ReportedStatus>;
   /** The last status and version of each payment. */
   readonly seen: Map<string, { readonly status: string; readonly version: number }>;
   /** The last fencing number of each writer that needs a lease. */
@@ -196,11 +196,11 @@ export async function openStage(input: StageInput): Promise<Stage> {
     mailServer: { accepted: new Map(), mood: 'well' },
     receipts: [],
     addresses: new Map(),
-    agents: { told: new Map(), nonces: [] },
+    agents: { reported: new Map(), nonces: [] },
     topUps: [],
     refundedTo: new Set(),
     created: new Map(),
-    told: new Map(),
+    reported: new Map(),
     seen: new Map(),
     fencing: new Map(),
     consumed: { after: 0, ids: new Set(), sequences: new Map() },

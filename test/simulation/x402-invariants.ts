@@ -8,7 +8,7 @@ export const X402_INVARIANTS: readonly Invariant[] = [
     promise: 'A program that does what the answers say pays once at most, however often it is asked to pay.',
     when: 'atEnd',
     check: async (stage) => {
-      for (const paymentId of stage.agents.told.keys()) {
+      for (const paymentId of stage.agents.reported.keys()) {
         const transfers = await transfersFor(stage, paymentId);
         if (transfers.length > 1) return `${paymentId} was paid ${transfers.length} times`;
       }
@@ -21,9 +21,9 @@ export const X402_INVARIANTS: readonly Invariant[] = [
     when: 'atEnd',
     check: async ({ sql, agents, faults }) => {
       if (faults.has('reorg')) return undefined;
-      const told = [...agents.told].filter(([, transactions]) => transactions.length > 0).map(([id]) => id);
+      const reported = [...agents.reported].filter(([, transactions]) => transactions.length > 0).map(([id]) => id);
       const rows = await sql<{ id: string; status: string }[]>`
-        select id, status from payments where id = any(${told}::text[]) and status <> 'succeeded' order by id limit 1`;
+        select id, status from payments where id = any(${reported}::text[]) and status <> 'succeeded' order by id limit 1`;
       return rows[0] && `${rows[0].id} is ${rows[0].status}, and its program was told that it is paid`;
     },
   },

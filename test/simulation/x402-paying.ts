@@ -32,7 +32,7 @@ const PRESENTED_LIFE_MS = 60_000;
  */
 export async function payByX402(shopping: Shopping, paymentId: string, isAlone: boolean): Promise<void> {
   const { random, stage } = shopping;
-  if (isAlone) stage.agents.told.set(paymentId, []);
+  if (isAlone) stage.agents.reported.set(paymentId, []);
   await rest(shopping, random.below(10_000));
   let signed: Signed | undefined;
   let isPresented = false;
@@ -76,17 +76,20 @@ async function checkResponse(
   paymentId: string,
   { text, reorgs }: { readonly text: string; readonly reorgs: number | undefined },
 ): Promise<void> {
-  const told = JSON.parse(Buffer.from(text, 'base64').toString()) as Record<string, string>;
+  const reported = JSON.parse(Buffer.from(text, 'base64').toString()) as Record<string, string>;
   const transfers = await transfersFor(stage, paymentId);
   const isShown = transfers.some(
     ({ transactionHash, from, amount }) =>
-      transactionHash === told.transaction && from === told.payer && String(amount) === told.amount,
+      transactionHash === reported.transaction && from === reported.payer && String(amount) === reported.amount,
   );
   const isSame = reorgs === stage.faults.get('reorg');
-  if (told.payer !== payer.address || (isSame && !isShown)) {
-    throw new Violation('x402 answers are true', `${paymentId} is not paid by ${told.payer} in ${told.transaction}`);
+  if (reported.payer !== payer.address || (isSame && !isShown)) {
+    throw new Violation(
+      'x402 answers are true',
+      `${paymentId} is not paid by ${reported.payer} in ${reported.transaction}`,
+    );
   }
-  if (told.transaction !== undefined) stage.agents.told.get(paymentId)?.push(told.transaction);
+  if (reported.transaction !== undefined) stage.agents.reported.get(paymentId)?.push(reported.transaction);
 }
 
 /** The transfers to the deposit addresses of a payment that the chain shows. */

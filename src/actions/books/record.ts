@@ -7,7 +7,7 @@ import { listOwnAccounts } from '../../store/chain/own-accounts.ts';
 import { type BookItem, lockBookItems } from '../../store/money/book-items.ts';
 import { insertEntries, lockBalances } from '../../store/money/books.ts';
 import { findPaymentsOfLots, findSpendsOf, unholdItems } from '../../store/money/lots.ts';
-import { markPositionsStale } from '../../store/money/positions.ts';
+import { markPositionsOutdated } from '../../store/money/positions.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -19,7 +19,7 @@ export async function recordEntries(tx: Tx, entries: readonly Entry[], at: Date)
   // Entries that only increase balances need no lock and no further statement.
   const written = taken.length === 0 ? entries : await withFloors(tx, entries, taken);
   await insertEntries(tx, written, at);
-  await tellMissing(tx, written, at);
+  await reportMissing(tx, written, at);
 }
 
 async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Change[]): Promise<Entry[]> {
@@ -39,7 +39,7 @@ async function withFloors(tx: Tx, entries: readonly Entry[], taken: readonly Cha
 }
 
 /** Spent money that is missing needs a person. The solvency check freezes the asset, and clears this alert. */
-async function tellMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
+async function reportMissing(tx: Tx, entries: readonly Entry[], at: Date): Promise<void> {
   const prefix = ACCOUNTS.missing('');
   for (const { asset, subject, lines } of entries) {
     const lack = lines.find(({ account, units }) => account.startsWith(prefix) && units < 0n);
@@ -105,10 +105,12 @@ export async function reopenItems(
   await lockPayments(tx, await findPaymentsOfLots(tx, commitments));
   const paid = (await lockBookItems(tx, keys)).filter(({ state, isDeposit }) => state === 'paid' && !isDeposit);
   const revived = await reviveItems(tx, keys);
-  const entries = paid.map((item) => revertedEntry(item, { isInFlight: item.hasSignature, isStray: item.isStray }));
+  const entries = paid.map((item) =>
+    revertedEntry(item, { isInFlight: item.hasSignature, isUnexpected: item.isUnexpected }),
+  );
   await recordEntries(tx, entries, at);
   const spends = await findSpendsOf(tx, await unholdItems(tx, commitments));
-  await markPositionsStale(
+  await markPositionsOutdated(
     tx,
     spends.map(({ payment }) => payment),
     at,

@@ -21,7 +21,7 @@ import { alarmSubject } from '../relay/check-relayer.ts';
 import { findFormerRelayers } from '../relay/former-relayers.ts';
 import { limitsOf, type RelaySettings, relayLeaseName } from '../relay/relayer.ts';
 import { watchLeaseName } from '../watch/watcher.ts';
-import { clearStaleAlerts } from './clear-stale-alerts.ts';
+import { clearOutdatedAlerts } from './clear-outdated-alerts.ts';
 import { findMissingNetworks } from './missing-networks.ts';
 
 export interface WorkCheckDeps extends CommandDeps {
@@ -96,9 +96,9 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
       const message = `No node does this work: ${work}. Start a node with its role and its network.`;
       const lease = leases.find((each) => each.name === name);
       const isFree = lease === undefined || nowMs - lease.until.getTime() >= UNLED_AFTER_MS;
-      const told = isFree ? message : undefined;
+      const reported = isFree ? message : undefined;
       // A lease that was never taken has no time, and the gateway may be starting for the first time.
-      await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, told) : told);
+      await alarms.unled.set(name, lease === undefined ? neverTaken.of(name, reported) : reported);
     }
   }
 
@@ -145,7 +145,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
     await checkFormerRelayers();
     await checkMissingNetworks();
-    await clearStaleAlerts(deps);
+    await clearOutdatedAlerts(deps);
     await checkLeases(unshifted(deps.world.clock).nowMs());
     await checkMails(unshifted(deps.world.clock).nowMs());
     return false;

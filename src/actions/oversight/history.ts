@@ -19,7 +19,7 @@ import { findAlertsAbout, type RaisedAlert } from '../../store/plumbing/alerts.t
 import { type AuditEntry, findAuditAbout } from '../../store/plumbing/audit-log.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { findTakeovers, type Takeover } from '../../store/plumbing/leases.ts';
-import { findDeliveriesOf, type ToldDelivery } from '../../store/webhooks/deliveries.ts';
+import { findDeliveriesOf, type ShownDelivery } from '../../store/webhooks/deliveries.ts';
 import { freezeName } from '../parties/freeze-heads.ts';
 
 /** All stored rows about a payment, each list with a bound, the oldest rows first. */
@@ -38,7 +38,7 @@ export interface History {
   /** Freezes and suspensions that were set or lifted. */
   readonly stops: readonly AuditEntry[];
   /** Deliveries of the events to webhook endpoints. */
-  readonly deliveries: readonly ToldDelivery[];
+  readonly deliveries: readonly ShownDelivery[];
   readonly alerts: readonly RaisedAlert[];
   readonly takeovers: readonly Takeover[];
   readonly keyLabels: ReadonlyMap<string, string>;

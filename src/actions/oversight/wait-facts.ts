@@ -20,7 +20,7 @@ import { stateOf } from '../../store/payments/payments.ts';
 import { type Alert, listAlerts } from '../../store/plumbing/alerts.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 import { isHeld, type LeaseState, listLeases } from '../../store/plumbing/leases.ts';
-import { hear, sayings } from '../evidence.ts';
+import { askWitnesses, describeStatements } from '../evidence.ts';
 import { limitsOf, type RelaySettings } from '../relay/relayer.ts';
 import { watchLeaseName } from '../watch/watcher.ts';
 import type { History } from './history.ts';
@@ -181,14 +181,19 @@ async function seenFacts({ chains, asksChain }: FactDeps, attempt: AttemptRow, e
     depth,
     loneDepth: network !== undefined && isSmall(network, attempt) ? depth * LONE_DEPTH_FACTOR : undefined,
     tag,
-    said: asksChain && chain !== undefined ? await saidOf(chain, event) : undefined,
+    answers: asksChain && chain !== undefined ? await answersOf(chain, event) : undefined,
   };
 }
 
 /** The answers of the endpoints about the transaction of an event. */
-async function saidOf(chain: Chain, { transactionHash, blockHash }: SeenEvent): Promise<string> {
-  const { statements } = await hear(chain, async (witness) => (await witness.receipt(transactionHash))?.block.hash);
-  return sayings(statements, (hash) => (hash === blockHash ? 'it is in that block' : 'it is in another block'));
+async function answersOf(chain: Chain, { transactionHash, blockHash }: SeenEvent): Promise<string> {
+  const { statements } = await askWitnesses(
+    chain,
+    async (witness) => (await witness.receipt(transactionHash))?.block.hash,
+  );
+  return describeStatements(statements, (hash) =>
+    hash === blockHash ? 'it is in that block' : 'it is in another block',
+  );
 }
 
 function merchantStops({ payment, merchant }: History, freezes: readonly Freeze[]): StopFacts[] {

@@ -1,5 +1,5 @@
 import { isoText } from '../../domain/wait-words.ts';
-import type { ToldDelivery } from '../../store/webhooks/deliveries.ts';
+import type { ShownDelivery } from '../../store/webhooks/deliveries.ts';
 import type { TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
@@ -20,7 +20,7 @@ export function webhookEntries({ deliveries }: History): TimelineEntry[] {
   });
 }
 
-function sentenceOf(delivery: ToldDelivery, endpoint: string): string {
+function sentenceOf(delivery: ShownDelivery, endpoint: string): string {
   const { eventType, status, attempts, answerStatus, problem, dueAt } = delivery;
   const about = `The webhook ${eventType}`;
   if (status === 'succeeded') return `${about} was delivered to ${endpoint}, by attempt ${attempts}: ${answerStatus}.`;

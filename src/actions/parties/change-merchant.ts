@@ -2,7 +2,7 @@ import type { MerchantStatus } from '../../domain/merchant.ts';
 import { ApiError } from '../../errors.ts';
 import { countMerchantMoney, type MerchantMoney } from '../../store/money/payout-lists.ts';
 import { lockFreezes } from '../../store/parties/freezes.ts';
-import { dropLogo, wishLogo } from '../../store/parties/logos.ts';
+import { dropLogo, requestLogo } from '../../store/parties/logos.ts';
 import {
   type LockedMerchant,
   lockMerchant,
@@ -79,7 +79,7 @@ export function refuseUnseen(current: object, seen: object): void {
 
 async function changeLogo(tx: Tx, { id: merchantId, iconUrl: url, updatedAt }: Merchant): Promise<void> {
   if (url === null) await dropLogo(tx, merchantId);
-  else await wishLogo(tx, { merchantId, url, wishedAt: updatedAt });
+  else await requestLogo(tx, { merchantId, url, wishedAt: updatedAt });
 }
 
 /**

@@ -1,5 +1,5 @@
 import { newId } from '../../domain/ids.ts';
-import { wishLogo } from '../../store/parties/logos.ts';
+import { requestLogo } from '../../store/parties/logos.ts';
 import { insertMerchant, type Merchant, type Owner } from '../../store/parties/merchants.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type Answer, type CommandDeps, type IdempotentRequest, idempotentCommand } from '../command.ts';
@@ -34,7 +34,7 @@ export function createMerchant(
     await insertMerchant(tx, merchant);
     await logMerchant(tx, merchant, { type: 'merchant.created', actor: input.actor });
     const { name, email, iconUrl } = input;
-    if (iconUrl !== null) await wishLogo(tx, { merchantId: merchant.id, url: iconUrl, wishedAt: now });
+    if (iconUrl !== null) await requestLogo(tx, { merchantId: merchant.id, url: iconUrl, wishedAt: now });
     await appendAudit(tx, {
       at: now,
       actor: input.actor,

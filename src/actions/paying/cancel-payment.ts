@@ -2,7 +2,7 @@ import { visibleStatus } from '../../domain/payment.ts';
 import { ApiError } from '../../errors.ts';
 import type { Clock } from '../../runtime/world.ts';
 import { stateOf } from '../../store/payments/payments.ts';
-import type { PaymentMover } from './move-payment.ts';
+import type { PaymentMover } from './payment-mover.ts';
 
 export interface CancelInput {
   readonly paymentId: string;

@@ -8,7 +8,6 @@ import { findItems, findItemsOf, hintTransaction, itemOf } from '../../store/cha
 import { findPayments, type Payment } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
 import { sealItem } from '../subject-keys.ts';
-import type { PaymentMover } from './move-payment.ts';
 import {
   balanceUnderWay,
   isOverdue,
@@ -22,6 +21,7 @@ import {
   refuseScreened,
   soldOut,
 } from './option-refusals.ts';
+import type { PaymentMover } from './payment-mover.ts';
 import type { SoughtTransaction } from './seek-transaction.ts';
 import { type OptionDeps, refuseOutdated } from './terms-in-force.ts';
 import { type BadVerdict, reasonOf, refusalOf } from './verdict-refusals.ts';
@@ -67,7 +67,7 @@ export async function confirmPayment(deps: ConfirmDeps, input: ConfirmInput): Pr
   const script = await deps.rehearsal.scriptOf(payment);
   await script.onConfirm?.();
   if (option.item.method === 'native') {
-    return keepHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
+    return storeHint(deps, { payment, option, transaction: values[0] ?? '', hash, actor: input.actor });
   }
 
   const { chain, relayers, intermediateAccount } = await refuseOutdated(deps, payment, option);
@@ -176,7 +176,7 @@ interface Hint {
  * Stores the transaction hash that the wallet named. The hash is a hint and moves nothing by itself: the caller searches the
  * transaction. A payment past its expiry needs no search, because it shows as `processing` until its deadline is final.
  */
-async function keepHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
+async function storeHint(deps: ConfirmDeps, hint: Hint): Promise<Confirmed> {
   const { payment, option, transaction, hash, actor } = hint;
   const items = await findItemsOf(deps.db.sql, payment.id);
   const item = items.find((stored) => isDeepStrictEqual(unsealed(itemOf(stored)), option.item));

@@ -3,7 +3,7 @@ import { lockUnsentItem } from '../../store/chain/due-items.ts';
 import { findItems } from '../../store/chain/items.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { moveLocked } from './move-payment.ts';
+import { moveLocked } from './move-locked.ts';
 
 /**
  * Ends a payment whose payer is on the screening list. Returns false if a transaction with its item was stored: it may have been

@@ -6,7 +6,7 @@ import { findFirstUndecided } from '../../store/chain/chain-events.ts';
 import { isRestoring } from '../../store/parties/freezes.ts';
 import { lockOverdue } from '../../store/payments/payments.ts';
 import { type CommandDeps, command } from '../command.ts';
-import { moveLocked } from './move-payment.ts';
+import { moveLocked } from './move-locked.ts';
 
 const BATCH = 500;
 /** The longest wait of a node for networks to be read. An unreachable network must not keep payments open for ever. */
@@ -21,13 +21,13 @@ export function createExpiry(deps: CommandDeps & { readonly chains: Chains }): (
   const clock = unshifted(deps.world.clock);
   const startMs = clock.nowMs();
   const unread = new Map(deps.chains.list().map((connected) => [connected, undefined as number | undefined]));
-  const look = async (connected: ConnectedChain) => {
+  const checkRead = async (connected: ConnectedChain) => {
     const height = unread.get(connected) ?? (await finalHeightOf(connected));
     unread.set(connected, height);
     if (height !== undefined && (await isReadTo(deps, connected, height))) unread.delete(connected);
   };
   return async () => {
-    if (unread.size > 0) await Promise.all([...unread.keys()].map(look));
+    if (unread.size > 0) await Promise.all([...unread.keys()].map(checkRead));
     if (unread.size > 0 && clock.nowMs() - startMs < MAX_WAIT_MS) return false;
     unread.clear();
     return expirePayments(deps);

@@ -3,7 +3,7 @@ import type { Chains } from '../../chains/chains.ts';
 import { itemOf, type StoredItem } from '../../store/chain/items.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import { confirmedByCoin } from './confirmed-by-coin.ts';
-import type { PaymentMover } from './move-payment.ts';
+import type { PaymentMover } from './payment-mover.ts';
 
 export interface SoughtTransaction {
   /** The coin action that was given to the wallet. */

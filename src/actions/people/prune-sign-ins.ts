@@ -5,13 +5,13 @@ import { type CommandDeps, command } from '../command.ts';
 import { onSteadyTime } from './steady-time.ts';
 
 /** The clocks of nodes differ by seconds, and rows are kept for longer than that after their end. */
-const KEPT_MS = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 const AT_ONCE = 1_000;
 
 /** Deletes ended sessions, links and challenges. Returns true if there are more. */
 export function pruneSignIns(deps: CommandDeps): Promise<boolean> {
   return command(onSteadyTime(deps), async (tx, now) => {
-    const old = { before: new Date(now.getTime() - KEPT_MS), limit: AT_ONCE };
+    const old = { before: new Date(now.getTime() - RETENTION_MS), limit: AT_ONCE };
     const counts = [await pruneSessions(tx, old), await pruneLinks(tx, old), await pruneAnswered(tx, old)];
     return counts.includes(AT_ONCE);
   });

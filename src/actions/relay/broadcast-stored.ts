@@ -25,7 +25,7 @@ export async function broadcastStored(
     if (outcome === 'underpriced') memory.outbid.add(nonce);
     // The transaction before it has not arrived yet. Both are broadcast again in the next round.
     if (outcome === 'nonce_too_high') memory.broadcastAtMs.clear();
-    if (outcome === 'short_balance') await tellOutOfFunds(relayer);
+    if (outcome === 'short_balance') await reportOutOfFunds(relayer);
     else await alarms.outOfFunds.set(alarmSubject(id), undefined);
   } catch (error) {
     if (!(error instanceof ChainUnavailableError)) throw error;
@@ -33,6 +33,6 @@ export async function broadcastStored(
   }
 }
 
-export async function tellOutOfFunds({ id, alarms }: Relayer): Promise<void> {
+export async function reportOutOfFunds({ id, alarms }: Relayer): Promise<void> {
   await alarms.outOfFunds.set(alarmSubject(id), 'The relayer cannot pay for gas. Send coin to it.');
 }

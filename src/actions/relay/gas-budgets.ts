@@ -11,7 +11,7 @@ import { limitsOf, type RelayDeps, type Relayer } from './relayer.ts';
 const HOUR_MS = 3_600_000;
 const CHECK_EVERY_MS = 10_000;
 /** Isolated items (see `relay-once.ts`) may use a quarter of the network's budget, so that they cannot stop the others. */
-const APART_SHARE = 4n;
+const ISOLATED_SHARE = 4n;
 /** The pause of items of a payer whose budget is spent. */
 const DEFER_MS = 30_000;
 
@@ -20,7 +20,7 @@ export interface SpentBudgets {
   /** True if the budget of the network is spent: nothing new is sent. */
   readonly isSpent: boolean;
   /** True if the part for isolated items is spent. */
-  readonly isApartSpent: boolean;
+  readonly isIsolatedSpent: boolean;
   readonly payers: ReadonlySet<string>;
 }
 
@@ -38,36 +38,36 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
     findExhaustedItems(db.sql, { network, limits: limitsOf(deps, network) }),
   ]);
   const isSpent = budget !== undefined && cost.all >= budget;
-  const isApartSpent = budget !== undefined && cost.apart * APART_SHARE >= budget;
-  const tell = (subject: string, isRaised: boolean, message: string) =>
+  const isIsolatedSpent = budget !== undefined && cost.isolated * ISOLATED_SHARE >= budget;
+  const setAlarm = (subject: string, isRaised: boolean, message: string) =>
     alarms.gasBudget.set(subject, isRaised ? message : undefined);
   const coin = coinOf(network);
   const limit = tokenText(coin, budget ?? 0n);
-  await tell(
+  await setAlarm(
     network,
     isSpent,
     `Gas has cost ${amountText(coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
   );
-  await tell(
+  await setAlarm(
     `${network}:apart`,
-    isApartSpent,
-    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(coin, cost.apart)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
+    isIsolatedSpent,
+    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(coin, cost.isolated)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
   );
   const [payer] = payers;
-  await tell(
+  await setAlarm(
     `${network}:payers`,
     payer !== undefined,
     `Payers that wait: ${payers.length}. ${payer?.payer} has used ${count(payer?.gas)} gas within the hour. The budget of a payer is ${count(perPayer)} gas.`,
   );
-  await tell(
+  await setAlarm(
     `${network}:items`,
     exhausted !== undefined,
     `Payments or transfers that wait for their deadline: ${exhausted?.count}. ${exhausted?.subject} has failed ${exhausted?.failures} times on the chain and has used ${count(exhausted?.gas)} gas.`,
   );
-  return { isSpent, isApartSpent, payers: new Set(payers.map((each) => each.payer)) };
+  return { isSpent, isIsolatedSpent, payers: new Set(payers.map((each) => each.payer)) };
 }
 
-const NO_COST = { all: 0n, apart: 0n };
+const NO_COST = { all: 0n, isolated: 0n };
 
 /** Clears the alerts of budgets also while there is nothing to send. */
 export async function checkBudgets(deps: RelayDeps, relayer: Relayer): Promise<void> {

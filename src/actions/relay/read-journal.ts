@@ -1,9 +1,9 @@
 import { type Block, ChainUnavailableError } from '../../chains/chain.ts';
 import { isOutside, type JournalNonces, NONCE_REACH, placeNonce, withFinal } from '../../domain/nonce.ts';
-import type { HeardNonce } from '../../domain/quorum.ts';
+import type { ReportedNonce } from '../../domain/quorum.ts';
 import { findCursors } from '../../store/chain/chain-cursors.ts';
 import { lastFinalNonce, lastNonce, listOpenSends, reopenSends } from '../../store/chain/sends.ts';
-import { hearNonce } from '../evidence.ts';
+import { askNonce } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { alarmSubject } from './check-relayer.ts';
 import type { Journal, RelayDeps, Relayer } from './relayer.ts';
@@ -16,9 +16,9 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
   const { id, lease, alarms } = relayer;
   const { sql } = deps.db;
   // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
-  const heard = await hearNonce(relayer.chain, id.signer);
+  const reported = await askNonce(relayer.chain, id.signer);
   const [last, lastFinal] = await Promise.all([lastNonce(sql, id), lastFinalNonce(sql, id)]);
-  const placed = placeNonce(await confirmed(deps, relayer, { heard, nonces: { last, lastFinal }, head }), {
+  const placed = placeNonce(await confirmed(deps, relayer, { reported, nonces: { last, lastFinal }, head }), {
     last,
     lastFinal,
   });
@@ -32,7 +32,7 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
     const message = 'sends that were final are not mined any more: sending them again';
     if (reopened > 0) deps.log.warn({ ...id, minedNonce: mined, reopened }, message);
   }
-  const dispute = `One endpoint says that ${heard.said} transactions are mined, more than were ever signed, and no second endpoint confirms it. Nothing new is sent.`;
+  const dispute = `One endpoint says that ${reported.soleCount} transactions are mined, more than were ever signed, and no second endpoint confirms it. Nothing new is sent.`;
   await alarms.nonces.set(alarmSubject(id), mayTake ? undefined : dispute);
   const [open, taken = -1] = await Promise.all([listOpenSends(sql, id, range), lastNonce(sql, id, range.to)]);
   return { open, minedNonce: mined, nextNonce: Math.max(mined, taken + 1), mayTake };
@@ -44,18 +44,18 @@ export async function readJournal(deps: RelayDeps, relayer: Relayer, head: Block
 async function confirmed(
   { db }: RelayDeps,
   { chain, id }: Relayer,
-  { heard, nonces, head }: { heard: HeardNonce; nonces: JournalNonces; head: Block },
-): Promise<HeardNonce> {
-  if (!heard.isAlone || !isOutside(heard, nonces)) return heard;
+  { reported, nonces, head }: { reported: ReportedNonce; nonces: JournalNonces; head: Block },
+): Promise<ReportedNonce> {
+  if (!reported.isAlone || !isOutside(reported, nonces)) return reported;
   const cursor = (await findCursors(db.sql)).find(({ network }) => network === id.network);
   const depth = chain.network.finality?.depth ?? 1;
   const final = cursor?.finalNumber ?? Math.max(0, head.number - depth + 1);
   for (const witness of chain.witnesses()) {
     try {
-      return withFinal(heard, await witness.minedNonce(id.signer, final));
+      return withFinal(reported, await witness.minedNonce(id.signer, final));
     } catch (error) {
       if (!(error instanceof ChainUnavailableError)) throw error;
     }
   }
-  return heard;
+  return reported;
 }

@@ -2,10 +2,10 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { findWork } from '../../store/chain/due-items.ts';
 import { alarmSubject, checkBalance, checkStuck } from './check-relayer.ts';
 import { checkBudgets } from './gas-budgets.ts';
+import { maintainSends } from './maintain-sends.ts';
 import { readJournal } from './read-journal.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest } from './relayer.ts';
 import { sendDue } from './send-due.ts';
-import { tendSends } from './tend-sends.ts';
 
 /** Nonces are pipelined up to this bound, so that throughput does not depend on the time between blocks. */
 const MAX_IN_FLIGHT = 16;
@@ -13,7 +13,7 @@ const MAX_IN_FLIGHT = 16;
  * Items of contract accounts, and of payers whose items have failed, may fail in any way. They are sent in isolated transactions,
  * which get a quarter of the places.
  */
-const MAX_APART_IN_FLIGHT = 4;
+const MAX_ISOLATED_IN_FLIGHT = 4;
 
 /** An endpoint that reports a later time would make every item seem too late to be sent. */
 const MAX_CHAIN_AHEAD_MS = 60_000;
@@ -39,27 +39,27 @@ export async function relayOnce(deps: RelayDeps, relayer: Relayer): Promise<Rest
     deps.meters.inFlight(id, 0);
     await checkStuck(deps, relayer, []);
   }
-  if (!hasDue && !(hasOpen && isTimeToLook(relayer, nowMs))) return IDLE;
-  relayer.memory.lookedAtMs = nowMs;
+  if (!hasDue && !(hasOpen && isTimeToCheck(relayer, nowMs))) return IDLE;
+  relayer.memory.checkedAtMs = nowMs;
   const head = await chain.head();
   const journal = await readJournal(deps, relayer, head);
   await checkStuck(deps, relayer, journal.open);
-  await tendSends(deps, relayer, journal);
+  await maintainSends(deps, relayer, journal);
   const inFlight = journal.nextNonce - journal.minedNonce;
   deps.meters.inFlight(id, inFlight);
   const room = MAX_IN_FLIGHT - inFlight;
   if (room <= 0 || !journal.mayTake) return { ms: IDLE.ms, canBeWoken: false };
-  const apartInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
+  const isolatedInFlight = journal.open.filter(({ lane }) => lane === 'apart').length;
   return sendDue(deps, relayer, {
     nextNonce: journal.nextNonce,
     inFlight,
-    places: { room, apartRoom: MAX_APART_IN_FLIGHT - apartInFlight, isApartUnderWay: apartInFlight > 0 },
+    places: { room, isolatedRoom: MAX_ISOLATED_IN_FLIGHT - isolatedInFlight, isIsolatedUnderWay: isolatedInFlight > 0 },
     chainTimeMs: Math.min(head.timestampS * 1000, nowMs + MAX_CHAIN_AHEAD_MS),
   });
 }
 
 /** With nothing to send, the chain is asked a few times per block, however often news of other payments arrives. */
-function isTimeToLook({ chain, memory }: Relayer, nowMs: number): boolean {
+function isTimeToCheck({ chain, memory }: Relayer, nowMs: number): boolean {
   const blockMs = chain.network.finality?.blockTimeMs ?? 0;
-  return hasPassed(memory.lookedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
+  return hasPassed(memory.checkedAtMs, nowMs, Math.min(Math.max(blockMs / 4, IDLE.ms), 2_000));
 }

@@ -72,7 +72,7 @@ export interface RelayMemory {
   /** The time of the signer's last refusal to sign again, by nonce. */
   readonly refusedAtMs: Map<number, number>;
   /** The time of the last check for mined transactions. */
-  lookedAtMs: number;
+  checkedAtMs: number;
   /** The time since which a batch has been gathering items. */
   gatheringSinceMs: number | undefined;
   balanceCheckedAtMs: number | undefined;
@@ -85,7 +85,7 @@ export function newMemory(): RelayMemory {
     broadcastAtMs: new Map(),
     outbid: new Set(),
     refusedAtMs: new Map(),
-    lookedAtMs: 0,
+    checkedAtMs: 0,
     gatheringSinceMs: undefined,
     balanceCheckedAtMs: undefined,
     stuckCheckedAtMs: undefined,

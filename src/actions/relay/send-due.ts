@@ -11,7 +11,7 @@ import { command } from '../command.ts';
 import { commandOfLeader } from '../lease.ts';
 import { maySend } from '../own-coin.ts';
 import { shareFreezes } from '../parties/freeze-heads.ts';
-import { broadcastStored, tellOutOfFunds } from './broadcast-stored.ts';
+import { broadcastStored, reportOutOfFunds } from './broadcast-stored.ts';
 import { affordableFees, readBudgets, withinBudgets } from './gas-budgets.ts';
 import { alertSignerRefused, unlessRefused } from './refused-by-signer.ts';
 import { IDLE, limitsOf, type RelayDeps, type Relayer, type Rest, retryDelayMs } from './relayer.ts';
@@ -25,7 +25,7 @@ const MAX_DUE = 1_000;
 const SHARED_AFTER_MS = 3_000;
 
 /** The bound of isolated items of one payer in flight until they are final, so that a failure is seen before the next is sent. */
-const APART_EACH = 2;
+const ISOLATED_EACH = 2;
 /** While a budget is spent the chain is asked less often. */
 const WAIT: Rest = { ms: 1_000, canBeWoken: false };
 
@@ -56,12 +56,12 @@ export async function sendDue(deps: RelayDeps, relayer: Relayer, opening: Openin
   if (fees === undefined || budgets.isSpent) return WAIT;
   const batches = intoBatches(await withinBudgets(deps, due, budgets), (item) => chain.maxBatchItems(itemOf(item)));
   const { places } = opening;
-  const chosen = chooseBatches(batches, budgets.isApartSpent ? { ...places, apartRoom: 0 } : places);
+  const chosen = chooseBatches(batches, budgets.isIsolatedSpent ? { ...places, isolatedRoom: 0 } : places);
   try {
     await sendBatches(deps, relayer, { batches: chosen, fees, nextNonce: opening.nextNonce });
   } catch (error) {
     if (!(error instanceof SenderShortError)) throw error;
-    await tellOutOfFunds(relayer);
+    await reportOutOfFunds(relayer);
     return WAIT;
   }
   const hasMore = due.length === MAX_DUE || chosen.length < batches.length;
@@ -77,8 +77,8 @@ function readDue(deps: RelayDeps, { id, share, isCoinOnly }: Relayer, { chainTim
     limits: limitsOf(deps, id.network),
     deadlineAfter: new Date(chainTimeMs + SEND_MARGIN_MS),
     share,
-    anyonesBefore: new Date(nowMs - SHARED_AFTER_MS),
-    apartEach: APART_EACH,
+    sharedBefore: new Date(nowMs - SHARED_AFTER_MS),
+    isolatedEach: ISOLATED_EACH,
     limit: MAX_DUE,
   });
 }
@@ -166,7 +166,7 @@ async function store(
     await commandOfLeader(deps, lease, async (tx, at) => {
       await shareFreezes(tx, deps);
       if (!(await takeDueItems(tx, keys))) throw new ItemsTakenError();
-      const lane = items.some(({ isApart }) => isApart) ? 'apart' : 'main';
+      const lane = items.some(({ isIsolated }) => isIsolated) ? 'apart' : 'main';
       await insertSend(tx, id, { ...version, kind: 'batch', lane, fencing: lease.fencing, keys, at });
     });
     return true;

@@ -4,7 +4,7 @@ import { addEvents } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../command.ts';
-import { hearBlock, hearEvents } from '../evidence.ts';
+import { askBlock, askEvents } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { storedEvent } from './read-events.ts';
 import type { Search } from './watcher.ts';
@@ -63,9 +63,9 @@ export async function findMissedEvent(
   const last = Math.min(cursor.blockNumber, start.next + MOST_RANGES * RANGE - 1);
   let isAlone = start.isAlone;
   for (let from = start.next; from <= last; from += RANGE) {
-    const heard = await hearEvents(chain, from, Math.min(from + RANGE - 1, last));
-    isAlone ||= heard.isAlone;
-    const missed = heard.events.filter((event) => event.commitment === commitment && event.type === type);
+    const reported = await askEvents(chain, from, Math.min(from + RANGE - 1, last));
+    isAlone ||= reported.isAlone;
+    const missed = reported.events.filter((event) => event.commitment === commitment && event.type === type);
     if (missed.length === 0) continue;
     searches.delete(key);
     const added = await commandOfLeader(deps, lease, (tx, at) => addEvents(tx, network, missed.map(storedEvent), at));
@@ -90,9 +90,9 @@ async function firstBlockAfter(chain: Chain, atMs: number, highest: number): Pro
   let isAlone = false;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    const heard = await hearBlock(chain, middle);
-    isAlone ||= heard.isAlone;
-    if (heard.block.timestampS * 1000 >= atMs) high = middle;
+    const reported = await askBlock(chain, middle);
+    isAlone ||= reported.isAlone;
+    if (reported.block.timestampS * 1000 >= atMs) high = middle;
     else low = middle + 1;
   }
   return { next: low, isAlone };

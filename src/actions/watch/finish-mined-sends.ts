@@ -1,5 +1,5 @@
 import { type ChainEvent, ChainUnavailableError, type Receipt, type Witness } from '../../chains/chain.ts';
-import type { HeardNonce } from '../../domain/quorum.ts';
+import type { ReportedNonce } from '../../domain/quorum.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import { countPayerFailures } from '../../store/chain/payer-failures.ts';
 import {
@@ -10,7 +10,7 @@ import {
   type SendToFinish,
 } from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
-import { type Heard, hear, hearNonce, sayings } from '../evidence.ts';
+import { askNonce, askWitnesses, describeStatements, type Reported } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { retryDelayMs } from '../relay/relayer.ts';
 import { clearFound, storedEvent } from './read-events.ts';
@@ -32,13 +32,13 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   const open = await listSendsToFinish(deps.db.sql, network);
   if (open.length === 0) return;
   const signers = [...new Set(open.map(({ signer }) => signer))];
-  const heard = new Map(
-    await Promise.all(signers.map(async (signer) => [signer, await hearNonce(chain, signer)] as const)),
+  const nonces = new Map(
+    await Promise.all(signers.map(async (signer) => [signer, await askNonce(chain, signer)] as const)),
   );
   // The nonce of one endpoint suffices to read the receipts, because two endpoints must then show the same receipt.
-  const passed = open.filter(({ signer, nonce }) => nonce < (heard.get(signer)?.highest ?? 0));
+  const passed = open.filter(({ signer, nonce }) => nonce < (nonces.get(signer)?.highest ?? 0));
   const finished = await Promise.all(
-    passed.map((send) => finishedVersion(watcher, send, { view, heard: heard.get(send.signer) })),
+    passed.map((send) => finishedVersion(watcher, send, { view, reported: nonces.get(send.signer) })),
   );
   const sends = await withoutUnread(
     deps,
@@ -105,10 +105,10 @@ async function eventsOf(witness: Witness, hash: string): Promise<readonly ChainE
 async function finishedVersion(
   { chain, memory }: Watcher,
   { signer, nonce, hashes }: SendToFinish,
-  { view, heard }: { readonly view: View; readonly heard: HeardNonce | undefined },
+  { view, reported }: { readonly view: View; readonly reported: ReportedNonce | undefined },
 ): Promise<(FinishedSend & SpentGas) | undefined> {
   const found = await Promise.all(
-    hashes.map((hash) => hear(chain, async (witness) => (await witness.receipt(hash)) ?? NONE, receiptKey)),
+    hashes.map((hash) => askWitnesses(chain, async (witness) => (await witness.receipt(hash)) ?? NONE, receiptKey)),
   );
   const values = found.map(({ finding }) =>
     finding.is === 'agreed' || finding.is === 'alone' ? finding.value : undefined,
@@ -124,7 +124,8 @@ async function finishedVersion(
     return { signer, nonce, hash, hashes, gasSpent, coinSpent, block: block.number };
   }
   const isGone =
-    values.every((value) => value === NONE) && nonce < (heard?.atLeast ?? (heard?.isAlone ? heard.said : 0) ?? 0);
+    values.every((value) => value === NONE) &&
+    nonce < (reported?.atLeast ?? (reported?.isAlone ? reported.soleCount : 0) ?? 0);
   if (!isGone) {
     const dispute = found.find((each) => isDisputed(each, view));
     if (dispute !== undefined) memory.disputes.set('sends', disputeText(nonce, dispute));
@@ -139,21 +140,21 @@ async function finishedVersion(
 }
 
 const NONE = 'no receipt';
-type Said = Receipt | typeof NONE;
+type ReceiptAnswer = Receipt | typeof NONE;
 
-function receiptKey(said: Said): string {
-  return said === NONE ? NONE : [said.block.hash, said.isReverted, said.gasSpent, said.coinSpent].join(' ');
+function receiptKey(answer: ReceiptAnswer): string {
+  return answer === NONE ? NONE : [answer.block.hash, answer.isReverted, answer.gasSpent, answer.coinSpent].join(' ');
 }
 
 /** Near the head a contradiction proves nothing: an endpoint may be one block behind. */
-function isDisputed({ finding, statements }: Heard<Said>, { finalNumber }: View): boolean {
+function isDisputed({ finding, statements }: Reported<ReceiptAnswer>, { finalNumber }: View): boolean {
   if (finding.is !== 'disputed') return false;
-  return statements.some(({ says }) => says !== undefined && says !== NONE && says.block.number <= finalNumber);
+  return statements.some(({ answer }) => answer !== undefined && answer !== NONE && answer.block.number <= finalNumber);
 }
 
-function disputeText(nonce: number, { statements }: Heard<Said>): string {
-  const said = sayings(statements, (each) =>
+function disputeText(nonce: number, { statements }: Reported<ReceiptAnswer>): string {
+  const answers = describeStatements(statements, (each) =>
     each === NONE ? 'that it has no receipt' : `that block ${each.block.number} has it, at a cost of ${each.coinSpent}`,
   );
-  return `The transaction with nonce ${nonce}: ${said}.`;
+  return `The transaction with nonce ${nonce}: ${answers}.`;
 }

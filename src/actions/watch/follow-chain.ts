@@ -11,7 +11,7 @@ import {
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { putEvents } from '../../store/chain/chain-events.ts';
-import { hearHeights } from '../evidence.ts';
+import { askHeights } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
@@ -20,12 +20,12 @@ import type { View, WatchDeps, Watcher } from './watcher.ts';
 /** The maximum number of blocks per round. After days offline the next rounds read the rest. */
 const MAX_RANGE = 500;
 /** The first reading of a chain begins this far below the head. */
-const LOOK_BACK = 32;
+const START_BELOW_HEAD = 32;
 /** Final blocks whose events are read once more, because a lagging replica may have omitted events the first time. */
 const REREAD_BLOCKS = 4;
 const REREAD_EVERY_MS = 2_000;
 /** The pause before an endpoint that is behind is asked for its height again. */
-const HEAR_EVERY_MS = 250;
+const ASK_EVERY_MS = 250;
 const MIN_HISTORY = 64;
 
 /** Reads the next range of blocks and stores it with the cursor. After a reorg it rolls back to the last common block. */
@@ -42,15 +42,15 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
   const isReading = hasMoved || hasPassed(memory.readAtMs, nowMs, REREAD_EVERY_MS);
   // A second endpoint may be a moment behind. It is asked again until it has caught up.
   const mayBeFinal = cursor.finalNumber < Math.min(to, head.number - depth + 1);
-  const isUnheard = mayBeFinal || memory.heights.agreed === undefined;
-  const isHearing = hasMoved || (isUnheard && hasPassed(memory.heardAtMs, nowMs, HEAR_EVERY_MS));
-  if (!isReading && !isHearing) return viewOf(watcher, cursor, { head, hasNews: false });
+  const isUnknown = mayBeFinal || memory.heights.agreed === undefined;
+  const isAsking = hasMoved || (isUnknown && hasPassed(memory.askedAtMs, nowMs, ASK_EVERY_MS));
+  if (!isReading && !isAsking) return viewOf(watcher, cursor, { head, hasNews: false });
 
   const from = Math.max(0, Math.min(cursor.blockNumber, cursor.finalNumber) + 1 - REREAD_BLOCKS);
   const [blocks, events] = await Promise.all([
     readHeaders(chain, cursor, { to, keepFrom: head.number - historyOf(depth) }),
     isReading ? readEvents(deps, watcher, from, to) : [],
-    isHearing ? hear(deps, watcher, head) : undefined,
+    isAsking ? refreshHeights(deps, watcher, head) : undefined,
   ]);
   const seen = [...(await listSeenBlocks(deps.db.sql, network)), ...blocks.map(seenBlock)];
   const last = blocks.at(-1) ?? current;
@@ -76,11 +76,11 @@ export async function followChain(deps: WatchDeps, watcher: Watcher): Promise<Vi
 }
 
 /** Asks the endpoints for the height of the chain. A height confirmed by two endpoints stays valid until a rollback. */
-async function hear(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
-  memory.heardAtMs = deps.world.clock.nowMs();
+async function refreshHeights(deps: WatchDeps, { chain, memory }: Watcher, head: Block): Promise<void> {
+  memory.askedAtMs = deps.world.clock.nowMs();
   // The only endpoint has just reported its head.
   const isOnly = chain.witnesses().length === 1;
-  const { agreed, alone } = await hearHeights(chain, isOnly ? async () => head : undefined);
+  const { agreed, alone } = await askHeights(chain, isOnly ? async () => head : undefined);
   const known = Math.max(agreed ?? -1, memory.heights.agreed ?? -1);
   memory.heights = { agreed: known < 0 ? undefined : known, alone };
 }
@@ -104,7 +104,7 @@ const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 /** The first reading of a chain. No payment of ours can be in its past, but a few older blocks are cheap to read. */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
   const head = await chain.head();
-  const wanted = deps.settings.startAt?.(network) ?? head.number - LOOK_BACK;
+  const wanted = deps.settings.startAt?.(network) ?? head.number - START_BELOW_HEAD;
   const final = Math.max(0, head.number - depth + 1);
   // The first block counts as final.
   const first = await chain.block(Math.max(0, Math.min(wanted, final)));

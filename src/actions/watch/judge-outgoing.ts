@@ -1,6 +1,6 @@
 import { findOutgoingToJudge, type OutgoingItem } from '../../store/chain/due-items.ts';
-import { allApart } from '../each-apart.ts';
-import { lapseOutgoing } from '../outgoing/lapse-outgoing.ts';
+import { allIsolated } from '../each-isolated.ts';
+import { lapseOutgoing } from '../outgoing/settle/lapse-outgoing.ts';
 import { type FinalView, fateOfItem, finalViews } from './judge-payments.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
@@ -18,7 +18,7 @@ export async function judgeOutgoing(
   if (items.length === 0) return;
   memory.turns.outgoing = items.at(-1)?.key ?? '';
   const view = (await finalViews(deps, items)).get(network);
-  await allApart(
+  await allIsolated(
     items,
     (item) => judge(deps, watcher, item, view),
     (item, err) => deps.log.error({ subject: item.subject, err }, 'an outgoing item cannot be judged'),

@@ -10,8 +10,8 @@ import { findOpenItemsOf, type OpenItem } from '../../store/chain/due-items.ts';
 import { type ItemEnd, itemOf, type StoredItem } from '../../store/chain/items.ts';
 import { isRestoring } from '../../store/parties/freezes.ts';
 import { closeItems } from '../books/record.ts';
-import { allApart } from '../each-apart.ts';
-import { blockKey, type HeardBlock, hear, sayings } from '../evidence.ts';
+import { allIsolated } from '../each-isolated.ts';
+import { askWitnesses, blockKey, describeStatements, type ReportedBlock } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { fateOfDeposit, isShortAddress } from './deposits/fate-of-deposit.ts';
 import { findMissedEvent } from './find-missed-event.ts';
@@ -26,7 +26,7 @@ export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects:
   if (subjects.length === 0) return;
   const items = await findOpenItemsOf(deps.db.sql, subjects);
   const views = await finalViews(deps, items);
-  await allApart(
+  await allIsolated(
     [...Map.groupBy(items, ({ subject }) => subject)],
     ([, own]) => judge(deps, watcher, own, views),
     ([payment], err) => deps.log.error({ payment, err }, 'a payment cannot be judged'),
@@ -34,7 +34,7 @@ export async function judgePayments(deps: WatchDeps, watcher: Watcher, subjects:
 }
 
 /** A chain and its last final block. */
-export interface FinalView extends HeardBlock {
+export interface FinalView extends ReportedBlock {
   readonly chain: Chain;
   readonly cursor: ChainCursor;
   readonly paid: ReadonlySet<string>;
@@ -47,7 +47,7 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
     const chain = deps.chains.find(network)?.chain;
     const cursor = cursors.find((each) => each.network === network);
     if (chain === undefined || cursor === undefined) return [];
-    const final = await hearFinal(deps, chain, cursor);
+    const final = await askFinal(deps, chain, cursor);
     if (final === undefined) return [];
     const commitments = own.map(({ commitment }) => commitment);
     const paid = await findPaidCommitments(deps.db.sql, { network, commitments });
@@ -60,10 +60,10 @@ export async function finalViews(deps: WatchDeps, items: readonly StoredItem[]):
  * The final block that enough endpoints confirm, each with the required depth. Undefined while they do not agree, or if we have
  * read another branch.
  */
-async function hearFinal(deps: WatchDeps, chain: Chain, cursor: ChainCursor): Promise<HeardBlock | undefined> {
+async function askFinal(deps: WatchDeps, chain: Chain, cursor: ChainCursor): Promise<ReportedBlock | undefined> {
   const { finalNumber, network } = cursor;
   const depth = chain.network.finality?.depth ?? 1;
-  const { finding } = await hear(
+  const { finding } = await askWitnesses(
     chain,
     async (witness) => {
       const [head, block] = await Promise.all([witness.head(), witness.block(finalNumber)]);
@@ -214,7 +214,7 @@ export async function fateOfItem(
   const { chain, cursor, paid } = view;
   const { commitment, network } = stored;
   const item = itemOf(stored);
-  const used = await hearUse(watcher, view, stored);
+  const used = await askUse(watcher, view, stored);
   if (used === undefined) return { is: 'unclear' };
   let { isAlone } = used;
   let isReportedPaid = paid.has(commitment);
@@ -240,15 +240,15 @@ export async function fateOfItem(
 }
 
 /** True if the authorization is used at the final block. Undefined while the endpoints do not agree. */
-async function hearUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
+async function askUse({ memory }: Watcher, view: FinalView, stored: StoredItem) {
   const { chain, block, isAlone } = view;
   const { commitment, subject } = stored;
-  const { finding, statements } = await hear(chain, (witness) =>
+  const { finding, statements } = await askWitnesses(chain, (witness) =>
     witness.isUsed(itemOf(stored), commitment, block.number),
   );
   if (finding.is === 'disputed') {
-    const said = sayings(statements, (isUsed) => (isUsed ? 'used' : 'not used'));
-    memory.disputes.set('endings', `Whether the authorization of ${subject} was used: ${said}.`);
+    const answers = describeStatements(statements, (isUsed) => (isUsed ? 'used' : 'not used'));
+    memory.disputes.set('endings', `Whether the authorization of ${subject} was used: ${answers}.`);
   }
   if (finding.is !== 'agreed' && finding.is !== 'alone') return undefined;
   return { isUsed: finding.value, isAlone: isAlone || finding.is === 'alone' };

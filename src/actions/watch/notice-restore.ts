@@ -5,7 +5,7 @@ import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../st
 import { isRestoring, lockFreezes } from '../../store/parties/freezes.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { hintedIds, type SubjectEvent, subjectOfEvent, termsOfEvent } from '../event-subject.ts';
-import { hear, hearTransfers, sayings } from '../evidence.ts';
+import { askTransfers, askWitnesses, describeStatements } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { ownAccounts } from '../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets, type TakenMoney } from '../own-transfer.ts';
@@ -57,9 +57,9 @@ export async function noticeRestore(
   let isFrozen = false;
   for (const event of proved) {
     const { transactionHash } = event;
-    const { finding, statements } = await hear(chain, (witness) => show(witness, event));
+    const { finding, statements } = await askWitnesses(chain, (witness) => show(witness, event));
     if (finding.is === 'disputed') {
-      memory.disputes.set('outgoing', `Transaction ${transactionHash}: ${sayings(statements)}.`);
+      memory.disputes.set('outgoing', `Transaction ${transactionHash}: ${describeStatements(statements)}.`);
     }
     if (finding.is === 'open' || finding.is === 'disputed') {
       open.add(event);
@@ -162,8 +162,8 @@ async function originOf(deps: WatchDeps, { chain, network }: Watcher, transactio
     return { from, sealed };
   };
   const [{ transfers }, { finding }] = await Promise.all([
-    hearTransfers(chain, transactionHash),
-    hear(
+    askTransfers(chain, transactionHash),
+    askWitnesses(
       chain,
       async (witness) => {
         const receipt = await witness.receipt(transactionHash);

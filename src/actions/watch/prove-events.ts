@@ -4,7 +4,7 @@ import type { FinalityTag } from '../../chains/networks.ts';
 import { type Heights, LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';
-import { hear, hearHeights, sayings } from '../evidence.ts';
+import { askHeights, askWitnesses, describeStatements } from '../evidence.ts';
 import { storedEvent } from './read-events.ts';
 import type { View, WatchDeps, Watcher } from './watcher.ts';
 
@@ -51,10 +51,10 @@ export async function proveEvents(
   const disputes: string[] = [];
   await Promise.all(
     deep.map(async ({ event, item, isDeep, isDeepAlone }) => {
-      const { finding, statements } = await hear(chain, (witness) => show(witness, event));
+      const { finding, statements } = await askWitnesses(chain, (witness) => show(witness, event));
       memory.askAgainAtMs.delete(keyOf(event));
       if (finding.is === 'disputed') {
-        disputes.push(`Transaction ${event.transactionHash} of ${item.subject}: ${sayings(statements)}`);
+        disputes.push(`Transaction ${event.transactionHash} of ${item.subject}: ${describeStatements(statements)}`);
         memory.askAgainAtMs.set(keyOf(event), nowMs + ASK_AGAIN_MS);
         return;
       }
@@ -74,7 +74,7 @@ export async function proveEvents(
 function depthChecker({ chain, depth: ownDepth }: Watcher, { heights }: View) {
   const tagged = new Map<FinalityTag, Promise<Heights>>();
   const heightsOf = (tag: FinalityTag) => {
-    const known = tagged.get(tag) ?? hearHeights(chain, (witness) => witness.block(tag));
+    const known = tagged.get(tag) ?? askHeights(chain, (witness) => witness.block(tag));
     tagged.set(tag, known);
     return known;
   };
@@ -114,8 +114,8 @@ export function showings(chain: Chain, events: readonly StoredEvent[]) {
     if (block === undefined || (needsReceipts && receipt === undefined)) return undefined;
     if (block.hash !== event.blockHash) return ELSEWHERE;
     if (!needsReceipts) return SHOWN;
-    const isInIt = receipt !== 'none' && receipt?.events.some((told) => isSame(storedEvent(told), event));
-    return isInIt ? SHOWN : HIDDEN;
+    const isInReceipt = receipt !== 'none' && receipt?.events.some((reported) => isSame(storedEvent(reported), event));
+    return isInReceipt ? SHOWN : HIDDEN;
   };
 }
 
@@ -144,12 +144,12 @@ export function orUnknown<T>(answer: Promise<T>): Promise<T | undefined> {
   });
 }
 
-function isSame(told: StoredEvent, stored: StoredEvent): boolean {
-  const { fields, ...place } = told;
+function isSame(reported: StoredEvent, stored: StoredEvent): boolean {
+  const { fields, ...place } = reported;
   const { fields: storedFields, ...storedPlace } = stored;
   const names = new Set([...Object.keys(fields), ...Object.keys(storedFields)]);
   return (
-    keyOf(told) === keyOf(stored) &&
+    keyOf(reported) === keyOf(stored) &&
     place.blockHash === storedPlace.blockHash &&
     place.commitment === storedPlace.commitment &&
     place.type === storedPlace.type &&

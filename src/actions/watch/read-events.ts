@@ -1,7 +1,7 @@
 import type { ChainEvent, UnreadableLog } from '../../chains/chain.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
-import { isItsOwnFault } from '../each-apart.ts';
+import { isItsOwnFault } from '../each-isolated.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function readEvents(
   try {
     const unreadable: UnreadableLog[] = [];
     const events = await chain.events(from, to, (log) => unreadable.push(log));
-    await tellUnreadable(deps, watcher, from, unreadable);
+    await reportUnreadable(deps, watcher, from, unreadable);
     await clearRead(deps, watcher, events);
     return events;
   } catch (error) {
@@ -37,7 +37,7 @@ export async function readEvents(
 }
 
 /** Reports each log once while this node watches. Of a flood only the first logs are reported. */
-async function tellUnreadable(
+async function reportUnreadable(
   deps: WatchDeps,
   { network, memory }: Watcher,
   from: number,

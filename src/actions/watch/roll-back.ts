@@ -8,16 +8,16 @@ import {
 } from '../../store/chain/chain-cursors.ts';
 import { deleteEventsAbove } from '../../store/chain/chain-events.ts';
 import { findItemsOfEvents } from '../../store/chain/items.ts';
-import { deleteMovementsAbove, markPlacesStale } from '../../store/chain/movements.ts';
-import { markPositionsStale } from '../../store/money/positions.ts';
+import { deleteMovementsAbove, markPlacesToCheck } from '../../store/chain/movements.ts';
+import { markPositionsOutdated } from '../../store/money/positions.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import { upsertAlert } from '../../store/plumbing/alerts.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { reopenItems } from '../books/record.ts';
-import { hear, sayings } from '../evidence.ts';
+import { askWitnesses, describeStatements } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
-import { notePayments } from '../paying/move-payment.ts';
-import { settleOrLeaveStale } from './deposits/settle-position.ts';
+import { notePayments } from '../paying/note-payments.ts';
+import { settleOrLeaveOutdated } from './deposits/settle-position.ts';
 import type { WatchDeps, Watcher } from './watcher.ts';
 
 const COMPARED_AT_ONCE = 16;
@@ -47,7 +47,7 @@ export async function rollBack(deps: WatchDeps, watcher: Watcher, cursor: ChainC
     const { unpaid, unswept } = await deleteEventsAbove(tx, network, fork.number, at);
     const revived = await reopenItems(tx, await findItemsOfEvents(tx, network, unpaid), at);
     await computeAgain(tx, deps, { network, lost, unswept, forkAtMs: fork.at.getTime() }, at);
-    await tellLost(tx, lost, at);
+    await reportLost(tx, lost, at);
     for (const { subject } of revived) {
       const message = 'A reorganisation deeper than final depth removed its transaction; it is being sent again.';
       await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
@@ -85,13 +85,13 @@ async function computeAgain(
   const payments = [...new Set([...lost, ...unswept.map(({ paymentId }) => paymentId)])].toSorted();
   if (payments.length === 0) return;
   await lockPayments(tx, payments);
-  await markPlacesStale(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
-  await markPositionsStale(tx, payments, at);
+  await markPlacesToCheck(tx, network, [...new Set(unswept.map(({ commitment }) => commitment))]);
+  await markPositionsOutdated(tx, payments, at);
   const finalTimes = new Map([[network, Math.floor(forkAtMs / 1000)]]);
-  for (const paymentId of payments) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
+  for (const paymentId of payments) await settleOrLeaveOutdated(tx, deps, { paymentId, finalTimes }, at);
 }
 
-async function tellLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
+async function reportLost(tx: Tx, payments: readonly string[], at: Date): Promise<void> {
   for (const subject of payments) {
     const message =
       'A reorganisation deeper than final depth removed money from its deposit address. The payer has to send it again.';
@@ -111,16 +111,18 @@ async function refuseFalseReorg(
   const known = seen.find(({ number }) => number === finalNumber);
   if (known === undefined) return;
   const isGone = (block: Block | undefined) => (block === undefined ? undefined : block.hash !== known.hash);
-  const { finding, statements } = await hear(chain, async (witness) => isGone(await witness.block(finalNumber)));
+  const { finding, statements } = await askWitnesses(chain, async (witness) =>
+    isGone(await witness.block(finalNumber)),
+  );
   const isProved = (finding.is === 'agreed' || finding.is === 'alone') && finding.value;
   if (isProved) {
     memory.disputes.delete('reorganisation');
     return;
   }
-  const said = sayings(statements, (gone) => (gone ? 'it is gone' : 'it is there'));
+  const answers = describeStatements(statements, (gone) => (gone ? 'it is gone' : 'it is there'));
   if (finding.is === 'disputed')
-    memory.disputes.set('reorganisation', `Whether block ${finalNumber} is gone: ${said}.`);
-  throw new ChainUnavailableError(network, `one endpoint shows another branch below block ${finalNumber}: ${said}`);
+    memory.disputes.set('reorganisation', `Whether block ${finalNumber} is gone: ${answers}.`);
+  throw new ChainUnavailableError(network, `one endpoint shows another branch below block ${finalNumber}: ${answers}`);
 }
 
 /** The highest stored block that is still in the chain. */

@@ -3,7 +3,7 @@ import type { PaymentStatus } from '../../domain/payment.ts';
 import { findPaidEvent, markDecided, type StoredEvent } from '../../store/chain/chain-events.ts';
 import { findItemsOf, type StoredItem } from '../../store/chain/items.ts';
 import { holdItems } from '../../store/money/lots.ts';
-import { markPositionsStale, touchPositions } from '../../store/money/positions.ts';
+import { markPositionsOutdated, touchPositions } from '../../store/money/positions.ts';
 import { moveSettlement } from '../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../store/payments/payments.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -11,9 +11,9 @@ import type { Lease } from '../../store/plumbing/leases.ts';
 import { clearAlert, raiseAlert } from '../alerts.ts';
 import { closeItems } from '../books/record.ts';
 import { commandOfLeader } from '../lease.ts';
-import { lateAlert, recordLateMoney } from '../outgoing/stray/late-stray.ts';
+import { lateAlert, recordLateMoney } from '../outgoing/return/record-late-money.ts';
 import { confirmedByCoin } from '../paying/confirmed-by-coin.ts';
-import { notePayments } from '../paying/move-payment.ts';
+import { notePayments } from '../paying/note-payments.ts';
 import { screenPaid } from '../paying/screen-paid.ts';
 import type { WatchDeps } from './watcher.ts';
 
@@ -77,7 +77,7 @@ async function noteSecond(deps: WatchDeps, { network, lease, event, item }: Paid
   await commandOfLeader(deps, lease, async (tx, now) => {
     await lockPayments(tx, [item.subject]);
     await markDecided(tx, network, [{ ...event, problem: null }], now);
-    await markPositionsStale(tx, [item.subject], now);
+    await markPositionsOutdated(tx, [item.subject], now);
   });
 }
 
@@ -106,14 +106,14 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
     await closeItems(tx, [end], now);
     await holdItems(tx, [key], now);
     await touchPositions(tx, [subject]);
-    if (isSame) await noteCarrier(tx, input, now);
+    if (isSame) await noteTransaction(tx, input, now);
   });
   if (!isSame) return raiseAlert(deps, lateAlert(item, status));
   return clearAlert(deps, { name: 'deep_reorg', subject });
 }
 
 /** The payment now shows the transaction that finally paid it, because the previous one left the chain. */
-async function noteCarrier(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
+async function noteTransaction(tx: Tx, { network, event, item, nonce }: PaidInput, at: Date): Promise<void> {
   const { transactionHash, blockNumber, blockHash, logIndex } = event;
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash, logIndex };
   const transaction = { hash: transactionHash, nonce };

@@ -3,15 +3,15 @@ import { hasPassed } from '../../domain/has-passed.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { countUndetermined, findPaymentsToJudge } from '../../store/chain/due-items.ts';
 import { decideEvents } from './decide-events.ts';
-import { lookAtPlaces } from './deposits/look-at-places.ts';
+import { checkPlaces } from './deposits/check-places.ts';
 import { readMovements } from './deposits/read-movements.ts';
 import { settlePositions } from './deposits/settle-position.ts';
 import { finishMinedSends } from './finish-mined-sends.ts';
 import { followChain } from './follow-chain.ts';
 import { judgeOutgoing } from './judge-outgoing.ts';
 import { judgePayments } from './judge-payments.ts';
+import { maintainFormerSends } from './maintain-former-sends.ts';
 import { noticeCoin } from './notice-coin.ts';
-import { tendFormerSends } from './tend-former-sends.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /** The interval of checks that depend on time alone while the chain stands still. */
@@ -30,7 +30,7 @@ export async function watchOnce(deps: WatchDeps, watcher: Watcher): Promise<bool
     return await watch(deps, watcher);
   } finally {
     // A round that fails because endpoints contradict each other raises the alert, too.
-    await tellStanding(watcher);
+    await reportStanding(watcher);
   }
 }
 
@@ -45,12 +45,12 @@ async function watch(deps: WatchDeps, watcher: Watcher): Promise<boolean> {
     watcher.memory.judgedAtMs = 0;
     await noticeCoin(deps, watcher);
     hasMoreMovements = await readMovements(deps, watcher, view);
-    await lookAtPlaces(deps, watcher, view);
+    await checkPlaces(deps, watcher, view);
     await settlePositions(deps, watcher, view);
     if (!hasMoreMovements) await judgeOverdue(deps, watcher, view);
     await settlePositions(deps, watcher, view);
     await finishMinedSends(deps, watcher, view);
-    await tendFormerSends(deps, watcher);
+    await maintainFormerSends(deps, watcher);
     watcher.memory.judgedAtMs = hasMoreMovements ? 0 : nowMs;
   }
   await raiseUndetermined(deps, watcher, view);
@@ -76,7 +76,7 @@ async function judgeOverdue(deps: WatchDeps, watcher: Watcher, view: View): Prom
 }
 
 /** Raises alerts while endpoints contradict each other, and while a single endpoint is trusted. */
-async function tellStanding({ chain, network, depth, memory, disputed, alone }: Watcher): Promise<void> {
+async function reportStanding({ chain, network, depth, memory, disputed, alone }: Watcher): Promise<void> {
   const [dispute] = memory.disputes.values();
   await disputed.set(network, dispute && `The endpoints contradict each other, and payments wait. ${dispute}`);
   const message =

@@ -7,7 +7,7 @@ import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
 import type { LeaseDeps } from '../lease.ts';
-import type { PaymentMover } from '../paying/move-payment.ts';
+import type { PaymentMover } from '../paying/payment-mover.ts';
 import type { RowKeyDeps } from '../row-keys.ts';
 import type { SubjectKeyDeps } from '../subject-keys.ts';
 
@@ -60,12 +60,12 @@ export interface WatchMemory {
   readAtMs: number;
   judgedAtMs: number;
   checkedAtMs: number;
-  formerTendedAtMs: number;
+  formerMaintainedAtMs: number;
   /** Nonces that a transaction of somebody else has used, each with the height up to which the chain had been read. */
   readonly foreign: Map<string, number>;
   /** The height of the chain as the endpoints last reported it, and the time of that request. */
   heights: Heights;
-  heardAtMs: number;
+  askedAtMs: number;
   /** The contradictions of endpoints, one sentence for each question. */
   readonly disputes: Map<Question, string>;
   /** The time of the next request about a disputed event. */
@@ -102,10 +102,10 @@ export function newWatchMemory(): WatchMemory {
     readAtMs: 0,
     judgedAtMs: 0,
     checkedAtMs: 0,
-    formerTendedAtMs: 0,
+    formerMaintainedAtMs: 0,
     foreign: new Map(),
     heights: { agreed: undefined, alone: undefined },
-    heardAtMs: 0,
+    askedAtMs: 0,
     disputes: new Map(),
     askAgainAtMs: new Map(),
     searches: new Map(),

@@ -1,5 +1,5 @@
 import type { Version } from '../../domain/version.ts';
-import { createKeptBytes } from '../../runtime/kept-bytes.ts';
+import { createByteCache } from '../../runtime/byte-cache.ts';
 import type { Log } from '../../runtime/world.ts';
 import type { PlacedEvent } from '../../store/events/events.ts';
 import type { Database } from '../../store/plumbing/database.ts';
@@ -8,13 +8,13 @@ import { findEvents } from '../../store/webhooks/deliveries.ts';
 /** The public bodies of events in a version, as `GET /v1/events/{id}` answers. */
 export type RenderEvents = (events: readonly PlacedEvent[], version: Version) => Promise<readonly object[]>;
 
-export interface BodyWish {
+export interface BodyRequest {
   readonly eventId: string;
   readonly version: Version | undefined;
 }
 
-/** The bodies in the order of the wishes. Undefined for an event that cannot be rendered. */
-export type BodyReader = (wishes: readonly BodyWish[]) => Promise<(Uint8Array | undefined)[]>;
+/** The bodies in the order of the requests. Undefined for an event that cannot be rendered. */
+export type BodyReader = (requests: readonly BodyRequest[]) => Promise<(Uint8Array | undefined)[]>;
 
 export interface BodyReaderDeps {
   readonly db: Pick<Database, 'sql'>;
@@ -23,28 +23,28 @@ export interface BodyReaderDeps {
 }
 
 /** The size of the cache. An event goes to several endpoints, and never changes. */
-const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+const MAX_CACHED_BYTES = 8 * 1024 * 1024;
 
 /** Renders the body of an event once for each version, and caches it. */
 export function createBodyReader(deps: BodyReaderDeps): BodyReader {
-  const kept = createKeptBytes(MAX_KEPT_BYTES);
+  const cache = createByteCache(MAX_CACHED_BYTES);
 
-  return async (wishes) => {
+  return async (requests) => {
     const made = new Map<string, Uint8Array>();
     const missing = new Map<Version, Set<string>>();
-    for (const { eventId, version } of wishes) {
+    for (const { eventId, version } of requests) {
       if (version === undefined) continue;
-      const body = kept.get(keyOf(eventId, version));
+      const body = cache.get(keyOf(eventId, version));
       if (body !== undefined) made.set(keyOf(eventId, version), body);
       else missing.set(version, (missing.get(version) ?? new Set()).add(eventId));
     }
     for (const [version, ids] of missing) {
       for (const [eventId, body] of await render(deps, [...ids], version)) {
         made.set(keyOf(eventId, version), body);
-        kept.keep(keyOf(eventId, version), body);
+        cache.put(keyOf(eventId, version), body);
       }
     }
-    return wishes.map(({ eventId, version }) => made.get(keyOf(eventId, version)));
+    return requests.map(({ eventId, version }) => made.get(keyOf(eventId, version)));
   };
 }
 

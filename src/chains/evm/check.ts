@@ -114,10 +114,10 @@ async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promi
   if (count !== BigInt(known.decimals)) return `the contract has ${count} decimals and not ${known.decimals}`;
   if (pay.method === 'permit2') return undefined;
   if (state === undefined) return 'the contract does not have EIP-3009';
-  const told = [separator, domain].filter((each) => each !== undefined);
-  if (told.length === 0) return 'the contract has neither DOMAIN_SEPARATOR() nor eip712Domain()';
+  const reported = [separator, domain].filter((each) => each !== undefined);
+  if (reported.length === 0) return 'the contract has neither DOMAIN_SEPARATOR() nor eip712Domain()';
   const expected = `0x${terms.domainSeparator?.toString('hex')}`;
-  if (told.every((each) => each === expected)) return undefined;
+  if (reported.every((each) => each === expected)) return undefined;
   return `its EIP-712 domain is not the one of name "${pay.domain.name}" and version "${pay.domain.version}"`;
 }
 

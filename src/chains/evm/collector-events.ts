@@ -19,7 +19,7 @@ import { type Hex, readData, readHash } from './rpc-values.ts';
 export type EventDecoder = (log: Record<string, unknown>) => ChainEvent;
 
 /** More than the number of logs that the watcher reads again and again until their blocks are final. */
-const MAX_KEPT = 5_000;
+const MAX_CACHED = 5_000;
 
 /** Reads the events of our contracts, from the endpoints behind `call`. */
 export function createEventReader(
@@ -123,7 +123,7 @@ function createMemo<T>(read: (log: Record<string, unknown>) => T): (log: Record<
     const known = kept.get(text);
     if (known !== undefined) return known;
     const fresh = read(log);
-    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
+    if (kept.size >= MAX_CACHED) kept.delete(kept.keys().next().value ?? '');
     kept.set(text, fresh);
     return fresh;
   };

@@ -275,12 +275,12 @@ export function reasonOf(reason: Hex): RefusalReason {
 
 /** After the payer's money has arrived, the same error means that the recipient cannot be paid. */
 function reasonOfPayout(reason: Hex): RefusalReason {
-  const said = reasonOf(reason);
-  if (said === 'payer_blacklisted') return 'recipient_blacklisted';
+  const reasonCode = reasonOf(reason);
+  if (reasonCode === 'payer_blacklisted') return 'recipient_blacklisted';
   // The Collector pays out the amount that arrived. If its balance is too low for that, the token has kept a part. Some tokens
   // report this only by an underflow.
-  if (said === 'short_balance' || reason.startsWith(PANIC)) return 'short_arrival';
-  return said === 'paused' || said === 'out_of_gas' ? said : 'unknown';
+  if (reasonCode === 'short_balance' || reason.startsWith(PANIC)) return 'short_arrival';
+  return reasonCode === 'paused' || reasonCode === 'out_of_gas' ? reasonCode : 'unknown';
 }
 
 /** The only argument of an error, a string or bytes. The Collector may have cut it off. */

@@ -3,22 +3,22 @@ import { describe, it } from 'node:test';
 import { NETWORKS } from '../networks.ts';
 import { believable } from './fees.ts';
 
-const told = (...fees: readonly bigint[]) => fees.map((baseFee) => ({ baseFee }));
+const reported = (...fees: readonly bigint[]) => fees.map((baseFee) => ({ baseFee }));
 
 describe('a base fee', () => {
   it('is the middle of three, so that one liar does not choose it', () => {
-    assert.equal(believable(told(10n, 9_000n, 11n), undefined), 11n);
-    assert.equal(believable(told(10n, 0n, 11n), 900n), 10n);
+    assert.equal(believable(reported(10n, 9_000n, 11n), undefined), 11n);
+    assert.equal(believable(reported(10n, 0n, 11n), 900n), 10n);
   });
 
   it('is the higher of two that are a block apart', () => {
-    assert.equal(believable(told(10n, 11n), 1_000n), 11n);
+    assert.equal(believable(reported(10n, 11n), 1_000n), 11n);
   });
 
   it('is the one near the last known fee when two contradict each other', () => {
-    assert.equal(believable(told(10n, 9_000n), 12n), 10n);
-    assert.equal(believable(told(10n, 9_000n), 8_000n), 9_000n);
-    assert.equal(believable(told(0n, 10n), 12n), 10n);
+    assert.equal(believable(reported(10n, 9_000n), 12n), 10n);
+    assert.equal(believable(reported(10n, 9_000n), 8_000n), 9_000n);
+    assert.equal(believable(reported(0n, 10n), 12n), 10n);
   });
 });
 

@@ -31,13 +31,13 @@ export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Prom
     const answers = await Promise.all(present.map((endpoint) => orNone(rpc.callOne(endpoint, asked))));
     return answers.filter((answer) => answer !== undefined);
   };
-  let told = second === undefined ? [] : await askEach([first, second]);
+  let reported = second === undefined ? [] : await askEach([first, second]);
   // With one endpoint, or without an immediate answer, `rpc.call` tries all endpoints in several rounds.
-  if (told.length === 0) told = [await rpc.call(asked)];
-  else if (others.length > 0 && !isSimilar(told)) told = [...told, ...(await askEach(others))];
-  const baseFee = believable(told, feeMemory.baseFee);
-  if (isSimilar(told)) feeMemory.baseFee = baseFee;
-  const usual = told.map(usualTip).reduce(min);
+  if (reported.length === 0) reported = [await rpc.call(asked)];
+  else if (others.length > 0 && !isSimilar(reported)) reported = [...reported, ...(await askEach(others))];
+  const baseFee = believable(reported, feeMemory.baseFee);
+  if (isSimilar(reported)) feeMemory.baseFee = baseFee;
+  const usual = reported.map(usualTip).reduce(min);
   const tip = min(max(usual, network.minTip ?? DEFAULT_MIN_TIP), network.maxTip ?? DEFAULT_MAX_TIP);
   return { max: (min(baseFee, MAX_BASE_FEE) * 9n) / 4n + tip, tip };
 }
@@ -47,17 +47,17 @@ export async function suggestFees({ rpc, network, feeMemory }: EvmContext): Prom
  * the last undisputed base fee: a fee that is too high would exceed the operator's cap, and a fee that is too low would not be
  * mined.
  */
-export function believable(told: readonly Pick<FeeHistory, 'baseFee'>[], known: bigint | undefined): bigint {
-  const fees = told.map(({ baseFee }) => baseFee).sort((left, right) => (left < right ? -1 : 1));
+export function believable(reported: readonly Pick<FeeHistory, 'baseFee'>[], known: bigint | undefined): bigint {
+  const fees = reported.map(({ baseFee }) => baseFee).sort((left, right) => (left < right ? -1 : 1));
   const [lowest = 0n] = fees;
   if (fees.length !== 2) return fees[Math.floor(fees.length / 2)] ?? lowest;
   const highest = fees[1] ?? lowest;
-  if (isSimilar(told) || known === undefined) return highest;
+  if (isSimilar(reported) || known === undefined) return highest;
   return highest * lowest > known * known ? lowest : highest;
 }
 
-function isSimilar(told: readonly Pick<FeeHistory, 'baseFee'>[]): boolean {
-  const fees = told.map(({ baseFee }) => baseFee);
+function isSimilar(reported: readonly Pick<FeeHistory, 'baseFee'>[]): boolean {
+  const fees = reported.map(({ baseFee }) => baseFee);
   return fees.length > 0 && fees.reduce(max) <= fees.reduce(min) * MAX_DIFFERENCE;
 }
 

@@ -125,7 +125,10 @@ describe('the Lens', () => {
 
   it('takes silence for an answer only where the question does', async () => {
     const silent = await setCode(3_004, '0x00');
-    const isSilent = ethCall({ to: silent, data: balanceOf(uint(0)) }, (told) => 'data' in told && told.data === '0x');
+    const isSilent = ethCall(
+      { to: silent, data: balanceOf(uint(0)) },
+      (reply) => 'data' in reply && reply.data === '0x',
+    );
     assert.deepEqual(await Promise.all([lens.ask(isSilent), lens.ask(hasCodeCall(silent))]), [true, true]);
     assert.equal(requests.length, 1);
   });

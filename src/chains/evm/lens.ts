@@ -70,7 +70,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
     const chunks = isGivenUp() ? [] : chunksOf([...new Set(texts)], maxQuestions);
     await Promise.all(
       chunks.map(async (chunk) => {
-        const found = await look(chunk, timeoutMs);
+        const found = await callLens(chunk, timeoutMs);
         for (const [index, answer] of found.entries()) answers.set(chunk[index] ?? '', answer);
       }),
     );
@@ -78,7 +78,7 @@ export function createLens({ world, rpc }: { readonly world: World; readonly rpc
   }
 
   /** One answer for each question. Empty when the Lens was refused, or would save nothing. */
-  async function look(texts: readonly string[], timeoutMs: number | undefined): Promise<readonly string[]> {
+  async function callLens(texts: readonly string[], timeoutMs: number | undefined): Promise<readonly string[]> {
     if (texts.length === 1) return [];
     const answers = await rpc.call(lensCall(texts), timeoutMs);
     if (answers === 'refused') {

@@ -231,11 +231,11 @@ describe('the RPC client', () => {
   });
 
   it('tells of an endpoint that asks for fewer calls', async () => {
-    const told: number[] = [];
+    const throttled: number[] = [];
     second.lie = 'too_many_requests';
-    const rpc = connect([first, second], { onThrottled: (index) => told.push(index) });
+    const rpc = connect([first, second], { onThrottled: (index) => throttled.push(index) });
     await rpc.callEach(balance);
-    assert.deepEqual(told, [1]);
+    assert.deepEqual(throttled, [1]);
   });
 
   it('for the public opens no breaker by late answers, and asks another endpoint first', async () => {

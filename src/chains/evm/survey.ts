@@ -25,7 +25,7 @@ export async function survey(context: EvmContext, collector: string, ask: Survey
   }
 
   /** Surveys one asset for all payers. A faulty token does not affect the other assets. */
-  async function look({ asset, recipient }: SurveyAsk['assets'][number]) {
+  async function surveyAsset({ asset, recipient }: SurveyAsk['assets'][number]) {
     const terms = context.termsOf(asset);
     try {
       const [holdings, isReceivable] = await Promise.all([
@@ -39,7 +39,7 @@ export async function survey(context: EvmContext, collector: string, ask: Survey
     }
   }
 
-  const work = Promise.all(ask.assets.map(look));
+  const work = Promise.all(ask.assets.map(surveyAsset));
   const late = new Promise<never>((_, reject) => {
     const cancel = context.world.timers.after(ask.timeoutMs, () => {
       const reason = ['the survey took too long', ...rpc.troubles()].join(', ');
@@ -47,10 +47,10 @@ export async function survey(context: EvmContext, collector: string, ask: Survey
     });
     work.then(cancel, cancel);
   });
-  const looks = await Promise.race([work, late]);
+  const surveys = await Promise.race([work, late]);
   return {
-    holdings: ask.payers.flatMap((_, payer) => looks.flatMap(({ holdings }) => holdings[payer] ?? [])),
-    unreceivable: looks.flatMap(({ asset, isReceivable }) => (isReceivable ? [] : [asset])),
-    faults: looks.flatMap(({ asset, problem }) => (problem === undefined ? [] : [{ asset, problem }])),
+    holdings: ask.payers.flatMap((_, payer) => surveys.flatMap(({ holdings }) => holdings[payer] ?? [])),
+    unreceivable: surveys.flatMap(({ asset, isReceivable }) => (isReceivable ? [] : [asset])),
+    faults: surveys.flatMap(({ asset, problem }) => (problem === undefined ? [] : [{ asset, problem }])),
   };
 }

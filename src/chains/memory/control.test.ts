@@ -27,7 +27,7 @@ function newChain(options: { isAutoMining?: boolean; clock?: { nowMs(): number }
   return made;
 }
 
-function newItem(serial: number, told: Partial<Item> = {}): Item {
+function newItem(serial: number, terms: Partial<Item> = {}): Item {
   return {
     network: 'eip155:31337',
     collector: COLLECTOR_ADDRESS,
@@ -41,7 +41,7 @@ function newItem(serial: number, told: Partial<Item> = {}): Item {
     amount: 1_000n,
     fee: 0n,
     deadlineS: Date.UTC(2030, 0, 1) / 1000,
-    ...told,
+    ...terms,
   };
 }
 

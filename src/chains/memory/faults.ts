@@ -116,7 +116,7 @@ export function createFaults(network: string): Faults {
         interceptor = before;
       },
       broadcasts: (fate, times = 1) => void fates.push(...Array.from({ length: times }, () => fate)),
-      lie: (told) => void Object.assign(lies, told),
+      lie: (terms) => void Object.assign(lies, terms),
       beHonest: () => void Object.assign(lies, HONEST),
     },
   };

@@ -27,7 +27,7 @@ import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions,
 import { misquote } from './faults.ts';
 import { COIN, checkSignature, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { sweep } from './sweep.ts';
-import { HONEST_TESTIMONY, inOrder, toldFees } from './testimony.ts';
+import { HONEST_TESTIMONY, inOrder, reportedFees } from './testimony.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
 import { listWitnesses } from './witness.ts';
 
@@ -118,7 +118,7 @@ function createPort(core: Core): Chain {
       }),
     suggestFees: () =>
       ask('suggestFees', () => {
-        const { base, tip } = toldFees(core.testimonies, market);
+        const { base, tip } = reportedFees(core.testimonies, market);
         return { max: base * 2n + tip, tip };
       }),
     signBatch: async (signer, batch, slot) => sign(signer, { kind: 'batch', batch }, slot),
@@ -152,21 +152,21 @@ function createPort(core: Core): Chain {
           return [];
         }
         const isAsked = (number: number) => number >= fromBlock && number <= toBlock;
-        const told = [];
+        const reported = [];
         for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
-          told.push(...(blocks.at(number)?.events ?? []));
+          reported.push(...(blocks.at(number)?.events ?? []));
         }
-        return [...told, ...lies.inventedEvents.filter(({ block }) => isAsked(block.number))];
+        return [...reported, ...lies.inventedEvents.filter(({ block }) => isAsked(block.number))];
       }),
     incoming: (accounts, fromBlock, toBlock) =>
       ask('incoming', () => {
         if (toBlock > visibleHead().number) throw new ChainUnavailableError(network.chainId, 'the block is not known');
-        const told = [];
+        const reported = [];
         for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
           const seen = blocks.at(number)?.transfers ?? [];
-          told.push(...seen.filter(({ to, logIndex, amount }) => logIndex >= 0 && amount > 0n && accounts.has(to)));
+          reported.push(...seen.filter(({ to, logIndex, amount }) => logIndex >= 0 && amount > 0n && accounts.has(to)));
         }
-        return told;
+        return reported;
       }),
     coinTransfers: (accounts, number) =>
       ask('coinTransfers', () => {
@@ -268,8 +268,8 @@ function simulate(ledger: Ledger, batch: readonly SignedItem[]): readonly ItemOu
     outcomes = collect(ledger, batch).outcomes;
   });
   // The revert of a whole batch gives no information about a single item.
-  const told = whole.is === 'paid' ? outcomes : batch.map(() => UNKNOWN);
-  return told.map((outcome, index) => {
+  const reported = whole.is === 'paid' ? outcomes : batch.map(() => UNKNOWN);
+  return reported.map((outcome, index) => {
     const shortage = shortages[index];
     const isVague = outcome.is === 'refused' && VAGUE.includes(outcome.reason);
     return isVague && shortage !== undefined ? { is: 'refused', reason: shortage } : outcome;

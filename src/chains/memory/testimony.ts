@@ -64,13 +64,13 @@ export function inOrder(testimonies: readonly Testimony[]): readonly Testimony[]
 }
 
 /** The gas price that results from the endpoints' answers: the lower tip of the first two, and the median base fee. */
-export function toldFees(
+export function reportedFees(
   testimonies: readonly Testimony[],
   market: { readonly base: bigint; readonly tip: bigint },
 ): { readonly base: bigint; readonly tip: bigint } {
-  const told = inOrder(testimonies);
-  const tips = told.slice(0, 2).map(({ tip }) => tip ?? market.tip);
-  const bases = told.map(({ baseFee }) => baseFee ?? market.base).sort((a, b) => (a < b ? -1 : 1));
+  const reported = inOrder(testimonies);
+  const tips = reported.slice(0, 2).map(({ tip }) => tip ?? market.tip);
+  const bases = reported.map(({ baseFee }) => baseFee ?? market.base).sort((a, b) => (a < b ? -1 : 1));
   return {
     base: bases[Math.floor(bases.length / 2)] ?? market.base,
     tip: tips.reduce((lower, tip) => (tip < lower ? tip : lower), tips[0] ?? market.tip),

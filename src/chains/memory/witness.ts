@@ -27,18 +27,18 @@ function createWitness(core: Core, testimony: Testimony): Witness {
 
   const headNumber = () => Math.max(0, blocks.head().number - faults.lies.headLag + testimony.headAhead);
   const isOther = () => testimony.hasOtherBlocks || faults.lies.isDisagreeing;
-  const told = (block: Block): Block => {
+  const reported = (block: Block): Block => {
     const { timestampS, ...header } = headerOf(block);
     const shown = { ...header, timestampS: timestampS + testimony.addsToTimesS };
     return isOther() ? misquote(shown) : shown;
   };
-  const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: told(block).hash });
+  const idOf = (block: MinedBlock): BlockId => ({ number: block.number, hash: reported(block).hash });
 
   /** For an endpoint that claims a longer chain, blocks beyond the head are made up. */
   function blockAt(number: number): Block | undefined {
     if (number > headNumber()) return undefined;
     const real = blocks.at(number);
-    if (real !== undefined) return told(real);
+    if (real !== undefined) return reported(real);
     const last = blocks.head();
     const timestampS =
       last.timestampS + (number - last.number) * Math.ceil((network.finality?.blockTimeMs ?? 1_000) / 1_000);
@@ -96,8 +96,8 @@ function createWitness(core: Core, testimony: Testimony): Witness {
       ask('findTransaction', () => {
         const block = blocks.holding(hash);
         if (block === undefined) return [];
-        const isOfIt = ({ transactionHash }: { transactionHash: string }) => transactionHash === hash;
-        return [...block.transfers.filter(isOfIt), ...pulledBy(block, hash)];
+        const isOfTransaction = ({ transactionHash }: { transactionHash: string }) => transactionHash === hash;
+        return [...block.transfers.filter(isOfTransaction), ...pulledBy(block, hash)];
       }),
     events: (fromBlock, toBlock) =>
       ask('events', () => {

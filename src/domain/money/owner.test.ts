@@ -57,8 +57,8 @@ function owners(...logs: readonly Log[]): string[] {
   const transaction = mined(...logs);
   return transaction.legs.flatMap((leg) => {
     const { from, to } = ownerOf(leg, transaction, KNOWN);
-    const said = (parts: typeof from) => parts.map((part) => `${nameOf(part.owner)} ${part.amount}`).join(' + ');
-    return from.length + to.length === 0 ? [] : [`${said(from)} → ${said(to)}`];
+    const textOf = (parts: typeof from) => parts.map((part) => `${nameOf(part.owner)} ${part.amount}`).join(' + ');
+    return from.length + to.length === 0 ? [] : [`${textOf(from)} → ${textOf(to)}`];
   });
 }
 

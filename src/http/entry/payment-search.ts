@@ -1,4 +1,4 @@
-import { paymentOfOutgoing } from '../../actions/outgoing/about-outgoing.ts';
+import { paymentOfOutgoing } from '../../actions/outgoing/order/about-outgoing.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { isId, paymentIdOf } from '../../domain/ids.ts';
 import { findOutgoingOf } from '../../store/money/outgoing.ts';

@@ -14,7 +14,7 @@ interface Names {
 }
 
 /** Comparing names takes time, and a body of 64 KiB has room for thousands of them. */
-const MAX_LOOKED_AT = 50;
+const MAX_COMPARED = 50;
 /** At most this much of a name is repeated in the answer. */
 const MAX_REPEATED = 80;
 
@@ -40,7 +40,7 @@ function validate({ known, isExact, isQuery }: Names, value: Record<string, unkn
   const unknown = Object.keys(value).filter((name) => !known.includes(name));
   if (unknown.length === 0) return true;
   // Ajv reads the errors of a keyword from this property.
-  validate.errors = unknown.slice(0, MAX_LOOKED_AT).flatMap((name) => {
+  validate.errors = unknown.slice(0, MAX_COMPARED).flatMap((name) => {
     const meant = nearMiss(name, known, isQuery);
     if (meant === undefined && !isExact) return [];
     const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
@@ -88,8 +88,8 @@ function sharesWords(one: string, other: string): boolean {
 }
 
 function wordsOf(name: string): string[] {
-  const apart = withoutBrackets(name).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
-  return apart
+  const spaced = withoutBrackets(name).replace(/([a-z0-9])([A-Z])/g, '$1 $2');
+  return spaced
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');

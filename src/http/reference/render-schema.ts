@@ -141,7 +141,7 @@ function childrenOf(page: Page, shape: Shape, walk: Walk, name: string, isAlone:
 }
 
 function variantsOf(page: Page, shape: Shape, walk: Walk): Content {
-  const variants = shape.variants.filter((variant) => isTelling(page, variant));
+  const variants = shape.variants.filter((variant) => isInformative(page, variant));
   if (variants.length === 0) return undefined;
   return html`<ul class="variants">${variants.map((variant) => renderVariant(page, variant, walk))}</ul>`;
 }
@@ -157,7 +157,7 @@ function renderVariant(page: Page, schema: Schema, walk: Walk): Content {
 }
 
 /** True if an alternative shows more than its type. */
-function isTelling(page: Page, variant: Schema): boolean {
+function isInformative(page: Page, variant: Schema): boolean {
   const shape = shapeOf(page.document, variant);
   const isCompound = propertiesOf(shape).length > 0 || shape.types.includes('array') || shape.variants.length > 0;
   return isCompound || shape.values.length > 1 || shape.schema.description !== undefined;

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { lateMoneyNotFound, requestReturn } from '../../actions/outgoing/stray/request-return.ts';
+import { lateMoneyNotFound, requestReturn } from '../../actions/outgoing/return/request-return.ts';
 import { type Account, parseAccount } from '../../domain/caip.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { isId } from '../../domain/ids.ts';

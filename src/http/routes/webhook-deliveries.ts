@@ -14,7 +14,7 @@ import { callerRights, onBehalfOf } from '../entry/caller.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
 import { eventBodies, findSubjects } from '../event-bodies.ts';
 import { Cursor, limitOf, namedEnum, pageOf, Timestamp } from '../schemas.ts';
-import { DeliveryBody, ToldDeliveryBody, viewDelivery, viewToldDelivery } from '../views/webhook-endpoint.ts';
+import { DeliveryBody, ShownDeliveryBody, viewDelivery, viewShownDelivery } from '../views/webhook-endpoint.ts';
 import { findOwnPayment, PaymentParams } from './payments.ts';
 import { EndpointParams, endpointRequest, findOwnEndpoint, findShownEndpoints, WEBHOOKS } from './webhook-endpoints.ts';
 
@@ -62,7 +62,7 @@ export async function webhookDeliveryRoutes(app: App, deps: HttpDeps): Promise<v
           eventIds: await findEventsOf(db, payment.id),
           limit: MOST_OF_PAYMENT,
         });
-        return { deliveries: found.filter(({ endpointId }) => own.has(endpointId)).map(viewToldDelivery) };
+        return { deliveries: found.filter(({ endpointId }) => own.has(endpointId)).map(viewShownDelivery) };
       });
     },
   );
@@ -175,7 +175,7 @@ const OF_PAYMENT = {
     'Deliveries of the events of a payment and of its refunds, the newest first, at most 100. The lists of the endpoints have their bodies.',
   params: PaymentParams,
   response: {
-    200: Type.Object({ deliveries: Type.Array(ToldDeliveryBody) }, { description: 'The deliveries.' }),
+    200: Type.Object({ deliveries: Type.Array(ShownDeliveryBody) }, { description: 'The deliveries.' }),
   },
 };
 

@@ -21,7 +21,7 @@ import { PaymentParams, paymentNotFound } from './payments.ts';
 
 /** The longest time that a client waits for the block with its transfer. */
 const HOLD_MS = 20_000;
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 const RETRY_AFTER_S = 2;
 
 /**
@@ -190,7 +190,7 @@ async function follow(deps: HttpDeps, { request, reply }: Visit, authorized: Aut
       untilMs: request.startedAtMs + HOLD_MS,
       find,
       isOver,
-      waitMs: () => LOOK_EVERY_MS,
+      waitMs: () => CHECK_EVERY_MS,
     });
   } catch (error) {
     // The authorization is already stored, so a request that cannot be held is answered at once.

@@ -20,7 +20,7 @@ export interface Watch {
 }
 
 /** An announcement can be lost, so no request waits longer than this for a change that has happened. */
-const LOOK_AGAIN_MS = 5_000;
+const CHECK_AGAIN_MS = 5_000;
 
 export function createLongPolls(world: World, feed: EventFeed): LongPolls {
   const watching = new Map<string, Set<() => void>>();
@@ -60,7 +60,7 @@ export function createLongPolls(world: World, feed: EventFeed): LongPolls {
         async wait(forMs) {
           if (!isWoken && !isReleased && !gone.aborted) {
             await new Promise<void>((resolve) => {
-              const cancelTimer = world.timers.after(Math.min(forMs, LOOK_AGAIN_MS), resolve);
+              const cancelTimer = world.timers.after(Math.min(forMs, CHECK_AGAIN_MS), resolve);
               resume = () => {
                 cancelTimer();
                 resolve();

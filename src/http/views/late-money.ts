@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { LATE_REASONS, LATE_STATES, type LateMoney, type LateState } from '../../domain/late-money.ts';
 import { type RefundState, waitOf } from '../../domain/refund.ts';
-import type { ShownStray } from '../../store/money/late-money.ts';
+import type { ShownLateMoney } from '../../store/money/late-money.ts';
 import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { WaitBody } from './refund.ts';
 
-export function viewLateMoney(origin: Origin, money: ShownStray): Static<typeof LateMoneyBody> {
+export function viewLateMoney(origin: Origin, money: ShownLateMoney): Static<typeof LateMoneyBody> {
   const { id, paymentId, merchantId, network, asset, amount, fee, sender, transactionHash, reason, state } = money;
   const to = money.sentTo ?? money.recipient;
   return {
@@ -31,7 +31,7 @@ export function viewLateMoney(origin: Origin, money: ShownStray): Static<typeof 
   };
 }
 
-type ListedMoney = Pick<ShownStray, 'id' | 'reason' | 'asset' | 'amount' | 'state'>;
+type ListedMoney = Pick<ShownLateMoney, 'id' | 'reason' | 'asset' | 'amount' | 'state'>;
 
 /** Late money in a list of payments. Its own route shows the rest. */
 export function viewListedMoney(origin: Origin, { id, reason, asset, amount, state }: ListedMoney) {
@@ -39,7 +39,7 @@ export function viewListedMoney(origin: Origin, { id, reason, asset, amount, sta
 }
 
 /** Late money as the payer sees it: the amount, the reason, and how it is returned. */
-export function viewMoneyOfPayer(origin: Origin, money: ShownStray) {
+export function viewMoneyOfPayer(origin: Origin, money: ShownLateMoney) {
   const { reason, status, amount } = viewListedMoney(origin, money);
   return { reason, status, amount, returnTxId: status === 'returned' ? money.returnHash : null, message: BACK[status] };
 }
@@ -59,7 +59,7 @@ const AS_REFUND: Readonly<Record<Exclude<LateState, 'unclaimed'>, RefundState>> 
   returned: 'refunded',
 };
 
-function viewWait(origin: Origin, money: ShownStray): Static<typeof WaitBody> | null {
+function viewWait(origin: Origin, money: ShownLateMoney): Static<typeof WaitBody> | null {
   const { state, asset, sendAfter, updatedAt } = money;
   if (state === 'unclaimed') return null;
   const wait = waitOf({ ...money, state: AS_REFUND[state], waitsFor: null, merchantAccount: null, isOffered: false });

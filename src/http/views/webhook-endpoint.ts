@@ -3,7 +3,7 @@ import { EVENT_PATTERNS } from '../../domain/event.ts';
 import { isPinnable, KNOWN_VERSIONS } from '../../domain/version.ts';
 import { DELIVERY_STATUSES, ENDPOINT_STATUSES } from '../../domain/webhook.ts';
 import { MAX_URL_LENGTH } from '../../domain/webhook-url.ts';
-import type { Delivery, ToldDelivery } from '../../store/webhooks/deliveries.ts';
+import type { Delivery, ShownDelivery } from '../../store/webhooks/deliveries.ts';
 import type { Endpoint } from '../../store/webhooks/endpoints.ts';
 import { enumOf, namedEnum, nullable, Timestamp, textOf } from '../schemas.ts';
 
@@ -47,7 +47,7 @@ export function viewDelivery(
 }
 
 /** A delivery without its event, in the list of a payment. */
-export function viewToldDelivery(delivery: ToldDelivery) {
+export function viewShownDelivery(delivery: ShownDelivery) {
   const { endpointId, endpointUrl, eventId, eventType, status, attempts } = delivery;
   const { createdAt, dueAt, attemptedAt, answerStatus, problem } = delivery;
   return {
@@ -159,7 +159,7 @@ export const DeliveryBody = Type.Object(
   { title: 'WebhookDelivery' },
 );
 
-export const ToldDeliveryBody = Type.Object(
+export const ShownDeliveryBody = Type.Object(
   {
     endpointId: Type.String(),
     endpointUrl: Type.String(),

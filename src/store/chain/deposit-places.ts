@@ -53,11 +53,11 @@ export async function listPlaces(
  * balance cannot be explained does not block others. A sweep refused for a short balance is a reason to check, too, because
  * somebody else has swept the address.
  */
-export async function listStalePlaces(
+export async function listPlacesToCheck(
   db: Reader,
   { network, limit }: { network: string; limit: number },
-): Promise<StalePlace[]> {
-  return db<StalePlace[]>`
+): Promise<PlaceToCheck[]> {
+  return db<PlaceToCheck[]>`
     select network, commitment, address, payment_id as "paymentId", is_searched as "isSearched" from deposit_places p
     where p.network = ${network} and (p.is_stale or p.address in (
       select s.payer from items s
@@ -66,19 +66,19 @@ export async function listStalePlaces(
 }
 
 /** Places of a payment whose money has moved since they were checked. */
-export async function listStalePlacesOf(
+export async function listPlacesToCheckOf(
   db: Reader,
   paymentId: string,
 ): Promise<Pick<DepositPlace, 'network' | 'commitment'>[]> {
   return db`select network, commitment from deposit_places where payment_id = ${paymentId} and is_stale`;
 }
 
-export interface StalePlace extends DepositPlace {
+export interface PlaceToCheck extends DepositPlace {
   readonly isSearched: boolean;
 }
 
 /** Records a check that could not explain the balance of the place. Other places come first in the next round. */
-export async function passPlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
+export async function postponePlace(tx: Tx, { network, commitment }: DepositPlace, at: Date): Promise<void> {
   await tx`update deposit_places set looked_at = ${at} where network = ${network} and commitment = ${commitment}`;
 }
 

@@ -10,7 +10,7 @@ export interface DueItem extends StoredItem {
   /** The number of failed attempts to send the item, including simulations. */
   readonly attempts: number;
   /** True if the item is isolated in a separate lane, because its account has code or failed on the chain within the hour. */
-  readonly isApart: boolean;
+  readonly isIsolated: boolean;
 }
 
 /** One of several signers of a network. Signers see separate shares of the due items, so none prepares another's batch. */
@@ -80,25 +80,25 @@ function mayBeSent(db: Reader) {
 /**
  * The due items of a network, without items that the chain would refuse as late and items that may not be sent. Isolated items come
  * last. Payers take turns: the oldest item of each payer, then the second item of each. Our own transfers have a turn each. Every
- * signer sees the items that have waited since `anyonesBefore`, so that a stuck signer delays nothing. An isolated payer has at
- * most `apartEach` items in flight.
+ * signer sees the items that have waited since `sharedBefore`, so that a stuck signer delays nothing. An isolated payer has at
+ * most `isolatedEach` items in flight.
  */
 export function findDueItems(
   db: Reader,
-  ask: DueAsk & { deadlineAfter: Date; share: Share; anyonesBefore: Date; apartEach: number; limit: number },
+  ask: DueAsk & { deadlineAfter: Date; share: Share; sharedBefore: Date; isolatedEach: number; limit: number },
 ): Promise<DueItem[]> {
   return db<DueItem[]>`
-    select ${itemColumns(db)}, attempts, "isApart" from (
-      select *, has_code or failures > 0 or failed_at is not null as "isApart",
+    select ${itemColumns(db)}, attempts, "isIsolated" from (
+      select *, has_code or failures > 0 or failed_at is not null as "isIsolated",
         row_number() over (partition by case purpose when 'payment' then payer else subject end order by accepted_at) as turn
       from ${sendable(db, ask)} and deadline > ${ask.deadlineAfter}
         and (mod(hashtext(commitment) & 2147483647, ${ask.share.of}) = ${ask.share.index}
-          or accepted_at < ${ask.anyonesBefore})
+          or accepted_at < ${ask.sharedBefore})
     ) items
-    where not "isApart" or turn <= ${ask.apartEach} - (
+    where not "isIsolated" or turn <= ${ask.isolatedEach} - (
       select count(*) from items sent
       where sent.network = items.network and sent.payer = items.payer and sent.purpose = 'payment' and sent.state = 'sent')
-    order by "isApart", turn, accepted_at limit ${ask.limit}`;
+    order by "isIsolated", turn, accepted_at limit ${ask.limit}`;
 }
 
 /** Whether a signer has transactions in flight, and items to send. Without either, no call to the chain is needed. */

@@ -5,20 +5,20 @@ import type { SendLimits } from './due-items.ts';
 export interface GasCost {
   readonly all: bigint;
   /** The cost of transactions in the lane of isolated items. */
-  readonly apart: bigint;
+  readonly isolated: bigint;
 }
 
 /** The cost of a network's transactions since that time. A transaction that is not final counts with its highest possible cost. */
 export async function gasCostSince(db: Reader, { network, since }: { network: string; since: Date }): Promise<GasCost> {
-  const [row] = await db<{ all: string; apart: string }[]>`
-    select coalesce(sum(cost), 0) as all, coalesce(sum(cost) filter (where lane = 'apart'), 0) as apart
+  const [row] = await db<{ all: string; isolated: string }[]>`
+    select coalesce(sum(cost), 0) as all, coalesce(sum(cost) filter (where lane = 'apart'), 0) as isolated
     from (
       select s.lane, coalesce(s.coin_spent, (
         select max(v.gas_limit * v.max_fee) from send_versions v
         where v.network = s.network and v.signer = s.signer and v.nonce = s.nonce)) as cost
       from sends s where s.network = ${network} and s.created_at > ${since}
     ) costs`;
-  return { all: BigInt(row?.all ?? 0), apart: BigInt(row?.apart ?? 0) };
+  return { all: BigInt(row?.all ?? 0), isolated: BigInt(row?.isolated ?? 0) };
 }
 
 export interface PayerGas {

@@ -53,7 +53,7 @@ export async function putMovements(
     where movements.block_hash <> excluded.block_hash
     returning transaction_hash as "transactionHash", log_index as "logIndex", commitment, asset`;
   if (added.length === 0) return added;
-  await markPlacesStale(tx, network, [...new Set(added.map(({ commitment }) => commitment))]);
+  await markPlacesToCheck(tx, network, [...new Set(added.map(({ commitment }) => commitment))]);
   return added;
 }
 
@@ -104,7 +104,7 @@ export async function deleteMovementsAbove(tx: Tx, network: string, number: numb
     update deposit_cursors
     set read_number = least(read_number, ${number}), final_number = least(final_number, ${number})
     where network = ${network}`;
-  if (gone.length > 0) await markPlacesStale(tx, network, [...new Set(gone.map(({ commitment }) => commitment))]);
+  if (gone.length > 0) await markPlacesToCheck(tx, network, [...new Set(gone.map(({ commitment }) => commitment))]);
   return [...new Set(gone.filter(({ isProved }) => isProved).map(({ paymentId }) => paymentId))];
 }
 
@@ -210,7 +210,7 @@ function movementColumns(db: Reader) {
 const readMovement = (row: MovementRow): StoredMovement => ({ ...row, blockNumber: Number(row.blockNumber) });
 
 /** Marks addresses to be checked in the next round of the network. */
-export async function markPlacesStale(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
+export async function markPlacesToCheck(tx: Tx, network: string, commitments: readonly string[]): Promise<void> {
   await tx`
     update deposit_places set is_stale = true
     where network = ${network} and commitment = any(${commitments as string[]}::text[]) and not is_stale`;

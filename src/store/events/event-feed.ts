@@ -11,10 +11,10 @@ export interface EventFeed {
    */
   subscribe(listener: (objectIds: readonly string[] | undefined) => void): void;
   /** Calls `wake` when events of this or another node wait for their positions, until the signal aborts. */
-  answerRings(wake: () => void, signal: AbortSignal): void;
+  onNotified(wake: () => void, signal: AbortSignal): void;
 }
 
-const RING_CHANNEL = 'till_outbox';
+const OUTBOX_CHANNEL = 'till_outbox';
 
 /**
  * Opens the feed. After a commit that appended events, it wakes the placer: directly if the placer runs on this node, otherwise by
@@ -24,13 +24,13 @@ const RING_CHANNEL = 'till_outbox';
 export async function openEventFeed(deps: { db: Database; world: World; log: Log }): Promise<EventFeed> {
   const listeners: ((objectIds: readonly string[] | undefined) => void)[] = [];
   let placer: (() => void) | undefined;
-  const tell = (objectIds: readonly string[] | undefined) => {
+  const notify = (objectIds: readonly string[] | undefined) => {
     for (const listener of listeners) listener(objectIds);
   };
-  const ringOthers = createBatcher<undefined, undefined>(deps.world.timers, {
-    run: async (rings) => {
-      await deps.db.sql`select pg_notify(${RING_CHANNEL}, '')`;
-      return rings.map(() => undefined);
+  const notifyOthers = createBatcher<undefined, undefined>(deps.world.timers, {
+    run: async (requests) => {
+      await deps.db.sql`select pg_notify(${OUTBOX_CHANNEL}, '')`;
+      return requests.map(() => undefined);
     },
     maxItems: 10_000,
     maxConcurrent: 1,
@@ -39,19 +39,19 @@ export async function openEventFeed(deps: { db: Database; world: World; log: Log
   deps.db.onEvents(() => {
     if (placer !== undefined) placer();
     else
-      ringOthers(undefined).catch((error: unknown) =>
+      notifyOthers(undefined).catch((error: unknown) =>
         deps.log.warn({ err: error }, 'the placer could not be notified'),
       );
   });
-  await deps.db.listen(RING_CHANNEL, { onMessage: () => placer?.(), onConnected: () => placer?.() });
+  await deps.db.listen(OUTBOX_CHANNEL, { onMessage: () => placer?.(), onConnected: () => placer?.() });
   await deps.db.listen(EVENTS_CHANNEL, {
-    onMessage: (text) => tell(text.split(',')),
+    onMessage: (text) => notify(text.split(',')),
     // Announcements sent while the connection was down were missed.
-    onConnected: () => tell(undefined),
+    onConnected: () => notify(undefined),
   });
   return {
     subscribe: (listener) => void listeners.push(listener),
-    answerRings(wake, signal) {
+    onNotified(wake, signal) {
       placer = wake;
       signal.addEventListener(
         'abort',

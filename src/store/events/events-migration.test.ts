@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
-import { createPaymentMover } from '../../actions/paying/move-payment.ts';
+import { createPaymentMover } from '../../actions/paying/payment-mover.ts';
 import { isId, newId, refundIdOf } from '../../domain/ids.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
@@ -70,7 +70,7 @@ describe('the migration to one table of events', () => {
     await db.close();
     await own.drop();
   });
-  const told = async (objectId: string) =>
+  const eventsOf = async (objectId: string) =>
     (await listEvents(db.sql, objectId)).map(({ sequence, type, at: when, actor }) => [
       sequence,
       type,
@@ -79,12 +79,12 @@ describe('the migration to one table of events', () => {
     ]);
 
   it('gives every payment its creation and its moves', async () => {
-    assert.deepEqual(await told(NEW.id), [[1, 'payment.created', 1, 'unknown']]);
-    assert.deepEqual(await told(CANCELLED.id), [
+    assert.deepEqual(await eventsOf(NEW.id), [[1, 'payment.created', 1, 'unknown']]);
+    assert.deepEqual(await eventsOf(CANCELLED.id), [
       [1, 'payment.created', 2, 'unknown'],
       [2, 'payment.cancelled', 5, 'actor 1'],
     ]);
-    assert.deepEqual(await told(PAID.id), [
+    assert.deepEqual(await eventsOf(PAID.id), [
       [1, 'payment.created', 3, 'unknown'],
       [2, 'payment.processing', 10, 'actor 1'],
       [3, 'payment.succeeded', 8, 'actor 2'],
@@ -96,7 +96,7 @@ describe('the migration to one table of events', () => {
   });
 
   it('gives every refund its moves', async () => {
-    assert.deepEqual(await told(refundIdOf(PAID.id, 1)), [
+    assert.deepEqual(await eventsOf(refundIdOf(PAID.id, 1)), [
       [1, 'refund.created', 30, 'key:1'],
       [2, 'refund.processing', 31, 'payer-out'],
       [3, 'refund.processing', 32, 'payer-out'],

@@ -253,8 +253,8 @@ describe('the outbox', () => {
         }
         const expected = kept.flatMap(({ mark, objects }) => objects.map((id) => `${mark} ${id}`));
         for (const { seen } of readers) {
-          const told = seen.map(({ data, objectId }) => `${data.mark} ${objectId}`);
-          assert.deepEqual(told.toSorted(), expected.toSorted(), 'every committed change has one event');
+          const changes = seen.map(({ data, objectId }) => `${data.mark} ${objectId}`);
+          assert.deepEqual(changes.toSorted(), expected.toSorted(), 'every committed change has one event');
         }
         assert.deepEqual(readers[0]?.seen, readers[1]?.seen, 'all readers see the same');
         assert.equal((await db.sql`select from outbox`).length, 0);

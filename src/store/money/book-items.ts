@@ -13,7 +13,7 @@ export interface BookItem extends BookedItem {
   /** True if the item was paid after its payment had ended. */
   readonly isExtra: boolean;
   /** True if an older version booked the item as unexpected money. Such an item has no lot. */
-  readonly isStray: boolean;
+  readonly isUnexpected: boolean;
   /** True if the money goes to a deposit address, which has its own entries. */
   readonly isDeposit: boolean;
 }
@@ -85,5 +85,5 @@ function bookColumns(db: Reader) {
     i.is_held as "isHeld", i.state, i.signature is not null as "hasSignature",
     coalesce(i.end_reason = 'paid_after_end', false) as "isExtra",
     coalesce(i.end_reason = 'paid_after_end', false) and i.is_held and not exists (
-      select from lots l where l.id = i.network || '/' || i.commitment || '/0') as "isStray", i.method in ('deposit', 'deposit-vrs', 'deposit-bytes') as "isDeposit", p.merchant_id as "merchantId"`;
+      select from lots l where l.id = i.network || '/' || i.commitment || '/0') as "isUnexpected", i.method in ('deposit', 'deposit-vrs', 'deposit-bytes') as "isDeposit", p.merchant_id as "merchantId"`;
 }

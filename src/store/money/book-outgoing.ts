@@ -1,6 +1,6 @@
 import type { Reader } from '../plumbing/database.ts';
 import type { Outgoing } from './outgoing.ts';
-import type { Stray } from './strays.ts';
+import type { UnexpectedMoney } from './unexpected-money.ts';
 
 /** A transfer out of our account, with all facts that must agree with its event and its entries. */
 export interface ComparedOutgoing
@@ -11,8 +11,8 @@ export interface ComparedOutgoing
   /** The parties that pay a refund, and their amounts. */
   readonly cover: { readonly held: string; readonly merchant: string; readonly operator: string } | null;
   /** The unexpected money that is returned. */
-  readonly stray: Pick<
-    Stray,
+  readonly unexpected: Pick<
+    UnexpectedMoney,
     | 'id'
     | 'network'
     | 'asset'
@@ -37,7 +37,7 @@ export function findComparedOutgoing(db: Reader, ids: readonly string[]): Promis
         'merchant', r.from_merchant::text, 'operator', r.from_operator::text) end as cover,
       case when s.id is null then null else json_build_object('id', s.id, 'network', s.network, 'asset', s.asset,
         'merchantId', s.merchant_id, 'source', s.source, 'account', s.account, 'isBooked', s.is_booked,
-        'amount', s.amount::text, 'fee', s.fee::text, 'isHeld', s.is_held, 'lotId', s.lot_id) end as stray,
+        'amount', s.amount::text, 'fee', s.fee::text, 'isHeld', s.is_held, 'lotId', s.lot_id) end as unexpected,
       (select coalesce(sum(x.units), 0)::text from lot_spends x where x.order_id = o.id) as "fromLots"
     from outgoing o left join refunds r on r.id = o.id left join strays s on s.id = o.id
     where o.id = any(${ids as string[]}::text[])`;

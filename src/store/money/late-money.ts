@@ -3,12 +3,12 @@ import { LATE_STATES, type LateState } from '../../domain/late-money.ts';
 import { isReturnStopped } from '../parties/freezes.ts';
 import { isMerchantIn, type MerchantPlace } from '../parties/merchants.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
-import { type Stray, strayColumns } from './strays.ts';
+import { type UnexpectedMoney, unexpectedColumns } from './unexpected-money.ts';
 
 /** Late money: unexpected money of payments, which partners can see and have returned. */
 
 /** Unexpected money of a payment, with the facts that its return may wait for. */
-export interface ShownStray extends Stray {
+export interface ShownLateMoney extends UnexpectedMoney {
   readonly paymentId: string;
   readonly merchantId: string;
   readonly state: LateState;
@@ -35,12 +35,12 @@ export interface LateMoneyQuery {
 }
 
 /** The newest first. The newest rows of each merchant are read by index, and the newest of these are returned. */
-export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownStray[]> {
+export function listLateMoney(db: Reader, query: LateMoneyQuery): Promise<ShownLateMoney[]> {
   const { states, of, merchantId, paymentId, after, limit, now } = query;
   const isWanted = db`s.payment_id is not null and s.state = any(${states as string[]}::text[])
     and ${paymentId === undefined ? db`true` : db`s.payment_id = ${paymentId}`}
     and ${after === undefined ? db`true` : db`(s.seen_at, s.id) < (${after.seenAt}, ${after.id})`}`;
-  return db<ShownStray[]>`
+  return db<ShownLateMoney[]>`
     select ${shownColumns(db, now)} from ${withWaits(db)}
     where s.id in (
       select newest.id from merchants w cross join lateral (
@@ -59,8 +59,8 @@ const MAX_OF_PAYMENT = 100;
 export function findLateMoneyOf(
   db: Reader,
   { paymentId, now }: { readonly paymentId: string; readonly now: Date },
-): Promise<ShownStray[]> {
-  return db<ShownStray[]>`
+): Promise<ShownLateMoney[]> {
+  return db<ShownLateMoney[]>`
     select ${shownColumns(db, now)} from ${withWaits(db)}
     where s.payment_id = ${paymentId} and s.state = any(${LATE_STATES as unknown as string[]}::text[])
     order by s.seen_at, s.id limit ${MAX_OF_PAYMENT}`;
@@ -69,8 +69,8 @@ export function findLateMoneyOf(
 export async function findLateMoney(
   db: Reader,
   { id, merchantId, now }: { readonly id: string; readonly merchantId: string; readonly now: Date },
-): Promise<ShownStray | undefined> {
-  const [row] = await db<ShownStray[]>`
+): Promise<ShownLateMoney | undefined> {
+  const [row] = await db<ShownLateMoney[]>`
     select ${shownColumns(db, now)} from ${withWaits(db)}
     where s.id = ${id} and s.merchant_id = ${merchantId} and s.payment_id is not null`;
   return row;
@@ -91,17 +91,20 @@ export function findReturnable(
 
 export async function postponeReturn(
   tx: Tx,
-  { id, lookAt }: { readonly id: string; readonly lookAt: Date },
+  { id, checkAt }: { readonly id: string; readonly checkAt: Date },
 ): Promise<void> {
-  await tx`update strays set look_at = ${lookAt} where id = ${id}`;
+  await tx`update strays set look_at = ${checkAt} where id = ${id}`;
 }
 
 /** Undefined if the return is not requested, locked by another transaction, frozen, or in its cooling-off period. */
-export async function lockReturnable(tx: Tx, { id, now }: { id: string; now: Date }): Promise<Stray | undefined> {
+export async function lockReturnable(
+  tx: Tx,
+  { id, now }: { id: string; now: Date },
+): Promise<UnexpectedMoney | undefined> {
   const locked = await tx`select from strays where id = ${id} and state = 'requested' for update skip locked`;
   if (locked.length === 0) return undefined;
-  const [row] = await tx<Stray[]>`
-    select ${strayColumns(tx)} from strays s
+  const [row] = await tx<UnexpectedMoney[]>`
+    select ${unexpectedColumns(tx)} from strays s
     where s.id = ${id} and s.state = 'requested' and not ${isReturnStopped(tx)} and not ${isCooling(tx, now)}`;
   return row;
 }
@@ -148,7 +151,7 @@ function isCooling(db: Reader, now: Date) {
 }
 
 function shownColumns(db: Reader, now: Date) {
-  return db`${strayColumns(db)}, s.updated_at as "updatedAt", g.sent_to as "sentTo", g.return_hash as "returnHash",
+  return db`${unexpectedColumns(db)}, s.updated_at as "updatedAt", g.sent_to as "sentTo", g.return_hash as "returnHash",
     ${isReturnStopped(db)} as "isStopped", coalesce(g.is_due, false) as "isSigned", ${isCooling(db, now)} as "isCooling",
     ${lackOf(db)}::text as lack`;
 }

@@ -6,7 +6,7 @@ import type { Reader, Tx } from '../plumbing/database.ts';
 /** The result of the last computation of a payment's money. */
 export interface StoredPosition {
   readonly paymentId: string;
-  readonly isStale: boolean;
+  readonly isOutdated: boolean;
   /** The deposit address and lots that paid the payment. Written once. */
   readonly ending: PaidEnding | undefined;
   /** The lines booked for the payment. */
@@ -40,7 +40,7 @@ export async function putAdopted(tx: Tx, paymentId: string, adopted: Adopted): P
 }
 
 /** Makes the money of these payments be computed in the next round. The caller may have locked the payments. */
-export async function markPositionsStale(tx: Tx, paymentIds: readonly string[], at: Date): Promise<void> {
+export async function markPositionsOutdated(tx: Tx, paymentIds: readonly string[], at: Date): Promise<void> {
   if (paymentIds.length === 0) return;
   await tx`
     insert into positions (payment_id, updated_at)
@@ -55,18 +55,18 @@ export async function touchPositions(tx: Tx, paymentIds: readonly string[]): Pro
 }
 
 /** The payments whose money has to be computed again, the longest waiting first. */
-export async function listStalePositions(db: Reader, limit: number): Promise<string[]> {
+export async function listOutdatedPositions(db: Reader, limit: number): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select payment_id as id from positions where is_stale order by updated_at, payment_id limit ${limit}`;
   return rows.map(({ id }) => id);
 }
 
 /** Records that the money of a payment could not be computed. Other payments come first in the next round. */
-export async function passPosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
+export async function postponePosition(tx: Tx, paymentId: string, at: Date): Promise<void> {
   await tx`update positions set updated_at = ${at} where payment_id = ${paymentId}`;
 }
 
-export async function hasStalePosition(db: Reader, paymentId: string): Promise<boolean> {
+export async function hasOutdatedPosition(db: Reader, paymentId: string): Promise<boolean> {
   const rows = await db`select from positions where payment_id = ${paymentId} and is_stale`;
   return rows.length > 0;
 }
@@ -74,7 +74,7 @@ export async function hasStalePosition(db: Reader, paymentId: string): Promise<b
 /** Locks the position of a payment. The transaction must have locked the payment before. */
 export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPosition | undefined> {
   const [row] = await tx<StoredRow[]>`
-    select payment_id as "paymentId", is_stale as "isStale", ending, booked, adopted from positions
+    select payment_id as "paymentId", is_stale as "isOutdated", ending, booked, adopted from positions
     where payment_id = ${paymentId} for update`;
   if (row === undefined) return undefined;
   const { ending, booked, adopted, ...rest } = row;
@@ -91,7 +91,7 @@ export async function lockPosition(tx: Tx, paymentId: string): Promise<StoredPos
 
 interface StoredRow {
   readonly paymentId: string;
-  readonly isStale: boolean;
+  readonly isOutdated: boolean;
   readonly ending: JsonEnding | null;
   readonly booked: readonly JsonPosting[];
   readonly adopted: Adopted | null;
@@ -137,8 +137,8 @@ export async function putEnding(tx: Tx, paymentId: string, ending: PaidEnding): 
 export async function findPosition(
   db: Reader,
   paymentId: string,
-): Promise<Pick<StoredPosition, 'isStale'> | undefined> {
-  const [row] = await db<Pick<StoredPosition, 'isStale'>[]>`
-    select is_stale as "isStale" from positions where payment_id = ${paymentId}`;
+): Promise<Pick<StoredPosition, 'isOutdated'> | undefined> {
+  const [row] = await db<Pick<StoredPosition, 'isOutdated'>[]>`
+    select is_stale as "isOutdated" from positions where payment_id = ${paymentId}`;
   return row;
 }

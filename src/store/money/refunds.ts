@@ -98,12 +98,12 @@ export async function replanRefund(tx: Tx, id: string, plan: RefundPlan): Promis
     where id = ${id}`;
 }
 
-/** Postpones a refund that cannot be covered yet. It is checked again at `lookAt`, or when the payment's money changes. */
+/** Postpones a refund that cannot be covered yet. It is checked again at `checkAt`, or when the payment's money changes. */
 export async function postponeRefund(
   tx: Tx,
-  { id, waitsFor, lookAt }: { readonly id: string; readonly waitsFor: RefundHold | null; readonly lookAt: Date },
+  { id, waitsFor, checkAt }: { readonly id: string; readonly waitsFor: RefundHold | null; readonly checkAt: Date },
 ): Promise<void> {
-  await tx`update refunds set waits_for = ${waitsFor}, look_at = ${lookAt} where id = ${id}`;
+  await tx`update refunds set waits_for = ${waitsFor}, look_at = ${checkAt} where id = ${id}`;
 }
 
 /** Makes the payment's waiting refunds be checked again, because its money has changed. */

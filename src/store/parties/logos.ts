@@ -2,19 +2,19 @@ import type { Picture } from '../../domain/picture.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
 /** A request to copy a logo. */
-export interface LogoWish {
+export interface LogoRequest {
   readonly merchantId: string;
   readonly url: string;
   readonly wishedAt: Date;
 }
 
-export interface DueLogo extends LogoWish {
+export interface DueLogo extends LogoRequest {
   /** The number of attempts, including this one. */
   readonly attempts: number;
 }
 
 /** Stores a request to copy a logo. The present copy stays while the same URL is read again, and is dropped if the URL changes. */
-export async function wishLogo(tx: Tx, { merchantId, url, wishedAt }: LogoWish): Promise<void> {
+export async function requestLogo(tx: Tx, { merchantId, url, wishedAt }: LogoRequest): Promise<void> {
   await tx`
     insert into merchant_logos as l (merchant_id, source_url, wished_at, due_at)
     values (${merchantId}, ${url}, ${wishedAt}, ${wishedAt})
@@ -64,7 +64,7 @@ export function takeDueLogos(
 /** Stores the copy, unless the merchant has requested another logo meanwhile. */
 export async function storeLogo(
   tx: Tx,
-  { merchantId, url, wishedAt }: LogoWish,
+  { merchantId, url, wishedAt }: LogoRequest,
   logo: Picture & { at: Date },
 ): Promise<void> {
   await tx`
@@ -77,7 +77,7 @@ export async function storeLogo(
 /** Stores the problem and the time of the next attempt. A null `dueAt` ends the attempts. */
 export async function failLogo(
   tx: Tx,
-  { merchantId, url, wishedAt }: LogoWish,
+  { merchantId, url, wishedAt }: LogoRequest,
   { problem, dueAt }: { readonly problem: string; readonly dueAt: Date | null },
 ): Promise<void> {
   await tx`

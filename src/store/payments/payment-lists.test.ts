@@ -117,8 +117,8 @@ describe('lists of a merchant with many payments', () => {
       const wanted = { ...page, ...query, merchantIds: null, ...(at && { afterId: at }) };
       const scans = paymentScans(await explain(db, listPayments(db.sql, wanted)));
       const { statuses } = wanted;
-      const looks = statuses?.includes('requires_action') === false ? 0 : 2 * SMALL_MERCHANTS;
-      const most = MOST_PAGES + looks * PAGES_PER_LOOK;
+      const lookups = statuses?.includes('requires_action') === false ? 0 : 2 * SMALL_MERCHANTS;
+      const most = MOST_PAGES + lookups * PAGES_PER_LOOKUP;
       assert.ok(searchedPages(scans) <= most, `${searchedPages(scans)} pages, by ${scans.map(wayOf)}`);
     });
   }
@@ -300,7 +300,7 @@ const PAGES_OF_ROW = 10;
 /** The list of a part that most references have grows with them: by a page for some thousand payments. */
 const MOST_PAGES_OF_SEARCH = MOST_PAGES + ROWS / 2_000;
 /** From the root of an index to an entry. */
-const PAGES_PER_LOOK = 4;
+const PAGES_PER_LOOKUP = 4;
 
 /** The sums from the rows alone. */
 async function recount(db: Database, filter: PaymentFilter): Promise<[number, number, bigint]> {

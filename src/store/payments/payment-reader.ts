@@ -9,7 +9,7 @@ import type { Payment } from './payments.ts';
 export type PaymentReader<Row> = (id: string) => Promise<Row | undefined>;
 
 const MAX_IDS = 500;
-const MAX_KEPT = 20_000;
+const MAX_CACHED = 20_000;
 
 export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
   { world, db, feed }: { world: World; db: Database; feed: Pick<EventFeed, 'subscribe'> },
@@ -19,7 +19,7 @@ export function createPaymentReader<Row extends Pick<Payment, 'status'>>(
   /** Payments announced since the current read began. Undefined if announcements may have been missed. */
   let changed: Set<string> | undefined = new Set();
   const keep = (id: string, row: Row) => {
-    if (kept.size >= MAX_KEPT) kept.delete(kept.keys().next().value ?? '');
+    if (kept.size >= MAX_CACHED) kept.delete(kept.keys().next().value ?? '');
     kept.set(id, row);
   };
   // A final payment can change: a deep reorg may replace the transaction that paid it.

@@ -7,7 +7,7 @@ import { command, commandOfOne } from '../../actions/command.ts';
 import { expirePayments } from '../../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../../actions/paying/find-customer-days.ts';
 import { foldStats } from '../../actions/paying/fold-stats.ts';
-import { createPaymentMover } from '../../actions/paying/move-payment.ts';
+import { createPaymentMover } from '../../actions/paying/payment-mover.ts';
 import { newId } from '../../domain/ids.ts';
 import { isFinal, type PaymentEvent, type PaymentStatus } from '../../domain/payment.ts';
 import { recordFacts, withRecordedFacts } from '../../domain/payment-facts.ts';
@@ -312,9 +312,9 @@ describe('stored payments', () => {
       ['processing', 'not_from_this_status', 'succeeded', 'final'],
     );
     const [stored] = await paymentsOf([id]);
-    const told = outcomes[2];
-    assert.ok(told?.ok);
-    assert.deepEqual(told.payment, stored, 'what a mover is told is what is stored');
+    const answered = outcomes[2];
+    assert.ok(answered?.ok);
+    assert.deepEqual(answered.payment, stored, 'what a mover is told is what is stored');
     await checkHistories([id]);
     const nobody = await first().move({
       paymentId: 'pay_x',

@@ -329,25 +329,25 @@ for (const kind of KINDS) {
     });
 
     it('brings messages again when it has come back', async () => {
-      const heard: string[] = [];
+      const received: string[] = [];
       let connected = 0;
       await db.listen('news', {
-        onMessage: (text) => heard.push(text),
+        onMessage: (text) => received.push(text),
         onConnected: () => {
           connected += 1;
         },
       });
       assert.equal(connected, 1);
       await db.sql`select pg_notify('news', 'first')`;
-      await until('the first message', () => heard.length === 1);
+      await until('the first message', () => received.length === 1);
       proxy.reset();
       await until('it listens again', () => connected === 2);
       await until(
         'a message is sent',
         async () => (await faultOf(db.sql`select pg_notify('news', 'second')`)) === 'none',
       );
-      await until('the second message', () => heard.length === 2);
-      assert.deepEqual(heard, ['first', 'second']);
+      await until('the second message', () => received.length === 2);
+      assert.deepEqual(received, ['first', 'second']);
     });
   });
 }

@@ -19,7 +19,7 @@ export async function findClockShift(db: Reader): Promise<ClockShift> {
 }
 
 /** Adds to the wanted shift. Concurrent requests add up. Undefined if the sum would exceed `mostMs`. */
-export async function wantClockShift(
+export async function requestClockShift(
   tx: Tx,
   { byMs, mostMs }: { byMs: number; mostMs: number },
 ): Promise<number | undefined> {

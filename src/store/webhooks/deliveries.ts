@@ -185,7 +185,7 @@ export interface DeliveryQuery {
 }
 
 /** The most deliveries that a page scans. An endpoint whose subscription was narrowed may be subscribed to few of them. */
-const MAX_LOOKED_THROUGH = 2_000;
+const MAX_SCANNED = 2_000;
 
 export interface DeliveryPage {
   readonly deliveries: readonly Delivery[];
@@ -202,7 +202,7 @@ export async function listDeliveries(
     select d.event_id as id from webhook_deliveries d
     where d.endpoint_id = ${endpointId} and ${status === undefined ? db`true` : db`d.status = ${status}`}
       and ${before === undefined ? db`true` : db`d.event_id < ${before}`}
-    order by d.event_id desc limit ${MAX_LOOKED_THROUGH}`;
+    order by d.event_id desc limit ${MAX_SCANNED}`;
   const last = ids.at(-1)?.id;
   if (last === undefined) return { deliveries: [], next: null };
   const found = await db<Delivery[]>`
@@ -213,7 +213,7 @@ export async function listDeliveries(
     order by d.event_id desc limit ${limit + 1}`;
   const deliveries = found.slice(0, limit);
   if (found.length > limit) return { deliveries, next: deliveries.at(-1)?.eventId ?? null };
-  return { deliveries, next: ids.length < MAX_LOOKED_THROUGH ? null : last };
+  return { deliveries, next: ids.length < MAX_SCANNED ? null : last };
 }
 
 /** The delivery, if the endpoint is subscribed to its event now. */
@@ -226,7 +226,7 @@ export async function findDelivery(db: Reader, endpointId: string, eventId: stri
 }
 
 /** The last attempt of a delivery, for the timeline of an object. */
-export interface ToldDelivery
+export interface ShownDelivery
   extends Pick<
     Delivery,
     | 'endpointId'
@@ -248,8 +248,8 @@ export function findDeliveriesOf(
   db: Reader,
   { partnerId, mode }: Owner,
   { eventIds, limit }: { readonly eventIds: readonly string[]; readonly limit: number },
-): Promise<ToldDelivery[]> {
-  return db<ToldDelivery[]>`
+): Promise<ShownDelivery[]> {
+  return db<ShownDelivery[]>`
     select ${deliveryColumns(db)}, w.url as "endpointUrl"
     from webhook_endpoints w cross join unnest(${eventIds as string[]}::text[]) as wanted(event_id)
     join webhook_deliveries d on d.endpoint_id = w.id and d.event_id = wanted.event_id

@@ -88,9 +88,9 @@ export function describeCoinPayments(onScene: OnScene): void {
 }
 
 /** A payer with coin, and the action that pays an item with it. */
-async function handedOut(scene: Scene, told: Partial<Item> = {}) {
+async function handedOut(scene: Scene, terms: Partial<Item> = {}) {
   const payer = scene.newPayer();
-  const item = await scene.newItem(payer, 'native', told);
+  const item = await scene.newItem(payer, 'native', terms);
   await scene.fund(payer.address, scene.assets.native, 10n ** 18n);
   const [action] = scene.chain.walletActions(item, 0n);
   return { payer, item, action: action as WalletAction };

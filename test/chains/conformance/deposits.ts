@@ -7,21 +7,21 @@ import { TRANSFER_AUTHORIZATION } from '../../transfer-authorization.ts';
 import type { OnScene, Scene } from '../harness.ts';
 
 /** An item by deposit, with the address in place of its payer. */
-async function newDeposit({ chain, newItem, newPayer }: Scene, told: Partial<Item> = {}): Promise<Item> {
+async function newDeposit({ chain, newItem, newPayer }: Scene, given: Partial<Item> = {}): Promise<Item> {
   await chain.check();
   const collector = chain.depositContract() ?? '';
-  const item = await newItem(newPayer(), 'eip3009-vrs', { method: 'deposit', collector, ...told });
+  const item = await newItem(newPayer(), 'eip3009-vrs', { method: 'deposit', collector, ...given });
   return { ...item, payer: chain.depositAddressOf(item) };
 }
 
 /** The authorization of a payer who has the money, for the deposit address of a new item. */
-async function newAuthorized(scene: Scene, form: 'vrs' | 'bytes', told: Partial<Item> = {}) {
+async function newAuthorized(scene: Scene, form: 'vrs' | 'bytes', given: Partial<Item> = {}) {
   const { chain, assets, newPayer, fund } = scene;
   const payer = newPayer();
   const deposit = await newDeposit(scene, { asset: assets[`eip3009-${form}`] });
   await fund(payer.address, deposit.asset, 1_500n);
   const authorization = { nonce: keccak256(payer.address), validAfterS: 7 };
-  const item: Item = { ...deposit, method: `deposit-${form}`, payer: payer.address, authorization, ...told };
+  const item: Item = { ...deposit, method: `deposit-${form}`, payer: payer.address, authorization, ...given };
   const pay = findAsset(item.asset)?.pay;
   assert.ok(pay && 'domain' in pay);
   const signature = await payer.signTypedData({

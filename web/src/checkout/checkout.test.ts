@@ -259,10 +259,10 @@ describe('the checkout', () => {
     const checkout = open({ gateway });
     move('expired');
     await reach(checkout, 'ended');
-    const told = () => checkout.getFlow().payment.lateMoney ?? [];
+    const shown = () => checkout.getFlow().payment.lateMoney ?? [];
     for (const status of ['unclaimed', 'returned'] as const) {
       lateMoney = [{ reason: 'late', status, amount }];
-      await until(status, () => told()[0]?.status === status);
+      await until(status, () => shown()[0]?.status === status);
     }
     const count = () => calls.filter((name) => name === 'details').length;
     const seconds = async (howMany: number) => {
@@ -280,8 +280,8 @@ describe('the checkout', () => {
   });
 
   it('finds the transaction that was sent for the payer, and follows it to a higher fee, with few requests', async () => {
-    const told = { buyer: BUYER, transaction: null as TransactionView | null };
-    const { gateway, calls } = fakeGateway({ details: async () => ok({ ...told }) });
+    const shown = { buyer: BUYER, transaction: null as TransactionView | null };
+    const { gateway, calls } = fakeGateway({ details: async () => ok({ ...shown }) });
     const { wallet } = fakeWallet();
     const checkout = open({ gateway, wallet });
     await choose(checkout, 'USDC');
@@ -295,13 +295,13 @@ describe('the checkout', () => {
     };
     await seconds(30);
     assert.ok(count() >= 8 && count() <= 12, `${count()} requests in half a minute without a transaction`);
-    told.transaction = LINK;
+    shown.transaction = LINK;
     await seconds(4);
     assert.deepEqual(checkout.getFlow().payment.transaction, LINK);
     const before = count();
     await seconds(63);
     assert.equal(count() - before, 3, 'one with each status request that was held');
-    told.transaction = { ...LINK, txId: `0x${'bb'.repeat(32)}` };
+    shown.transaction = { ...LINK, txId: `0x${'bb'.repeat(32)}` };
     await until('the next one', () => checkout.getFlow().payment.transaction?.txId !== LINK.txId);
     assert.equal(at(checkout), 'confirming');
   });

@@ -263,8 +263,8 @@ describe('the flow', () => {
   });
 
   it('stays at a payment that is processing when the wallet reports a failure', () => {
-    const looking = run([...CHOOSE, status('processing')]);
-    const reverted = advance(looking, { type: 'stumbled', notice: 'reverted' });
+    const confirming = run([...CHOOSE, status('processing')]);
+    const reverted = advance(confirming, { type: 'stumbled', notice: 'reverted' });
     assert.deepEqual([reverted.step.at, reverted.notice], ['confirming', 'reverted']);
   });
 

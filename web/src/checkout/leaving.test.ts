@@ -30,9 +30,9 @@ describe('the way back to the shop', () => {
 
 describe('the message to an app around the page', () => {
   it('goes out by every bridge, and survives broken ones', () => {
-    const heard: unknown[] = [];
+    const messages: unknown[] = [];
     const host = {
-      ReactNativeWebView: { postMessage: (text: string) => heard.push(['react native', JSON.parse(text)]) },
+      ReactNativeWebView: { postMessage: (text: string) => messages.push(['react native', JSON.parse(text)]) },
       AndroidWallet: {
         onDataCollectionComplete: () => {
           throw new Error('broken');
@@ -40,15 +40,15 @@ describe('the message to an app around the page', () => {
       },
       webkit: {
         messageHandlers: {
-          payDataCollectionComplete: { postMessage: (message: unknown) => heard.push(['ios', message]) },
+          payDataCollectionComplete: { postMessage: (message: unknown) => messages.push(['ios', message]) },
         },
       },
-      parent: { postMessage: (message: unknown) => heard.push(['parent', message]) },
-      opener: { postMessage: (message: unknown) => heard.push(['opener', message]) },
+      parent: { postMessage: (message: unknown) => messages.push(['parent', message]) },
+      opener: { postMessage: (message: unknown) => messages.push(['opener', message]) },
     };
     notifyEmbedder(host as unknown as Window, true);
     const message = { type: 'PAY_SUCCESS', success: true };
-    assert.deepEqual(heard, [
+    assert.deepEqual(messages, [
       ['react native', message],
       ['ios', message],
       ['parent', message],
@@ -57,11 +57,11 @@ describe('the message to an app around the page', () => {
   });
 
   it('says that nothing was paid', () => {
-    const heard: string[] = [];
-    const host = { ReactNativeWebView: { postMessage: (text: string) => heard.push(text) }, opener: null };
+    const messages: string[] = [];
+    const host = { ReactNativeWebView: { postMessage: (text: string) => messages.push(text) }, opener: null };
     notifyEmbedder(Object.assign(host, { parent: host }) as unknown as Window, false);
     assert.deepEqual(
-      heard.map((text) => JSON.parse(text).type),
+      messages.map((text) => JSON.parse(text).type),
       ['PAY_FAILURE'],
     );
   });

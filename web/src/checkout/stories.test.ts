@@ -49,10 +49,10 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, (
     await server?.close();
   });
 
-  async function visit(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
+  async function visit(options: BrowserContextOptions, inspect: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     try {
-      await look(await context.newPage());
+      await inspect(await context.newPage());
     } finally {
       await context.close();
     }
@@ -114,9 +114,9 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, (
     await visit(DESK, async (page) => {
       await open(page, 'choosing');
       const [chosen, other] = [page.locator('.option').nth(0), page.locator('.option').nth(1)];
-      const plain = await looks(other);
+      const plain = await stylesOf(other);
       await other.hover();
-      const [frame, pointed] = [await looks(chosen), await looks(other)];
+      const [frame, pointed] = [await stylesOf(chosen), await stylesOf(other)];
       assert.notEqual(pointed.ground, plain.ground, 'the one pointed at gets a ground');
       assert.equal(pointed.frame, plain.frame, 'and no frame');
       assert.notEqual(frame.frame, plain.frame, 'the chosen one has a frame');
@@ -172,7 +172,7 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, (
 });
 
 /** The computed background and frame of an element. */
-function looks(element: Locator): Promise<{ readonly ground: string; readonly frame: string }> {
+function stylesOf(element: Locator): Promise<{ readonly ground: string; readonly frame: string }> {
   return element.evaluate((node) => {
     const { backgroundColor, borderColor, boxShadow } = getComputedStyle(node);
     return { ground: backgroundColor, frame: `${borderColor} ${boxShadow}` };

@@ -35,20 +35,20 @@ import { en } from './strings/en.ts';
 import type { PaymentProps } from './ui/app.tsx';
 import { RareStep } from './ui/rare-steps.tsx';
 
-interface Telling extends Partial<Omit<PaymentProps, 'page' | 'flow'>> {
+interface StoryChanges extends Partial<Omit<PaymentProps, 'page' | 'flow'>> {
   readonly page?: Partial<PaymentPage>;
   readonly payment?: Partial<PaymentView>;
   readonly flow?: Partial<Flow>;
   readonly isScriptless?: true;
 }
 
-function tell(name: string, step: Step | null, telling: Telling = {}): Story {
-  const { page: pageChange, payment, flow, isScriptless, ...rest } = telling;
+function story(name: string, step: Step | null, changes: StoryChanges = {}): Story {
+  const { page: pageChange, payment, flow, isScriptless, ...rest } = changes;
   const page: PaymentPage = { ...PAGE, ...pageChange, payment: { ...PAYMENT, ...payment } };
   const first = { ...(firstProps(page) as PaymentProps), rareSteps: { RareStep } };
   const wallets = isScriptless || step === null ? null : [FOX, HARBOUR];
-  const told = { ...first.flow, wallets, ...(step !== null && { step }), ...flow };
-  return { name, props: { ...first, ...rest, flow: told }, ...(isScriptless && { isScriptless }) };
+  const shown = { ...first.flow, wallets, ...(step !== null && { step }), ...flow };
+  return { name, props: { ...first, ...rest, flow: shown }, ...(isScriptless && { isScriptless }) };
 }
 
 function message(kind: 'not_found' | 'unavailable'): Story {
@@ -109,73 +109,73 @@ const held = (refusal: string) => ({
 
 /** Every state of the page, in the order of the pictures. */
 export const STORIES: readonly Story[] = [
-  tell('loading', null),
-  tell('ready', READY, { phone: { ...CLOSED_PHONE, lastWallet: FOX.key } }),
-  tell('ready-phone', READY, { phone: OPEN_PHONE }),
-  tell('ready-order', READY, { page: ORDER }),
-  tell('ready-long-order', READY, { page: LONG_ORDER }),
-  tell('ready-lapsed', READY, { flow: { notice: 'lapsed' } }),
-  tell('ready-no-wallet', READY, { flow: { wallets: [] }, phone: OPEN_PHONE }),
-  tell('ready-sandbox', READY, { page: { sandbox: SANDBOX }, flow: { wallets: [FOX, SANDBOX_WALLET] } }),
-  tell('ready-rejected', READY, { flow: { notice: 'rejected' } }),
-  tell('ready-last-minute', READY, { payment: { expiresAt: NOW_MS / 1000 + 42 } }),
-  tell('connecting', { at: 'connecting', wallet: FOX, isSlow: false, code: null }),
-  tell('connecting-slow', { at: 'connecting', wallet: FOX, isSlow: true, code: null }),
-  tell('ready-pairing', READY, { flow: { wallets: [FOX, PAIRED_WALLET] } }),
-  tell('pairing', { at: 'connecting', wallet: PAIRED_WALLET, isSlow: false, code: CODE }),
-  tell('pairing-preparing', { at: 'connecting', wallet: PAIRED_WALLET, isSlow: false, code: null }),
-  tell('pairing-relay-away', READY, { flow: { wallets: [FOX, PAIRED_WALLET], notice: 'relayAway' } }),
-  tell('checking-balances', { at: 'loading', session: SESSION }),
-  tell('choosing', { at: 'choosing', ...choice(EURC) }),
-  tell('choosing-one', { at: 'choosing', ...choice(USDC, [USDC]) }),
-  tell('choosing-many', { at: 'choosing', ...choice(USDC, [EURC, USDC, PYUSD, USDT, ETH]) }),
-  tell('choosing-lapsed', { at: 'choosing', ...choice(EURC) }, { flow: { notice: 'lapsed' } }),
-  tell('choosing-new-price', { at: 'choosing', ...choice(ETH) }, { flow: { notice: 'quoteExpired' } }),
-  tell('choosing-wrong-chain', { at: 'choosing', ...choice(USDT) }, { flow: { notice: 'wrongChain' } }),
-  tell('no-funds', { at: 'no_funds', session: SESSION, accepted: ACCEPTED, stopped: undefined }),
-  tell('no-funds-few', { at: 'no_funds', session: SESSION, accepted: ACCEPTED.slice(0, 6), stopped: undefined }),
-  tell('no-funds-unknown', { at: 'no_funds', session: SESSION, accepted: null, stopped: undefined }),
-  tell('nothing-offered', { at: 'no_funds', session: SESSION, accepted: [], stopped: undefined }),
-  tell('sold-out', { at: 'no_funds', session: SESSION, accepted: [], stopped: { reason: 'sold_out' } }),
-  tell('refused', { at: 'refused', session: SESSION }),
-  tell('setup', { at: 'setup', ...choice(USDT), cost: '0.0021 POL' }),
-  tell('setup-approve', { at: 'asking', ask: 'approve', isSlow: false, ...choice(USDT) }),
-  tell('setup-mining', { at: 'mining', txId: '0xa3f1', ...choice(USDT) }),
-  tell('switch-network', { at: 'asking', ask: 'switch', isSlow: false, ...choice(USDT) }),
-  tell('preparing', { at: 'preparing', ...choice(EURC) }),
-  tell('signing', { at: 'asking', ask: 'sign', isSlow: false, ...choice(EURC) }),
-  tell('sending-slow', { at: 'asking', ask: 'send', isSlow: true, ...choice(ETH) }),
-  tell('picking', { at: 'picking' }),
-  tell('picking-many', { at: 'picking' }, { page: { sendable: OTHER_NETWORKS } }),
-  tell('picking-refused', { at: 'picking' }, { flow: { notice: 'addressFailed' } }),
-  tell('transfer', transfer(sent(0))),
-  tell('transfer-long', transfer({ ...sent(0), expiresAt: NOW_MS / 1000 + 86_400 }), {
+  story('loading', null),
+  story('ready', READY, { phone: { ...CLOSED_PHONE, lastWallet: FOX.key } }),
+  story('ready-phone', READY, { phone: OPEN_PHONE }),
+  story('ready-order', READY, { page: ORDER }),
+  story('ready-long-order', READY, { page: LONG_ORDER }),
+  story('ready-lapsed', READY, { flow: { notice: 'lapsed' } }),
+  story('ready-no-wallet', READY, { flow: { wallets: [] }, phone: OPEN_PHONE }),
+  story('ready-sandbox', READY, { page: { sandbox: SANDBOX }, flow: { wallets: [FOX, SANDBOX_WALLET] } }),
+  story('ready-rejected', READY, { flow: { notice: 'rejected' } }),
+  story('ready-last-minute', READY, { payment: { expiresAt: NOW_MS / 1000 + 42 } }),
+  story('connecting', { at: 'connecting', wallet: FOX, isSlow: false, code: null }),
+  story('connecting-slow', { at: 'connecting', wallet: FOX, isSlow: true, code: null }),
+  story('ready-pairing', READY, { flow: { wallets: [FOX, PAIRED_WALLET] } }),
+  story('pairing', { at: 'connecting', wallet: PAIRED_WALLET, isSlow: false, code: CODE }),
+  story('pairing-preparing', { at: 'connecting', wallet: PAIRED_WALLET, isSlow: false, code: null }),
+  story('pairing-relay-away', READY, { flow: { wallets: [FOX, PAIRED_WALLET], notice: 'relayAway' } }),
+  story('checking-balances', { at: 'loading', session: SESSION }),
+  story('choosing', { at: 'choosing', ...choice(EURC) }),
+  story('choosing-one', { at: 'choosing', ...choice(USDC, [USDC]) }),
+  story('choosing-many', { at: 'choosing', ...choice(USDC, [EURC, USDC, PYUSD, USDT, ETH]) }),
+  story('choosing-lapsed', { at: 'choosing', ...choice(EURC) }, { flow: { notice: 'lapsed' } }),
+  story('choosing-new-price', { at: 'choosing', ...choice(ETH) }, { flow: { notice: 'quoteExpired' } }),
+  story('choosing-wrong-chain', { at: 'choosing', ...choice(USDT) }, { flow: { notice: 'wrongChain' } }),
+  story('no-funds', { at: 'no_funds', session: SESSION, accepted: ACCEPTED, stopped: undefined }),
+  story('no-funds-few', { at: 'no_funds', session: SESSION, accepted: ACCEPTED.slice(0, 6), stopped: undefined }),
+  story('no-funds-unknown', { at: 'no_funds', session: SESSION, accepted: null, stopped: undefined }),
+  story('nothing-offered', { at: 'no_funds', session: SESSION, accepted: [], stopped: undefined }),
+  story('sold-out', { at: 'no_funds', session: SESSION, accepted: [], stopped: { reason: 'sold_out' } }),
+  story('refused', { at: 'refused', session: SESSION }),
+  story('setup', { at: 'setup', ...choice(USDT), cost: '0.0021 POL' }),
+  story('setup-approve', { at: 'asking', ask: 'approve', isSlow: false, ...choice(USDT) }),
+  story('setup-mining', { at: 'mining', txId: '0xa3f1', ...choice(USDT) }),
+  story('switch-network', { at: 'asking', ask: 'switch', isSlow: false, ...choice(USDT) }),
+  story('preparing', { at: 'preparing', ...choice(EURC) }),
+  story('signing', { at: 'asking', ask: 'sign', isSlow: false, ...choice(EURC) }),
+  story('sending-slow', { at: 'asking', ask: 'send', isSlow: true, ...choice(ETH) }),
+  story('picking', { at: 'picking' }),
+  story('picking-many', { at: 'picking' }, { page: { sendable: OTHER_NETWORKS } }),
+  story('picking-refused', { at: 'picking' }, { flow: { notice: 'addressFailed' } }),
+  story('transfer', transfer(sent(0))),
+  story('transfer-long', transfer({ ...sent(0), expiresAt: NOW_MS / 1000 + 86_400 }), {
     payment: { expiresAt: NOW_MS / 1000 + 86_400 },
   }),
-  tell('transfer-loading', transfer(null)),
-  tell('transfer-part', transfer(sent(20_000_000))),
-  tell(
+  story('transfer-loading', transfer(null)),
+  story('transfer-part', transfer(sent(20_000_000))),
+  story(
     'transfer-seen',
     { ...ELSEWHERE, deposit: sent(42_500_000, 3) },
     { payment: { status: 'processing', buyer: BUYER } },
   ),
-  tell('delivering', { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: false }),
-  tell('confirming', UNDER_WAY, { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } }),
-  tell('confirming-unseen', SENT),
-  tell('confirming-elsewhere', ELSEWHERE, { payment: { status: 'processing', buyer: BUYER } }),
-  tell('looking', ELSEWHERE, { payment: { status: 'processing', expiresAt: NOW_MS / 1000 - 40 } }),
-  tell('waiting-balance', UNDER_WAY, { payment: held('short_balance') }),
-  tell('waiting-paused', UNDER_WAY, { payment: { ...held('paused'), transaction: PAID_INFO } }),
-  tell('paid', null, { payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER } }),
-  tell('paid-mail', null, {
+  story('delivering', { at: 'confirming', choice: choice(EURC), txId: null, isDelivered: false }),
+  story('confirming', UNDER_WAY, { payment: { status: 'processing', transaction: PAID_INFO, buyer: BUYER } }),
+  story('confirming-unseen', SENT),
+  story('confirming-elsewhere', ELSEWHERE, { payment: { status: 'processing', buyer: BUYER } }),
+  story('looking', ELSEWHERE, { payment: { status: 'processing', expiresAt: NOW_MS / 1000 - 40 } }),
+  story('waiting-balance', UNDER_WAY, { payment: held('short_balance') }),
+  story('waiting-paused', UNDER_WAY, { payment: { ...held('paused'), transaction: PAID_INFO } }),
+  story('paid', null, { payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER } }),
+  story('paid-mail', null, {
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     page: { mailsReceipts: true },
   }),
-  tell('paid-copied', null, {
+  story('paid-copied', null, {
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     copied: PAID_INFO.txId,
   }),
-  tell('paid-late-money', null, {
+  story('paid-late-money', null, {
     payment: {
       ...ended('succeeded'),
       info: PAID_INFO,
@@ -183,25 +183,25 @@ export const STORIES: readonly Story[] = [
       lateMoney: [{ reason: 'overpaid', status: 'returned', amount: EURC.amount }],
     },
   }),
-  tell('paid-returning', null, {
+  story('paid-returning', null, {
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
     page: { checkout: SHOP },
     secondsToReturn: 3,
   }),
-  tell('failed', null, { payment: ended('failed'), page: { checkout: SHOP }, secondsToReturn: 3 }),
-  tell('declined', null, { payment: { ...ended('failed'), failureCode: 'declined_user' } }),
-  tell('failed-alone', null, { payment: ended('failed') }),
-  tell('expired', null, { payment: ended('expired'), page: { checkout: SHOP } }),
-  tell('expired-alone', null, { payment: ended('expired') }),
-  tell('expired-late-money', null, {
+  story('failed', null, { payment: ended('failed'), page: { checkout: SHOP }, secondsToReturn: 3 }),
+  story('declined', null, { payment: { ...ended('failed'), failureCode: 'declined_user' } }),
+  story('failed-alone', null, { payment: ended('failed') }),
+  story('expired', null, { payment: ended('expired'), page: { checkout: SHOP } }),
+  story('expired-alone', null, { payment: ended('expired') }),
+  story('expired-late-money', null, {
     payment: { ...ended('expired'), lateMoney: [{ reason: 'underpaid', status: 'unclaimed', amount: EURC.amount }] },
   }),
-  tell('cancelled', null, { payment: ended('cancelled') }),
-  tell('offline', { at: 'choosing', ...choice(EURC) }, { flow: { connection: 'offline' } }),
-  tell('gateway-away', READY, { flow: { connection: 'away' } }),
+  story('cancelled', null, { payment: ended('cancelled') }),
+  story('offline', { at: 'choosing', ...choice(EURC) }, { flow: { connection: 'offline' } }),
+  story('gateway-away', READY, { flow: { connection: 'away' } }),
   message('not_found'),
   message('unavailable'),
-  tell('hostile-merchant', READY, {
+  story('hostile-merchant', READY, {
     payment: HOSTILE,
     page: {
       referenceId: '"><img src=x onerror=alert(1)>',
@@ -209,25 +209,28 @@ export const STORIES: readonly Story[] = [
       lineItems: [{ name: NASTY, quantity: 1_000_000, amount: euros('9'.repeat(24)) }],
     },
   }),
-  { ...tell('branded', { at: 'choosing', ...choice(EURC) }, BRANDED), accent: '#635bff' },
-  { ...tell('branded-bright', { at: 'choosing', ...choice(EURC) }, BRANDED), accent: '#d9691a' },
-  tell('no-script', null, { isScriptless: true }),
-  tell('no-script-processing', null, { payment: { status: 'processing', transaction: PAID_INFO }, isScriptless: true }),
-  tell('no-script-looking', null, {
+  { ...story('branded', { at: 'choosing', ...choice(EURC) }, BRANDED), accent: '#635bff' },
+  { ...story('branded-bright', { at: 'choosing', ...choice(EURC) }, BRANDED), accent: '#d9691a' },
+  story('no-script', null, { isScriptless: true }),
+  story('no-script-processing', null, {
+    payment: { status: 'processing', transaction: PAID_INFO },
+    isScriptless: true,
+  }),
+  story('no-script-looking', null, {
     payment: { status: 'processing', expiresAt: NOW_MS / 1000 - 40 },
     isScriptless: true,
   }),
-  tell('arabic', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ar') }),
-  tell('arabic-phone', READY, { page: inLanguage('ar'), phone: OPEN_PHONE }),
-  tell('arabic-paid', null, {
+  story('arabic', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ar') }),
+  story('arabic-phone', READY, { page: inLanguage('ar'), phone: OPEN_PHONE }),
+  story('arabic-paid', null, {
     page: { ...inLanguage('ar'), ...ORDER },
     payment: { ...ended('succeeded'), info: PAID_INFO, buyer: BUYER },
   }),
-  tell('arabic-transfer', transfer(sent(20_000_000)), { page: inLanguage('ar') }),
-  tell('german-transfer', transfer(sent(0)), { page: inLanguage('de') }),
-  tell('arabic-waiting', UNDER_WAY, { page: inLanguage('ar'), payment: held('short_balance') }),
-  tell('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
-  tell('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),
-  tell('french', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('fr') }),
+  story('arabic-transfer', transfer(sent(20_000_000)), { page: inLanguage('ar') }),
+  story('german-transfer', transfer(sent(0)), { page: inLanguage('de') }),
+  story('arabic-waiting', UNDER_WAY, { page: inLanguage('ar'), payment: held('short_balance') }),
+  story('german', { at: 'setup', ...choice(USDT), cost: '0,0021 POL' }, { page: inLanguage('de') }),
+  story('japanese', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('ja') }),
+  story('french', { at: 'choosing', ...choice(EURC) }, { page: inLanguage('fr') }),
   ...REFUND_STORIES,
 ];

@@ -12,12 +12,12 @@ const info = (value: string) => ({ optionAmount: { unit: 'caip19/x', value, disp
 const settled = (account: string, value: string) => ({
   successful: { amount: { unit: 'caip19/x', value }, destination: `eip155:1:${account}`, txId: '0x2' },
 });
-const told = (...args: Parameters<typeof moneyPath>) =>
+const pathOf = (...args: Parameters<typeof moneyPath>) =>
   moneyPath(...args).map(({ who, account, units }) => `${who} ${account} ${units ?? ''}`.trim());
 
 describe('the way of the money', () => {
   it('ends at the merchant, if the money went there directly', () => {
-    const path = told(
+    const path = pathOf(
       { info: info('1000'), settlement: settled('0xshop', '990') },
       { receipt: { ...receipt, recipient: SHOP }, pageUrl },
     );
@@ -26,14 +26,14 @@ describe('the way of the money', () => {
 
   it('never has the merchant beside an account of the operator, before and after the payout of a part', () => {
     const held = ['payer 0xPayer', 'collector 0xC 1000', 'held 0xOperator 990'];
-    assert.deepEqual(told({ info: info('1000'), settlement: null }, { receipt, pageUrl }), [...held, 'fee 0xF 10']);
-    const paidOut = told({ info: info('1000'), settlement: settled(SHOP, '333') }, { receipt, pageUrl });
+    assert.deepEqual(pathOf({ info: info('1000'), settlement: null }, { receipt, pageUrl }), [...held, 'fee 0xF 10']);
+    const paidOut = pathOf({ info: info('1000'), settlement: settled(SHOP, '333') }, { receipt, pageUrl });
     assert.deepEqual(paidOut, [...held, 'merchant 0xShop 333', 'fee 0xF 10']);
   });
 
   it('has the amount that counted at a deposit address, and no late money', () => {
     const deposit = { ...receipt, recipient: SHOP, arrived: '1500', transfers: [{ sender: '0xExchange' }] };
-    const path = told({ info: info('1000'), settlement: settled(SHOP, '990') }, { receipt: deposit, pageUrl });
+    const path = pathOf({ info: info('1000'), settlement: settled(SHOP, '990') }, { receipt: deposit, pageUrl });
     assert.deepEqual(path, ['payer 0xExchange', 'deposit 0xPayer 1000', 'merchant 0xShop 990', 'fee 0xF 10']);
   });
 });

@@ -16,19 +16,19 @@ export async function compareSweeps(
   { chain, from, to }: { readonly chain: Chain; readonly from: number; readonly to: number },
 ): Promise<Difference[]> {
   const network = chain.network.chainId;
-  const told = (await chain.events(from, to)).filter((event): event is SweptEvent => event.type === 'swept');
+  const reported = (await chain.events(from, to)).filter((event): event is SweptEvent => event.type === 'swept');
   const stored = await listSweepsInBlocks(db, { network, from, to });
-  const commitments = [...told, ...stored].map(({ commitment }) => commitment);
+  const commitments = [...reported, ...stored].map(({ commitment }) => commitment);
   const payments = await findPlacePayments(db, { network, commitments: [...new Set(commitments)] });
   const keyOf = ({ transactionHash, logIndex }: { transactionHash: string; logIndex: number }) =>
     `${transactionHash} ${logIndex}`;
   const known = new Map(stored.map((event) => [keyOf(event), event]));
-  const shown = new Set(told.map(keyOf));
+  const shown = new Set(reported.map(keyOf));
   const differing = (commitment: string, transaction: string, message: string): Difference[] => {
     const subject = payments.get(commitment);
     return subject === undefined ? [] : [{ subject, block: null, transaction, message: `${subject} ${message}` }];
   };
-  const unread = told.flatMap(({ commitment, transactionHash, logIndex, asset, amount, fee }) => {
+  const unread = reported.flatMap(({ commitment, transactionHash, logIndex, asset, amount, fee }) => {
     const event = known.get(keyOf({ transactionHash, logIndex }));
     const isSame = event?.fields.amount === amount.toString() && event.fields.fee === fee.toString();
     if (isSame) return [];

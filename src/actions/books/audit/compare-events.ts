@@ -59,15 +59,15 @@ export async function compareEvents(
     unreadable.push(`Log ${where} cannot be read: ${reason}.`);
   });
   const paid = events.filter((event) => event.type === 'paid');
-  const told: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
+  const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
   // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
   const states = await findEventStates(db, { network, from, to });
-  const facts = await readFacts(db, { network, intermediateAccount, own, told });
+  const facts = await readFacts(db, { network, intermediateAccount, own, paidEvents });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
   const found: Difference[] = [];
   let foreign = 0;
   let waiting = 0;
-  for (const event of told) {
+  for (const event of paidEvents) {
     const item = facts.items.get(event.commitment);
     const state = stateOf.get(placeOf(event));
     if (state?.problem === NO_TRANSFER) {
@@ -85,14 +85,14 @@ export async function compareEvents(
     }
   }
   const booked = await listEntriesInBlocks(db, { network, kinds: ['paid', 'rebuilt'], from, to });
-  const reported = new Set(told.map(({ commitment, transactionHash }) => `${commitment} ${transactionHash}`));
+  const reported = new Set(paidEvents.map(({ commitment, transactionHash }) => `${commitment} ${transactionHash}`));
   const unreported = booked.filter(({ reference, transaction }) => !reported.has(`${reference} ${transaction}`));
   const gone = await findReverted(
     db,
     unreported.map(({ reference }) => reference),
   );
   found.push(...unreported.filter(({ reference }) => !gone.has(reference)).map(notOnChain));
-  return { events: told.length, foreign, waiting, differences: found, unreadable };
+  return { events: paidEvents.length, foreign, waiting, differences: found, unreadable };
 }
 
 interface Facts {
@@ -110,10 +110,10 @@ async function readFacts(
     network,
     intermediateAccount,
     own,
-    told,
-  }: Pick<Ask, 'intermediateAccount' | 'own'> & { readonly network: string; readonly told: readonly PaidEvent[] },
+    paidEvents,
+  }: Pick<Ask, 'intermediateAccount' | 'own'> & { readonly network: string; readonly paidEvents: readonly PaidEvent[] },
 ): Promise<Facts> {
-  const commitments = [...new Set(told.map(({ commitment }) => commitment))];
+  const commitments = [...new Set(paidEvents.map(({ commitment }) => commitment))];
   const [items, others, positions, reverted] = await Promise.all([
     findComparedItems(db, network, commitments),
     findOtherItems(db, network, commitments),
@@ -122,8 +122,8 @@ async function readFacts(
   ]);
   const known = new Map(items.map((item) => [item.reference, item]));
   const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(event, own);
-  const outgoing = told.filter(isOutgoing);
-  const unknown = told.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const outgoing = paidEvents.filter(isOutgoing);
+  const unknown = paidEvents.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
   return {
     items: known,
     positions,
@@ -172,13 +172,13 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
   if (state === undefined) problems.push('was paid on chain by an event that was never read.');
   if (state?.problem != null) problems.push(`was paid on chain, and that was set aside: ${state.problem}.`);
   const stored = { ...item, amount: item.amount.toString(), fee: item.fee.toString() };
-  const said = { ...event, amount: event.amount.toString(), fee: event.fee.toString() };
-  const wrong = differences(said, stored);
+  const shown = { ...event, amount: event.amount.toString(), fee: event.fee.toString() };
+  const wrong = differences(shown, stored);
   if (event.id !== item.subject) wrong.push('payment');
   if (wrong.length > 0) problems.push(`differs from the chain in the ${wrong.join(', ')} of its item.`);
   if (item.state !== 'paid') problems.push(`was paid on chain, and its item is ${item.state}.`);
   problems.push(...comparePayment(event, item, facts.reverted.has(event.commitment)));
-  const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isStray);
+  const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isUnexpected);
   const booked = facts.positions.get(event.commitment) ?? [];
   for (const { account } of difference(position, booked)) {
     problems.push(misbookedText(event.asset, { account, booked, position }));

@@ -6,16 +6,20 @@ import {
   refundCoveredEntry,
   refundEntry,
   signedRefundEntry,
-  strayCoveredEntry,
+  unexpectedCoveredEntry,
 } from '../../../domain/books.ts';
 import type { ComparedOutgoing } from '../../../store/money/book-outgoing.ts';
-import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { bookedCover, coverOfStray } from '../../outgoing/stray/cover-stray.ts';
-import { aboutStray, strayReceivedEntries, strayReturnEntries } from '../../outgoing/stray/stray-entries.ts';
+import { aboutOutgoing } from '../../outgoing/order/about-outgoing.ts';
+import { bookedCover, coverOfReturn } from '../../outgoing/return/cover-return.ts';
+import {
+  aboutUnexpected,
+  unexpectedReceivedEntries,
+  unexpectedReturnEntries,
+} from '../../outgoing/return/unexpected-entries.ts';
 
 /** The position that a completed payout, refund or return must have in the books. */
 export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
-  const { purpose, signer, floatOwner, cover, stray } = outgoing;
+  const { purpose, signer, floatOwner, cover, unexpected } = outgoing;
   const about = aboutOutgoing(outgoing);
   const units = BigInt(outgoing.amount);
   if (purpose === 'payout') return positionOf([payoutEntry('sent', about, units), payoutEntry('done', about, units)]);
@@ -34,12 +38,15 @@ export function outgoingPosition(outgoing: ComparedOutgoing): Line[] {
     const float = { owner: floatOwner, units };
     return positionOf([floatReturnEntry('sent', about, float), floatReturnEntry('done', about, float)]);
   }
-  if (stray === null) return [];
-  const stored = coverOfStray(stray, BigInt(outgoing.fromLots));
+  if (unexpected === null) return [];
+  const stored = coverOfReturn(unexpected, BigInt(outgoing.fromLots));
   return positionOf([
-    ...strayReceivedEntries(stray, units, {}),
-    strayCoveredEntry({ ...aboutStray(stray), merchantId: stored.merchantId }, bookedCover(stray, stored)),
-    ...strayReturnEntries('sent', stray, { units }),
-    ...strayReturnEntries('done', stray, { units }),
+    ...unexpectedReceivedEntries(unexpected, units, {}),
+    unexpectedCoveredEntry(
+      { ...aboutUnexpected(unexpected), merchantId: stored.merchantId },
+      bookedCover(unexpected, stored),
+    ),
+    ...unexpectedReturnEntries('sent', unexpected, { units }),
+    ...unexpectedReturnEntries('done', unexpected, { units }),
   ]);
 }

@@ -7,12 +7,12 @@ import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { findFirstUndecided } from '../../../store/chain/chain-events.ts';
 import { findCoinCursor, putCoinCursor } from '../../../store/money/book-comparison.ts';
 import { positionsOf } from '../../../store/money/books.ts';
-import { findStrays, type NewStray } from '../../../store/money/strays.ts';
+import { findUnexpected, type NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { isRestoring } from '../../../store/parties/freezes.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
-import { storeStrays, strayOf } from '../../outgoing/stray/record-strays.ts';
+import { storeUnexpected, unexpectedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { coinSurpluses, isStillBooked, type Surplus } from '../account-surplus.ts';
@@ -44,12 +44,12 @@ export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, leas
     const opening = isOpening
       ? [relayerFundedEntry({ network, asset: coinOf(network), signer: account }, surplus, block)]
       : [];
-    const strays = await straysOf(deps, connected, { found, from: explainedTo ?? block, to: block });
-    if (strays === undefined || block <= (explainedTo ?? -1)) continue;
+    const unexpectedMoney = await unexpectedFrom(deps, connected, { found, from: explainedTo ?? block, to: block });
+    if (unexpectedMoney === undefined || block <= (explainedTo ?? -1)) continue;
     await commandOfLeader(deps, lease, async (tx, now) => {
       if (!(await isStillBooked(tx, connected, found))) return;
       await recordEntries(tx, opening, now);
-      await storeStrays(tx, strays, now);
+      await storeUnexpected(tx, unexpectedMoney, now);
       await putCoinCursor(tx, { network, account, block });
     });
   }
@@ -63,16 +63,20 @@ interface Search {
 }
 
 /** The arrivals found. Undefined if the search must be repeated. */
-async function straysOf(deps: CommandDeps, connected: ConnectedChain, search: Search): Promise<NewStray[] | undefined> {
+async function unexpectedFrom(
+  deps: CommandDeps,
+  connected: ConnectedChain,
+  search: Search,
+): Promise<NewUnexpectedMoney[] | undefined> {
   if (search.found.surplus <= 0n || search.from >= search.to) return [];
   try {
-    const strays: NewStray[] = [];
+    const unexpectedMoney: NewUnexpectedMoney[] = [];
     for (const arrival of await locate(deps, connected, search)) {
-      const told = await attribute(deps, connected, arrival);
-      if (told === undefined) return undefined;
-      strays.push(...told);
+      const attributed = await attribute(deps, connected, arrival);
+      if (attributed === undefined) return undefined;
+      unexpectedMoney.push(...attributed);
     }
-    return strays;
+    return unexpectedMoney;
   } catch (error) {
     if (error instanceof ChainUnavailableError) return undefined;
     throw error;
@@ -108,9 +112,9 @@ async function locate({ db }: CommandDeps, connected: ConnectedChain, { found, f
   const between = async (low: number, had: bigint, high: number, has: bigint): Promise<Arrival[]> => {
     if (has <= had) return [];
     const middle = Math.floor((low + high) / 2);
-    const told = high - low === 1 ? undefined : await surplusAt(middle);
-    if (told === undefined) return [{ account, block: high, units: has - had }];
-    const then = told < had ? had : told > has ? has : told;
+    const surplus = high - low === 1 ? undefined : await surplusAt(middle);
+    if (surplus === undefined) return [{ account, block: high, units: has - had }];
+    const then = surplus < had ? had : surplus > has ? has : surplus;
     return [...(await between(low, had, middle, then)), ...(await between(middle, then, high, has))];
   };
   // A surplus already present at `from` is a booking change, not an arrival.
@@ -126,7 +130,7 @@ async function attribute(
   { db }: CommandDeps,
   connected: ConnectedChain,
   arrival: Arrival,
-): Promise<NewStray[] | undefined> {
+): Promise<NewUnexpectedMoney[] | undefined> {
   const { chain } = connected;
   const { account, block, units } = arrival;
   const [transfers, events] = await Promise.all([chain.coinTransfers([account], block), chain.events(block, block)]);
@@ -137,22 +141,22 @@ async function attribute(
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);
   if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
-  const told = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const candidates = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const known = new Set(
     (
-      await findStrays(
+      await findUnexpected(
         db.sql,
-        told.map(({ id }) => id),
+        candidates.map(({ id }) => id),
       )
     ).map(({ id }) => id),
   );
   // A transfer counts in full even if the surplus is smaller: the difference left for a reason that is not in the books yet.
-  const strays = told.filter(({ id }) => !known.has(id));
-  const left = strays.reduce((rest, { amount }) => rest - BigInt(amount), units);
-  return left <= 0n ? strays : [...strays, nameless(connected, { ...arrival, units: left })];
+  const unexpectedMoney = candidates.filter(({ id }) => !known.has(id));
+  const left = unexpectedMoney.reduce((rest, { amount }) => rest - BigInt(amount), units);
+  return left <= 0n ? unexpectedMoney : [...unexpectedMoney, unexplainedCoin(connected, { ...arrival, units: left })];
 }
 
-function nameless(connected: ConnectedChain, { account, block, units }: Arrival): NewStray {
+function unexplainedCoin(connected: ConnectedChain, { account, block, units }: Arrival): NewUnexpectedMoney {
   const { network } = connected.chain;
   const place: Incoming = {
     block: { number: block, hash: '' },
@@ -163,5 +167,5 @@ function nameless(connected: ConnectedChain, { account, block, units }: Arrival)
     to: account,
     amount: units,
   };
-  return { ...strayOf(connected, place, 'unclaimed'), transactionHash: null, sender: null };
+  return { ...unexpectedOf(connected, place, 'unclaimed'), transactionHash: null, sender: null };
 }

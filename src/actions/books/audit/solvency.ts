@@ -9,7 +9,7 @@ import { listFreezes, lockFreezes } from '../../../store/parties/freezes.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hear } from '../../evidence.ts';
+import { askWitnesses } from '../../evidence.ts';
 import { intermediateAccounts } from '../../own-accounts.ts';
 import { liftFreeze, putFreeze } from '../../parties/freeze.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -58,7 +58,7 @@ async function heldAt(
   ask: { readonly accounts: readonly string[]; readonly asset: string; readonly block: number; readonly hash: string },
 ): Promise<bigint | undefined> {
   const { accounts, asset, block, hash } = ask;
-  const { finding } = await hear(
+  const { finding } = await askWitnesses(
     chain,
     (witness) => testify(witness, ask),
     ({ key }) => key,

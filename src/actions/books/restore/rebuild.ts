@@ -8,10 +8,10 @@ import { findItemsOfEvents } from '../../../store/chain/items.ts';
 import { rewindCoinCursors } from '../../../store/money/book-comparison.ts';
 import { positionsOf, refoldBalances } from '../../../store/money/books.ts';
 import { findUnexplained } from '../../../store/money/outgoing.ts';
-import { findStrayCursor } from '../../../store/money/strays.ts';
+import { findUnexpectedCursor } from '../../../store/money/unexpected-money.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearEvents, hearTransfers } from '../../evidence.ts';
-import { storeStrays, strayOf, unownedOf } from '../../outgoing/stray/record-strays.ts';
+import { askEvents, askTransfers } from '../../evidence.ts';
+import { storeUnexpected, unexpectedOf, unownedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { hasLeft, isMoved, provingAssets } from '../../own-transfer.ts';
 import { liftFreeze } from '../../parties/freeze.ts';
@@ -72,7 +72,7 @@ export async function rebuild(
   const owned = new Set<string>();
   const setAside = ({ id, transactionHash }: PaidEvent | SweptEvent, problem: string) => {
     unplaced.push({ id, problem });
-    if (!isStrangers({ problem })) owned.add(transactionHash);
+    if (!isOfStranger({ problem })) owned.add(transactionHash);
   };
   const attempt = async (event: PaidEvent | SweptEvent, restore: () => Promise<Outcome>) => {
     try {
@@ -89,10 +89,11 @@ export async function rebuild(
   const carriers = new Map<string, number>();
   for (let start = input.from; start <= to; start += RANGE) {
     const end = Math.min(start + RANGE - 1, to);
-    const told = await hearEvents(chain, start, end);
+    const reported = await askEvents(chain, start, end);
     const isProved = (event: ChainEvent & { type: 'paid' }) =>
-      told.agreed.includes(event) && (!told.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
-    const all = told.events.filter((event) => event.type === 'paid');
+      reported.agreed.includes(event) &&
+      (!reported.isAlone || isSmall(chain.network, { ...event, amount: `${event.amount}` }));
+    const all = reported.events.filter((event) => event.type === 'paid');
     const paid: PaidEvent[] = nameEvents(deps, chain, all.filter(isProved));
     const unproved = nameEvents(
       deps,
@@ -100,7 +101,7 @@ export async function rebuild(
       all.filter((event) => !isProved(event)),
     );
     for (const event of unproved) setAside(event, 'is shown by one endpoint alone');
-    const sweeps = told.agreed.filter((event) => event.type === 'swept');
+    const sweeps = reported.agreed.filter((event) => event.type === 'swept');
     swept.push(...nameEvents(deps, chain, sweeps));
     for (const { transactionHash, block } of sweeps) carriers.set(transactionHash, block.number);
     const { payments, outgoing, refunds } = await lostEvents(deps, connected, paid);
@@ -120,7 +121,7 @@ export async function rebuild(
   // Runs after the deposit addresses are restored, so that money of their sweeps is attributed to them.
   for (let start = input.from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    rebuilt.push(...(await restoreStrays(deps, connected, { ...range, owned })));
+    rebuilt.push(...(await restoreUnexpected(deps, connected, { ...range, owned })));
   }
   await restoreMovements(deps, connected, {
     from: input.from,
@@ -150,16 +151,16 @@ export async function rebuild(
     payers: await ownAccounts(deps, connected),
     isUndecided: false,
   });
-  if (unexplained !== undefined && unplaced.every(isStrangers)) {
+  if (unexplained !== undefined && unplaced.every(isOfStranger)) {
     const problem = `took money from an account of ours, and no row explains it. Rebuild from block ${unexplained.blockNumber} or an earlier one. If the transfer was not made by the gateway, lift the freeze by till unfreeze restored ${network}`;
     unplaced.push({ id: unexplained.transactionHash, problem });
   }
-  const isLifted = to === cursor.finalNumber && unplaced.every(isStrangers) && (await liftRestored(deps, network));
+  const isLifted = to === cursor.finalNumber && unplaced.every(isOfStranger) && (await liftRestored(deps, network));
   return { network, from: input.from, to, rebuilt: [...new Set(rebuilt)], unplaced, gas: restored.gas, isLifted };
 }
 
 /** Anybody can cause such an event, and it takes nothing from our accounts. It must not keep payouts and refunds frozen. */
-function isStrangers({ problem }: { readonly problem: string }): boolean {
+function isOfStranger({ problem }: { readonly problem: string }): boolean {
   return problem === NOT_OURS;
 }
 
@@ -211,7 +212,7 @@ async function movedAmong(chain: Chain, events: readonly PaidEvent[], known: Rea
   const moved: PaidEvent[] = [];
   for (const event of events) {
     const isProved = known.has(event.commitment) || hasOwnSeal(event) === true;
-    if (isProved || isMoved(event, (await hearTransfers(chain, event.transactionHash)).transfers)) moved.push(event);
+    if (isProved || isMoved(event, (await askTransfers(chain, event.transactionHash)).transfers)) moved.push(event);
   }
   return moved;
 }
@@ -232,23 +233,23 @@ async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events
  * Unexpected money since the books began. Earlier money is restored only if the books mention it. Transactions of events that could
  * not be placed have owners, and bring no unexpected money.
  */
-async function restoreStrays(
+async function restoreUnexpected(
   deps: CommandDeps & RowKeyDeps,
   connected: ConnectedChain,
   { from, to, owned }: { readonly from: number; readonly to: number; readonly owned: ReadonlySet<string> },
 ): Promise<string[]> {
   const { sql } = deps.db;
-  const cursor = await findStrayCursor(sql, connected.chain.network.chainId);
+  const cursor = await findUnexpectedCursor(sql, connected.chain.network.chainId);
   const accounts = new Set(await ownAccounts(deps, connected));
   const arrived = await connected.chain.incoming(accounts, from, to);
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
   const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
-  const strays = transfers.map((transfer) => strayOf(connected, transfer, 'unclaimed'));
+  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,
-    strays.map(({ id }) => id),
+    unexpectedMoney.map(({ id }) => id),
   );
   const isSince = (block: number) => cursor !== undefined && block > cursor.begunAt;
-  const ours = strays.filter(({ id, blockNumber }) => isSince(blockNumber) || booked.has(id));
-  return command(deps, (tx, now) => storeStrays(tx, ours, now));
+  const ours = unexpectedMoney.filter(({ id, blockNumber }) => isSince(blockNumber) || booked.has(id));
+  return command(deps, (tx, now) => storeUnexpected(tx, ours, now));
 }

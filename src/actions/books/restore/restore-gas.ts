@@ -12,7 +12,7 @@ import {
 } from '../../../store/chain/sends.ts';
 import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearNonce } from '../../evidence.ts';
+import { askNonce } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { recordGas } from '../record-gas.ts';
@@ -108,8 +108,8 @@ async function fillGaps(
 ): Promise<{ found: readonly SentTransaction[]; missing: number }> {
   const sender = { network: chain.network.chainId, signer: account };
   // The chain is asked before the rows are read: a send is stored before it is broadcast, so every mined send is among the rows.
-  const { atLeast, said } = await hearNonce(chain, account);
-  const end = atLeast ?? said;
+  const { atLeast, soleCount } = await askNonce(chain, account);
+  const end = atLeast ?? soleCount;
   if (end === undefined) throw new ChainUnavailableError(sender.network, `no endpoint counts what ${account} has sent`);
   const gaps = await findNonceGaps(db.sql, sender, { found: own.map(({ nonce }) => nonce), end });
   const stored = await findSentNonces(db.sql, sender, [...carriers.keys()]);

@@ -2,7 +2,7 @@ import type { ConnectedChain } from '../../../chains/chains.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findPayersOf } from '../../../store/chain/chain-events.ts';
 import { listPlacesOf } from '../../../store/chain/deposit-places.ts';
-import { markPositionsStale } from '../../../store/money/positions.ts';
+import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { movementOf, storeMovements } from '../../watch/deposits/read-movements.ts';
 
@@ -38,7 +38,7 @@ export async function restoreMovements(
       const added = await storeMovements(tx, { network, movements }, at);
       const isNew = new Set(added.map(({ commitment }) => commitment));
       const payments = places.filter(({ commitment }) => isNew.has(commitment)).map(({ paymentId }) => paymentId);
-      await markPositionsStale(tx, payments, at);
+      await markPositionsOutdated(tx, payments, at);
     });
   }
 }

@@ -20,20 +20,20 @@ import {
 import { lockOutgoing, type Outgoing, type OutgoingPurpose } from '../../../store/money/outgoing.ts';
 import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
-import { moveStray, releaseStray } from '../../../store/money/strays.ts';
+import { moveUnexpected, releaseUnexpected } from '../../../store/money/unexpected-money.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { aboutOutgoing } from '../../outgoing/about-outgoing.ts';
-import { outgoingMac } from '../../outgoing/order-outgoing.ts';
+import { aboutOutgoing } from '../../outgoing/order/about-outgoing.ts';
+import { outgoingMac } from '../../outgoing/order/order-outgoing.ts';
 import { logPayouts } from '../../outgoing/payout/log-payouts.ts';
-import { findReturnCover, partsOf } from '../../outgoing/stray/cover-stray.ts';
-import { noteReturn } from '../../outgoing/stray/note-return.ts';
-import { lockStrayOfPayment } from '../../outgoing/stray/return-stray.ts';
-import { settlePayments } from '../../paying/move-payment.ts';
+import { findReturnCover, partsOf } from '../../outgoing/return/cover-return.ts';
+import { noteReturn } from '../../outgoing/return/note-return.ts';
+import { lockUnexpectedOfPayment } from '../../outgoing/return/return-unexpected.ts';
+import { settlePayments } from '../../paying/note-payments.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { differingTerms } from '../audit/compare-outgoing.ts';
 import { outgoingPosition } from '../audit/outgoing-position.ts';
@@ -80,7 +80,7 @@ export async function restoreOutgoing(
     const { feeAccount, deadline } = terms;
     const method = methodOf({ asset, method: terms.method });
     const seal = sealOfEvent(event);
-    const told = {
+    const eventTerms = {
       purpose,
       network,
       collector,
@@ -93,11 +93,11 @@ export async function restoreOutgoing(
       feeAccount,
       deadline,
     };
-    const order = { id, ...told, ...whose, amount: amount.toString() };
+    const order = { id, ...eventTerms, ...whose, amount: amount.toString() };
     await putRestoredOutgoing(tx, { ...order, signer, mac: outgoingMac(deps, order), transactionHash }, at);
     const rest = { subject: id, account: accountOf(event), amount, fee: event.fee, isHeld: false, endReason: null };
     const key = itemKeyOf({ network, commitment });
-    if (!('key' in terms)) await insertRestoredItem(tx, { key, ...told, ...rest, paidAt: terms.paidAt });
+    if (!('key' in terms)) await insertRestoredItem(tx, { key, ...eventTerms, ...rest, paidAt: terms.paidAt });
     await noteEvent(tx, event, at);
     const isBooked = await restoreEntries(tx, left, purpose);
     return isChanged || isBooked || item === undefined || before?.state !== 'paid' ? 'rebuilt' : 'intact';
@@ -108,7 +108,7 @@ const RESTORERS: Readonly<Record<OutgoingPurpose, (tx: Tx, deps: RowKeyDeps, lef
   payout: restorePayout,
   refund: restoreRefund,
   return: (tx, _deps, left) =>
-    left.id.startsWith('flot_') ? restoreFloatReturn(tx, left) : restoreStrayReturn(tx, left),
+    left.id.startsWith('flot_') ? restoreFloatReturn(tx, left) : restoreUnexpectedReturn(tx, left),
 };
 
 function purposeOf(id: string): OutgoingPurpose {
@@ -146,17 +146,17 @@ async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Rest
   const { asset, recipient, transactionHash } = event;
   const [network = ''] = asset.split('/');
   const isSettled = (await findPaymentSettlement(tx, paymentId)) !== undefined;
-  const told = { actor: 'operator', evidence: evidenceOf(event) };
+  const cause = { actor: 'operator', evidence: evidenceOf(event) };
   const settled = (await findSpendsBy(tx, id)).filter(({ isPaying }) => isPaying === true);
   const amount = settled.reduce((sum, each) => sum + each.amount, 0n);
   if (amount > 0n) {
     const settlement = { paymentId, asset, amount: amount.toString(), recipient, transactionHash, at };
-    await settlePayments(tx, [settlement], { ...told, at });
+    await settlePayments(tx, [settlement], { ...cause, at });
   }
   const sent = { id, merchantId, network, asset, amount: event.amount, recipient };
   const isUnknown = before === undefined || before.state === 'failed';
-  if (isUnknown) await logPayouts(tx, [sent], { ...told, type: 'payout.begun' }, at);
-  if (before?.state !== 'paid') await logPayouts(tx, [sent], { ...told, type: 'payout.paid' }, at);
+  if (isUnknown) await logPayouts(tx, [sent], { ...cause, type: 'payout.begun' }, at);
+  if (before?.state !== 'paid') await logPayouts(tx, [sent], { ...cause, type: 'payout.paid' }, at);
   await deleteAlert(tx, { name: 'payout_failed', subject: id });
   if (item !== undefined) {
     await replanRefunds(tx, deps, { payment, item, floatAccount: connected.intermediateAccount, released }, at);
@@ -202,32 +202,34 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
   return { merchantId: owner === OPERATOR_FLOAT ? null : owner, floatOwner: owner, isChanged: false };
 }
 
-async function restoreStrayReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
-  const stray = await lockStrayOfPayment(tx, id);
-  if (stray === undefined) throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
-  if (stray.state === 'float') throw new Unplaced('returned a stray that is a float here');
-  if (stray.asset !== event.asset || stray.amount !== event.amount.toString()) {
+async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
+  const unexpected = await lockUnexpectedOfPayment(tx, id);
+  if (unexpected === undefined)
+    throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
+  if (unexpected.state === 'float') throw new Unplaced('returned a stray that is a float here');
+  if (unexpected.asset !== event.asset || unexpected.amount !== event.amount.toString()) {
     throw new Unplaced('does not match its stray');
   }
   // A request made since the backup may name another account.
-  if (stray.state === 'requested') await releaseStray(tx, { id, from: 'requested', problem: 'returned_before', at });
-  if (stray.state === 'unclaimed' || stray.state === 'requested') {
-    const { network, asset } = stray;
-    const covered = await findReturnCover(tx, stray);
+  if (unexpected.state === 'requested')
+    await releaseUnexpected(tx, { id, from: 'requested', problem: 'returned_before', at });
+  if (unexpected.state === 'unclaimed' || unexpected.state === 'requested') {
+    const { network, asset } = unexpected;
+    const covered = await findReturnCover(tx, unexpected);
     if (covered.is === 'waiting') throw new Unplaced('returned late money whose arrival is not known here yet');
     const parts = partsOf(covered.cover);
     await insertSpends(tx, covered.spends);
     await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
-    await moveStray(tx, { id, from: 'unclaimed', to: 'returning', at });
+    await moveUnexpected(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
-  await moveStray(tx, { id, from: 'returning', to: 'returned', at });
+  await moveUnexpected(tx, { id, from: 'returning', to: 'returned', at });
   for (const name of ['stray_money', 'return_failed'] as const) await deleteAlert(tx, { name, subject: id });
-  if (stray.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: stray.paymentId });
-  const isChanged = stray.state !== 'returned';
+  if (unexpected.paymentId !== null) await deleteAlert(tx, { name: 'paid_after_end', subject: unexpected.paymentId });
+  const isChanged = unexpected.state !== 'returned';
   const { recipient } = event;
   const evidence = evidenceOf(event);
-  if (isChanged) await noteReturn(tx, stray, { status: 'returned', recipient, actor: 'operator', evidence }, at);
-  return { merchantId: stray.merchantId, floatOwner: null, isChanged };
+  if (isChanged) await noteReturn(tx, unexpected, { status: 'returned', recipient, actor: 'operator', evidence }, at);
+  return { merchantId: unexpected.merchantId, floatOwner: null, isChanged };
 }
 
 /** Corrects the books to the chain. Returns true if they differed. */

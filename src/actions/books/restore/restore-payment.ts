@@ -16,8 +16,9 @@ import { insertRestoredItem, insertRestoredPayment } from '../../../store/paymen
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { lateAlert, recordLateMoney } from '../../outgoing/stray/late-stray.ts';
-import { type MovePaymentInput, moveLocked, settlePayments } from '../../paying/move-payment.ts';
+import { lateAlert, recordLateMoney } from '../../outgoing/return/record-late-money.ts';
+import { type MovePaymentInput, moveLocked } from '../../paying/move-locked.ts';
+import { settlePayments } from '../../paying/note-payments.ts';
 import { nonceOnChain } from '../../watch/nonce-on-chain.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import { hasOwnSeal, type PaidEvent } from '../audit/paid-event.ts';
@@ -59,7 +60,7 @@ export async function restorePayment(
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
     if (isHeld) await holdItems(tx, [keyOf(event)], now);
     await noteEvent(tx, event, now);
-    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isStray: false }, now);
+    await restoreEntries(tx, event, { ...bookedItem(event, merchantId, isHeld), isUnexpected: false }, now);
     return 'rebuilt';
   });
 }
@@ -106,7 +107,7 @@ async function makeItem(
 ): Promise<void> {
   const { collector, asset, payer, recipient, amount, fee, id: subject } = event;
   const [network = ''] = asset.split('/');
-  const told = {
+  const itemTerms = {
     key: keyOf(event),
     network,
     collector,
@@ -119,7 +120,7 @@ async function makeItem(
     seal: sealOfEvent(event),
   };
   const endReason = isExtra ? 'paid_after_end' : null;
-  await insertRestoredItem(tx, { ...told, ...terms, purpose: 'payment', account: accountOf(event), endReason });
+  await insertRestoredItem(tx, { ...itemTerms, ...terms, purpose: 'payment', account: accountOf(event), endReason });
 }
 
 /** The item was paid after the payment had ended, so the money must be returned. */
@@ -166,13 +167,13 @@ async function settle(tx: Tx, event: PaidEvent, settlement: PaymentSettlement): 
 async function restoreEntries(
   tx: Tx,
   event: PaidEvent,
-  item: BookedItem & Pick<ComparedItem, 'isStray'>,
+  item: BookedItem & Pick<ComparedItem, 'isUnexpected'>,
   at: Date,
 ): Promise<Outcome> {
   const is = (await positionsOf(tx, [event.commitment])).get(event.commitment) ?? [];
   const truth = { ...item, amount: event.amount, fee: event.fee };
   const proof = { transaction: event.transactionHash, block: event.block.number };
-  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isStray), proof });
+  const entry = correctingEntry('rebuilt', truth, { is, shouldBe: paidPosition(truth, item.isUnexpected), proof });
   if (entry === undefined) return 'intact';
   await recordEntries(tx, [entry], at);
   return 'rebuilt';

@@ -7,7 +7,7 @@ import { isFinal } from '../../../domain/payment.ts';
 import { addEvents, reconsiderSweeps } from '../../../store/chain/chain-events.ts';
 import { depositItemKey, insertDeposit } from '../../../store/chain/deposits.ts';
 import { findItemsOfEvents, insertItems } from '../../../store/chain/items.ts';
-import { markPlacesStale } from '../../../store/chain/movements.ts';
+import { markPlacesToCheck } from '../../../store/chain/movements.ts';
 import { findDestinationOwners } from '../../../store/money/book-comparison.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -15,7 +15,7 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
 import { depositMac } from '../../paying/deposit-rows.ts';
-import { moveLocked } from '../../paying/move-payment.ts';
+import { moveLocked } from '../../paying/move-locked.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { storedEvent } from '../../watch/read-events.ts';
 import { hasOwnSeal, type SweptEvent } from '../audit/paid-event.ts';
@@ -68,7 +68,7 @@ export async function restoreSweeps(
     const itemKey = await depositItemKey(tx, fields);
     await insertItems(tx, [{ ...stored, key: itemKey }], now);
     await insertDeposit(tx, { ...fields, itemKey, mac: depositMac(deps, fields) }, now);
-    await markPlacesStale(tx, network, [commitment]);
+    await markPlacesToCheck(tx, network, [commitment]);
     if (!isFinal(restored.status)) {
       const buyer = { account: stored.account, name: 'Wallet', icon: null };
       const event = { type: 'confirmed', buyer, token: { asset, value: item.amount }, isNative: true } as const;

@@ -7,7 +7,12 @@ import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { changeFloats, lockFloats } from '../../../store/money/floats.ts';
-import { findStrayCursor, insertStrays, moveStray, type NewStray } from '../../../store/money/strays.ts';
+import {
+  findUnexpectedCursor,
+  insertUnexpected,
+  moveUnexpected,
+  type NewUnexpectedMoney,
+} from '../../../store/money/unexpected-money.ts';
 import { findMerchantOfAnyPartner } from '../../../store/parties/merchants.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
@@ -15,13 +20,13 @@ import type { Tx } from '../../../store/plumbing/database.ts';
 import { coinSurpluses, isStillBooked, type Surplus, tokenSurplus } from '../../books/account-surplus.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { hearTransfers } from '../../evidence.ts';
+import { askTransfers } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { merchantNotFound } from '../../parties/change-merchant.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { strayOf, unownedOf } from '../stray/record-strays.ts';
-import { refuseSpentCoin } from '../stray/refuse-spent-coin.ts';
-import { aboutStray, isGasMoney, strayReceivedEntries } from '../stray/stray-entries.ts';
+import { unexpectedOf, unownedOf } from '../return/record-unexpected-transfers.ts';
+import { refuseSpentCoin } from '../return/refuse-spent-coin.ts';
+import { aboutUnexpected, isGasMoney, unexpectedReceivedEntries } from '../return/unexpected-entries.ts';
 import { isElsewhere } from './take-from-floats.ts';
 
 export interface AddFloatInput {
@@ -52,14 +57,14 @@ export async function addFloat(
       const merchant = await findMerchantOfAnyPartner(tx, input.owner);
       if (merchant === undefined) throw merchantNotFound(input.owner);
     }
-    const strays = transfers.map((transfer) => strayOf(connected, transfer, 'float'));
-    const isNew = new Set(await insertStrays(tx, strays, now));
-    const unknown = strays.filter(({ id }) => isNew.has(id));
+    const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'float'));
+    const isNew = new Set(await insertUnexpected(tx, unexpectedMoney, now));
+    const unknown = unexpectedMoney.filter(({ id }) => isNew.has(id));
     const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(surplus, unitsOf(unknown));
     let units = 0n;
-    for (const stray of strays) {
-      const place = isNew.has(stray.id) ? (isGas ? 'gas' : 'nowhere') : 'strays';
-      if (await claim(tx, stray, { place, owner: input.owner }, now)) units += BigInt(stray.amount);
+    for (const unexpected of unexpectedMoney) {
+      const place = isNew.has(unexpected.id) ? (isGas ? 'gas' : 'nowhere') : 'unexpected';
+      if (await claim(tx, unexpected, { place, owner: input.owner }, now)) units += BigInt(unexpected.amount);
     }
     if (units === 0n) throw refused('What this transaction transferred has been credited or returned before.');
     const { owner, asset, actor, transactionHash } = input;
@@ -89,7 +94,7 @@ async function surplusWith(
     if (surplus === undefined) throw refused('A transaction of the account has just become final: try again.');
     return surplus;
   }
-  const begunAt = (await findStrayCursor(db.sql, network))?.begunAt;
+  const begunAt = (await findUnexpectedCursor(db.sql, network))?.begunAt;
   if (begunAt !== undefined && transfer.block > begunAt) return undefined;
   return tokenSurplus(db.sql, connected, { asset, block });
 }
@@ -108,19 +113,23 @@ function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
 /** Turns a transfer into a float, from its present book account. False if it is a float already, or was returned. */
 async function claim(
   tx: Tx,
-  stray: NewStray,
-  { place, owner }: { place: 'nowhere' | 'gas' | 'strays'; owner: string },
+  unexpected: NewUnexpectedMoney,
+  { place, owner }: { place: 'nowhere' | 'gas' | 'unexpected'; owner: string },
   at: Date,
 ): Promise<boolean> {
-  const { id, network, asset } = stray;
-  if (place === 'strays' && !(await moveStray(tx, { id, from: 'unclaimed', to: 'float', at }))) return false;
-  if (place !== 'nowhere' && isGasMoney(stray)) await refuseSpentCoin(tx, stray);
-  const units = BigInt(stray.amount);
-  const proof = { transaction: stray.transactionHash ?? '', block: stray.blockNumber };
-  const about = { ...aboutStray(stray), merchantId: owner === OPERATOR_FLOAT ? null : owner };
-  const moved = place === 'nowhere' ? [] : strayReceivedEntries(stray, -units, proof);
-  await refuseElsewhere(tx, { owner, asset, account: stray.account });
-  await changeFloats(tx, [{ owner, network, asset, units, kind: 'added', subject: id, account: stray.account }], at);
+  const { id, network, asset } = unexpected;
+  if (place === 'unexpected' && !(await moveUnexpected(tx, { id, from: 'unclaimed', to: 'float', at }))) return false;
+  if (place !== 'nowhere' && isGasMoney(unexpected)) await refuseSpentCoin(tx, unexpected);
+  const units = BigInt(unexpected.amount);
+  const proof = { transaction: unexpected.transactionHash ?? '', block: unexpected.blockNumber };
+  const about = { ...aboutUnexpected(unexpected), merchantId: owner === OPERATOR_FLOAT ? null : owner };
+  const moved = place === 'nowhere' ? [] : unexpectedReceivedEntries(unexpected, -units, proof);
+  await refuseElsewhere(tx, { owner, asset, account: unexpected.account });
+  await changeFloats(
+    tx,
+    [{ owner, network, asset, units, kind: 'added', subject: id, account: unexpected.account }],
+    at,
+  );
   await recordEntries(tx, [...moved, floatAddedEntry(about, owner, units, proof)], at);
   await deleteAlert(tx, { name: 'stray_money', subject: id });
   return true;
@@ -138,8 +147,8 @@ async function refuseElsewhere(
   );
 }
 
-function unitsOf(strays: readonly NewStray[]): bigint {
-  return strays.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+function unitsOf(unexpectedMoney: readonly NewUnexpectedMoney[]): bigint {
+  return unexpectedMoney.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
 /** The transfers of the transaction that enough endpoints report, in a block of final depth. */
@@ -154,7 +163,7 @@ async function transfersOf(
   const state = await chain.findTransaction(transactionHash);
   if (state.is === 'unknown') throw refused('The chain knows no such transaction.');
   if (state.is === 'pending') throw refused('The transaction has not been mined yet: try again when it has.');
-  const { transfers, isFinal, isAlone } = await hearTransfers(chain, transactionHash);
+  const { transfers, isFinal, isAlone } = await askTransfers(chain, transactionHash);
   if (!isFinal) throw refused('The transaction does not lie deep enough yet: try again soon.');
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
   // The events of the same block show which transfers belong to payments, so the block must have been read.

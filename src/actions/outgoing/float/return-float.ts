@@ -7,7 +7,7 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { orderOutgoing } from '../order-outgoing.ts';
+import { orderOutgoing } from '../order/order-outgoing.ts';
 import { connectedOf } from './add-float.ts';
 import { takeFromFloats } from './take-from-floats.ts';
 

@@ -3,7 +3,7 @@ import type { Outgoing } from '../../../store/money/outgoing.ts';
 import { findSpendsBy, postponeLots } from '../../../store/money/payable-lots.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { paymentOfOutgoing } from '../about-outgoing.ts';
+import { paymentOfOutgoing } from '../order/about-outgoing.ts';
 
 /** Releases the lots of a payout that did not arrive, so that they are held again. Another destination is tried at once. */
 export async function holdAgain(

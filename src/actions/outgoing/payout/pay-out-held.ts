@@ -24,8 +24,8 @@ import { type CommandDeps, command } from '../../command.ts';
 import { ownDestinations } from '../../parties/destination-rows.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { aboutOutgoing } from '../about-outgoing.ts';
-import { orderOutgoing } from '../order-outgoing.ts';
+import { aboutOutgoing } from '../order/about-outgoing.ts';
+import { orderOutgoing } from '../order/order-outgoing.ts';
 import { logPayouts } from './log-payouts.ts';
 
 /** The bound of payments in one round. */

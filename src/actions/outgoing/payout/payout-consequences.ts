@@ -7,9 +7,9 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import { notePayments, settlePayments } from '../../paying/move-payment.ts';
-import { aboutOutgoing, paymentOfOutgoing } from '../about-outgoing.ts';
-import type { Consequences } from '../consequences.ts';
+import { notePayments, settlePayments } from '../../paying/note-payments.ts';
+import { aboutOutgoing, paymentOfOutgoing } from '../order/about-outgoing.ts';
+import type { Consequences } from '../settle/consequences.ts';
 import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 

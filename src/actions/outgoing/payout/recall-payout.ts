@@ -1,11 +1,11 @@
 import { payoutEntry } from '../../../domain/books.ts';
 import { endFailed, lockOutgoing, type Outgoing } from '../../../store/money/outgoing.ts';
 import { findDestinationFor, isBeyondLots, NOT_HELD } from '../../../store/money/payable-lots.ts';
-import { markPositionsStale } from '../../../store/money/positions.ts';
+import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { aboutOutgoing, paymentOfOutgoing } from '../about-outgoing.ts';
+import { aboutOutgoing, paymentOfOutgoing } from '../order/about-outgoing.ts';
 import { holdAgain } from './hold-again.ts';
 import { logPayouts } from './log-payouts.ts';
 
@@ -39,7 +39,7 @@ function recall(deps: CommandDeps, id: string, problem: string): Promise<boolean
     await endFailed(tx, { id, problem, at });
     await deleteAlert(tx, { name: 'outgoing_refused', subject: id });
     // Its spends are no debt any more.
-    await markPositionsStale(tx, [paymentOfOutgoing(outgoing)], at);
+    await markPositionsOutdated(tx, [paymentOfOutgoing(outgoing)], at);
     return true;
   });
 }

@@ -17,13 +17,13 @@ import { deleteAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { eachApart } from '../../each-apart.ts';
+import { eachIsolated } from '../../each-isolated.ts';
 import { intermediateInForce } from '../../own-accounts.ts';
 import { shareFreezes } from '../../parties/freeze-heads.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { SubjectKeyDeps } from '../../subject-keys.ts';
 import { type Lack, lackText, takeFromFloats } from '../float/take-from-floats.ts';
-import { orderOutgoing } from '../order-outgoing.ts';
+import { orderOutgoing } from '../order/order-outgoing.ts';
 import { alertOfHold, alertOfWait } from './alert-of-wait.ts';
 import { type HeldCover, HOLD_TEXTS, takeHeld } from './held-cover.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
@@ -33,7 +33,7 @@ import { isForgotten } from './signed/forgotten-refund.ts';
 
 const MAX_COVERED = 200;
 /** The time until an uncovered refund is checked again. A change of the payment's money checks it earlier. */
-const LOOK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> = {
+const CHECK_AGAIN_MS: Readonly<Record<RefundHold | 'funds' | 'books', number>> = {
   position: 1_000,
   sweep: 10_000,
   debt: 60_000,
@@ -47,7 +47,7 @@ type CoverDeps = CommandDeps & RowKeyDeps & SubjectKeyDeps & { readonly screenin
 /** Covers refunds from held amounts and floats, and sends those that are covered. Returns true if there are more. */
 export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
   const ids = await findCoverable(deps.db.sql, { limit: MAX_COVERED, now: new Date(deps.world.clock.nowMs()) });
-  await eachApart(
+  await eachIsolated(
     ids,
     async (id) => {
       await command(deps, (tx, now) => cover(tx, deps, id, now));
@@ -141,7 +141,7 @@ async function replan(
 /** The held part cannot be taken yet. No money is missing: the refund waits, and its alert names the cause. */
 async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Promise<void> {
   const { id } = refund;
-  await postponeRefund(tx, { id, waitsFor, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS[waitsFor]) });
+  await postponeRefund(tx, { id, waitsFor, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS[waitsFor]) });
   // No alert, because the position is computed within seconds.
   if (waitsFor === 'position' || (refund.state === 'awaiting_funds' && refund.waitsFor === waitsFor)) return;
   const evidence = { waitsFor };
@@ -158,7 +158,7 @@ async function holdUnheld(tx: Tx, id: string, at: Date): Promise<void> {
   await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
   const refund = await lockFreeRefund(tx, { id, now: at });
   if (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds') return;
-  await postponeRefund(tx, { id, waitsFor: null, lookAt: new Date(at.getTime() + LOOK_AGAIN_MS.books) });
+  await postponeRefund(tx, { id, waitsFor: null, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS.books) });
   if (refund.state === 'awaiting_funds' && refund.problem === UNHELD) return;
   const event = { event: 'short', actor: 'payer-out', evidence: { problem: 'not_held' }, problem: UNHELD } as const;
   await moveRefund(tx, { ...refund, waitsFor: null }, event, at);
@@ -186,8 +186,8 @@ interface Short {
 }
 
 async function wait(tx: Tx, { refund, before, missing }: Short, at: Date): Promise<void> {
-  const lookAt = new Date(at.getTime() + LOOK_AGAIN_MS.funds);
-  await postponeRefund(tx, { id: refund.id, waitsFor: null, lookAt });
+  const checkAt = new Date(at.getTime() + CHECK_AGAIN_MS.funds);
+  await postponeRefund(tx, { id: refund.id, waitsFor: null, checkAt });
   const isKnown = before.waitsFor === null && before.fromHeld === refund.fromHeld;
   if (before.state === 'awaiting_funds' && isKnown) return;
   const problem = lackText(refund.asset, missing);

@@ -6,7 +6,7 @@ import type { RefundHold, Share } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { deleteSpends, findLotsOf, findSpendsOf, insertSpends } from '../../../store/money/lots.ts';
 import { findPosition } from '../../../store/money/positions.ts';
-import { findReturningLots } from '../../../store/money/strays.ts';
+import { findReturningLots } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
@@ -39,7 +39,7 @@ export async function takeHeld(tx: Tx, part: HeldPart): Promise<HeldCover> {
 
 async function findCover(tx: Tx, { id, payment, item, paid, share }: HeldPart): Promise<HeldCover> {
   const position = await findPosition(tx, payment.id);
-  if (position?.isStale === true) return { is: 'waiting', for: 'position' };
+  if (position?.isOutdated === true) return { is: 'waiting', for: 'position' };
   const lots = await findLotsOf(tx, [payment.id]);
   const others = (await findSpendsOf(tx, [payment.id])).filter(({ order }) => order !== id);
   const holdings = holdingsOf(lots, others);

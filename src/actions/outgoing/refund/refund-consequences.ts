@@ -5,7 +5,7 @@ import { lockRefund, type Refund } from '../../../store/money/refunds.ts';
 import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import type { Consequences } from '../consequences.ts';
+import type { Consequences } from '../settle/consequences.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 import { takeFeeBack } from './signed/return-fees.ts';
 

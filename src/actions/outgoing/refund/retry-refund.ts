@@ -8,7 +8,7 @@ import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
-import { orderOutgoing } from '../order-outgoing.ts';
+import { orderOutgoing } from '../order/order-outgoing.ts';
 import { aboutRefund, moveRefund } from './move-refund.ts';
 
 /** Retries a failed refund with the cover that was kept for it. A refund that failed before it was covered begins again. */

@@ -56,7 +56,7 @@ export async function writePieces(tx: Tx, moved: readonly Payment[]): Promise<vo
 }
 
 /** Appends an event to links whose last piece was taken. `readPieces` has locked them. */
-export async function tellSoldOut(tx: Tx, soldOut: ReturnType<Pieces['soldOut']>, at: Date): Promise<void> {
+export async function announceSoldOut(tx: Tx, soldOut: ReturnType<Pieces['soldOut']>, at: Date): Promise<void> {
   if (soldOut.size === 0) return;
   for (const link of await findLinks(tx, [...soldOut.keys()])) {
     await logLink(tx, link, { type: 'payment_link.sold_out', actor: soldOut.get(link.id) ?? '', at });

@@ -10,10 +10,10 @@ import { findDepositCursor, sumSweeps } from '../../../store/chain/deposit-place
 import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
 import { findItemsOf, itemOf, type StoredItem } from '../../../store/chain/items.ts';
 import { type Payment, stateOf } from '../../../store/payments/payments.ts';
-import { hear } from '../../evidence.ts';
-import type { PaymentMover } from '../move-payment.ts';
+import { askWitnesses } from '../../evidence.ts';
 import { findOwnDeposit, type OpenDepositDeps, type OpenedDeposit } from '../open-deposit.ts';
 import { balanceUnderWay, merchantStopped, noExecutor, payerBusy, refuseScreened } from '../option-refusals.ts';
+import type { PaymentMover } from '../payment-mover.ts';
 import { openNetworks } from '../served-networks.ts';
 import { readTerms } from '../terms-in-force.ts';
 import { type BadVerdict, reasonOf } from '../verdict-refusals.ts';
@@ -207,7 +207,7 @@ async function useOf(
   const upTo = (await findDepositCursor(db.sql, network))?.finalNumber ?? -1;
   if ((await findTransferOf(db.sql, { ...place, sender, amount })) !== undefined) return 'arrived';
   if (upTo < 0) return 'unclear';
-  const { finding } = await hear(chain, async (witness) => {
+  const { finding } = await askWitnesses(chain, async (witness) => {
     const [isUsed, held] = await Promise.all([
       witness.isUsed(item, commitment, upTo),
       witness.holding(address, asset, upTo),

@@ -3,7 +3,7 @@ import type { Chains } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { findTransferOf } from '../../../store/chain/deposit-progress.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
-import { hearTransfers } from '../../evidence.ts';
+import { askTransfers } from '../../evidence.ts';
 import type { Authorized } from './accept-authorization.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function findInclusion(
   const seen = await findTransferOf(db.sql, { network, commitment, asset, sender: payer, amount });
   if (chain === undefined || seen === undefined) return undefined;
   const { transactionHash: hash } = seen;
-  const shown = await hearTransfers(chain, hash).catch((error: unknown) => {
+  const shown = await askTransfers(chain, hash).catch((error: unknown) => {
     if (error instanceof ChainUnavailableError) return undefined;
     throw error;
   });

@@ -3,7 +3,7 @@ import { holdingsOf, least } from '../../../domain/money/holding.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
 import { findSpendsOf, insertSpends } from '../../../store/money/lots.ts';
 import { type Adopted, putAdopted } from '../../../store/money/positions.ts';
-import { linkStray } from '../../../store/money/strays.ts';
+import { linkUnexpected } from '../../../store/money/unexpected-money.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
 interface Adopting {
@@ -75,7 +75,7 @@ async function nameLots(tx: Tx, { adopted, lots }: Pick<Adopting, 'adopted' | 'l
     }
     const [only] = own;
     const isWhole = only !== undefined && own.length === 1 && left === 0n;
-    if (!isWhole || !(await linkStray(tx, { id: stray, lotId: only.id }))) named.push(...own.map(({ id }) => id));
+    if (!isWhole || !(await linkUnexpected(tx, { id: stray, lotId: only.id }))) named.push(...own.map(({ id }) => id));
   }
   return named;
 }

@@ -5,7 +5,7 @@ import { type DepositPlace, sumSweeps } from '../../../store/chain/deposit-place
 import type { OpenDeposit } from '../../../store/chain/deposits.ts';
 import { listUnproved, type StoredMovement, sumMovements } from '../../../store/chain/movements.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
-import { blockKey, hear, hearHeights, sayings } from '../../evidence.ts';
+import { askHeights, askWitnesses, blockKey, describeStatements } from '../../evidence.ts';
 import type { View, Watcher } from '../watcher.ts';
 
 /**
@@ -31,7 +31,7 @@ export type Explanation =
   | Explained
   /** Too few endpoints have answered, or a sweep is not proved yet. */
   | { readonly is: 'open' }
-  | { readonly is: 'disputed'; readonly said: string };
+  | { readonly is: 'disputed'; readonly answers: string };
 
 const OPEN = { is: 'open' } as const;
 
@@ -55,15 +55,15 @@ export async function explainPlace(
   if (swept.isUndecided) return OPEN;
   const assets = [...new Set([...tokens, ...listed.keys(), ...swept.totals.keys()])].toSorted();
   const named = unproved.slice(0, MAX_RECEIPTS);
-  const { finding, statements } = await hear(
+  const { finding, statements } = await askWitnesses(
     chain,
     (witness) => testify(witness, { address, assets, number, named, isTrusted: isTrusted(chain) }),
     ({ key }) => key,
   );
   if (finding.is === 'open') return OPEN;
   if (finding.is === 'disputed') {
-    const said = sayings(statements, ({ block, balances }) => `${balances.join(', ')} at ${block.hash}`);
-    return { is: 'disputed', said: `The money of ${address} at block ${number}: ${said}.` };
+    const answers = describeStatements(statements, ({ block, balances }) => `${balances.join(', ')} at ${block.hash}`);
+    return { is: 'disputed', answers: `The money of ${address} at block ${number}: ${answers}.` };
   }
   const { block, balances, shown } = finding.value;
   const proved = named.filter((_, index) => shown[index] === true);
@@ -111,27 +111,31 @@ async function testify(witness: Witness, ask: Ask) {
   ]);
   if (block === undefined || blocks.some((each) => each === undefined)) return undefined;
   const known = new Map(numbers.map((each, index) => [each, blocks[index]]));
-  const told = transfers.flat();
+  const reported = transfers.flat();
   const shown = named.map((movement) => {
     const header = known.get(movement.blockNumber);
     return (
       ask.isTrusted ||
       (header?.hash === movement.blockHash &&
         header.timestampS * 1000 === movement.at.getTime() &&
-        told.some((each) => isShown(each, movement, address)))
+        reported.some((each) => isShown(each, movement, address)))
     );
   });
   return { block, balances, shown, key: `${blockKey(block)} ${balances.join()} ${shown.join()}` };
 }
 
-function isShown(told: Incoming, { transactionHash, logIndex, blockHash, asset, amount }: StoredMovement, to: string) {
+function isShown(
+  reported: Incoming,
+  { transactionHash, logIndex, blockHash, asset, amount }: StoredMovement,
+  to: string,
+) {
   return (
-    told.transactionHash === transactionHash &&
-    told.logIndex === logIndex &&
-    told.block.hash === blockHash &&
-    told.asset === asset &&
-    told.amount === BigInt(amount) &&
-    told.to === to
+    reported.transactionHash === transactionHash &&
+    reported.logIndex === logIndex &&
+    reported.block.hash === blockHash &&
+    reported.asset === asset &&
+    reported.amount === BigInt(amount) &&
+    reported.to === to
   );
 }
 
@@ -146,7 +150,7 @@ export async function finalNumberFor(
   item: OpenDeposit['item'],
 ): Promise<{ readonly number: number; readonly isAloneEnough: boolean } | undefined> {
   const { depth, tag } = finalityOf(chain.network, item);
-  const tagged = tag && (await hearHeights(chain, (witness) => witness.block(tag)));
+  const tagged = tag && (await askHeights(chain, (witness) => witness.block(tag)));
   const agreed = Math.min(
     (heights.agreed ?? -1) - depth + 1,
     tagged === undefined ? finalNumber : (tagged.agreed ?? -1),

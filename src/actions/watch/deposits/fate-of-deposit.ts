@@ -7,12 +7,12 @@ import { sumCounting } from '../../../store/chain/deposit-progress.ts';
 import { type OpenDeposit, readDeposits } from '../../../store/chain/deposits.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { listProvedMovements } from '../../../store/chain/movements.ts';
-import type { HeardBlock } from '../../evidence.ts';
+import type { ReportedBlock } from '../../evidence.ts';
 import type { WatchDeps, Watcher } from '../watcher.ts';
-import { lookAtPlace } from './look-at-places.ts';
+import { checkPlace } from './check-places.ts';
 import { withoutLosses } from './read-position.ts';
 
-type FinalBlock = HeardBlock & { readonly chain: Chain };
+type FinalBlock = ReportedBlock & { readonly chain: Chain };
 
 /**
  * The outcome of a payment's deposit address at a final block. It is open until its deadline, whatever its balance. Enough money
@@ -28,7 +28,7 @@ export async function fateOfDeposit(
   const [deposit] = await readDeposits(deps.db.sql, [stored.key]);
   if (deposit === undefined) return { is: 'unclear' };
   // Endpoints may have omitted movements from the list, so the balance is read at this block.
-  if (!(await lookAt(deps, watcher, deposit, view))) return { is: 'unclear' };
+  if (!(await checkBalance(deps, watcher, deposit, view))) return { is: 'unclear' };
   // The payment has ended without this address.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
@@ -36,11 +36,16 @@ export async function fateOfDeposit(
   return counted < needed || counted === 0n ? { is: 'over', reason: 'ran_out' } : { is: 'paid' };
 }
 
-function lookAt(deps: WatchDeps, { memory, lease }: Watcher, deposit: OpenDeposit, view: FinalBlock): Promise<boolean> {
+function checkBalance(
+  deps: WatchDeps,
+  { memory, lease }: Watcher,
+  deposit: OpenDeposit,
+  view: FinalBlock,
+): Promise<boolean> {
   const { chain, block, isAlone } = view;
   const isAloneEnough = isSmall(chain.network, deposit.item);
   if (isAlone && !isAloneEnough) return Promise.resolve(false);
-  return lookAtPlace(deps, { chain, memory, lease }, { place: deposit, deposit, number: block.number, isAloneEnough });
+  return checkPlace(deps, { chain, memory, lease }, { place: deposit, deposit, number: block.number, isAloneEnough });
 }
 
 /** The proved money that counts for the payment. */
@@ -73,5 +78,5 @@ export async function isShortAddress(
   const ask = { network, commitment, asset, deadline: stored.deadline };
   if ((await sumCounting(deps.db.sql, ask)) >= asked) return false;
   if (view === undefined) return true;
-  return (await lookAt(deps, watcher, deposit, view)) && (await sumCounting(deps.db.sql, ask)) < asked;
+  return (await checkBalance(deps, watcher, deposit, view)) && (await sumCounting(deps.db.sql, ask)) < asked;
 }

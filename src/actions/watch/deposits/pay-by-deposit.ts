@@ -3,7 +3,7 @@ import { findCompleting } from '../../../store/chain/deposit-progress.ts';
 import { listMovements } from '../../../store/chain/movements.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { moveLocked } from '../../paying/move-payment.ts';
+import { moveLocked } from '../../paying/move-locked.ts';
 import { buyerOf, confirmedBy, movementEvidence } from './notice-deposit.ts';
 import type { PositionFacts } from './read-position.ts';
 

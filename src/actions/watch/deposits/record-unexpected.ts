@@ -1,10 +1,10 @@
 import { returnIdFrom } from '../../../domain/money/money-out.ts';
 import type { Lot } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { insertStrays, updateLateMoney } from '../../../store/money/strays.ts';
+import { insertUnexpected, updateLateMoney } from '../../../store/money/unexpected-money.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { notePayments } from '../../paying/move-payment.ts';
+import { notePayments } from '../../paying/note-payments.ts';
 
 /**
  * Reports to the partner money that the payment did not need: too much, too little, too late, twice, in another token or on another
@@ -18,15 +18,15 @@ export async function recordUnexpected(
 ): Promise<void> {
   const { id: paymentId, merchantId } = payment;
   const named = lots.flatMap((lot) => {
-    const isTold = lot.reason === 'wrong_token' || lot.reason === 'wrong_network' || isFinal(payment.status);
-    return lot.reason !== null && isTold ? [{ ...lot, reason: lot.reason }] : [];
+    const isReported = lot.reason === 'wrong_token' || lot.reason === 'wrong_network' || isFinal(payment.status);
+    return lot.reason !== null && isReported ? [{ ...lot, reason: lot.reason }] : [];
   });
   await updateLateMoney(tx, paymentId, named);
   for (const lot of named) {
     const { reason, network, asset, commitment } = lot;
     const id = returnIdFrom(lot.id);
     const amount = lot.amount.toString();
-    const stray = {
+    const unexpected = {
       id,
       lotId: lot.id,
       network,
@@ -46,7 +46,7 @@ export async function recordUnexpected(
       state: 'unclaimed',
       reason,
     } as const;
-    const added = await insertStrays(tx, [stray], at);
+    const added = await insertUnexpected(tx, [unexpected], at);
     if (added.length === 0) continue;
     const evidence = { stray: id, commitment, network, asset, amount };
     const lateMoney = { id, reason, asset, amount };

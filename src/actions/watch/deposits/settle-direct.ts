@@ -3,7 +3,7 @@ import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
 import { findPaymentSettlement, moveSettlement } from '../../../store/payments/payment-settlements.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
-import { settlePayments } from '../../paying/move-payment.ts';
+import { settlePayments } from '../../paying/note-payments.ts';
 
 /** Records the transfer to the merchant, once all money that paid is swept to the merchant's own account. */
 export async function settleDirect(

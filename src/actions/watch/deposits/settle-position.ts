@@ -6,23 +6,23 @@ import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.
 import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
 import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { listStalePlacesOf } from '../../../store/chain/deposit-places.ts';
+import { listPlacesToCheckOf } from '../../../store/chain/deposit-places.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
-  listStalePositions,
+  listOutdatedPositions,
   lockPosition,
-  passPosition,
+  postponePosition,
   putEnding,
   putPosition,
   type StoredPosition,
 } from '../../../store/money/positions.ts';
 import { wakeRefunds } from '../../../store/money/refunds.ts';
-import { findReturningLots } from '../../../store/money/strays.ts';
+import { findReturningLots } from '../../../store/money/unexpected-money.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
 import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
-import { eachApart, isItsOwnFault } from '../../each-apart.ts';
+import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
 import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
 import { adoptPosition } from './adopt-position.ts';
@@ -39,15 +39,15 @@ export interface PositionDeps {
 /** Recomputes the money of payments whose facts have changed. */
 export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
   const finalTimes = new Map([[watcher.network, Math.floor(view.finalAtMs / 1000)]]);
-  await eachApart(
-    await listStalePositions(deps.db.sql, mostPerRound(deps)),
+  await eachIsolated(
+    await listOutdatedPositions(deps.db.sql, mostPerRound(deps)),
     async (paymentId) => {
       await commandOfLeader(deps, watcher.lease, (tx, at) => settlePosition(tx, deps, { paymentId, finalTimes }, at));
       deps.world.crashPoint?.('deposit.paid');
     },
     (paymentId, err) => {
       deps.log.error({ payment: paymentId, err }, 'the money of a payment cannot be computed');
-      return commandOfLeader(deps, watcher.lease, (tx, at) => passPosition(tx, paymentId, at));
+      return commandOfLeader(deps, watcher.lease, (tx, at) => postponePosition(tx, paymentId, at));
     },
   );
 }
@@ -56,7 +56,7 @@ export async function settlePositions(deps: WatchDeps, watcher: Watcher, view: V
  * `settlePosition` as a part of a transaction about several payments. The caller has marked the position as outdated: if it cannot
  * be computed it stays so, and the other payments and the cursor go on.
  */
-export async function settleOrLeaveStale(
+export async function settleOrLeaveOutdated(
   tx: Tx,
   deps: WatchDeps,
   ask: { readonly paymentId: string; readonly finalTimes: ReadonlyMap<string, number> },
@@ -105,7 +105,7 @@ async function settlePosition(
  */
 async function withoutUnread(tx: Tx, paymentId: string, lots: readonly Lot[]): Promise<readonly Lot[]> {
   if (!lots.some(({ isUnexplained }) => isUnexplained)) return lots;
-  const places = await listStalePlacesOf(tx, paymentId);
+  const places = await listPlacesToCheckOf(tx, paymentId);
   const isUnread = ({ network, commitment }: Lot) =>
     places.some((place) => place.network === network && place.commitment === commitment);
   return lots.filter((lot) => !lot.isUnexplained || !isUnread(lot));

@@ -1,12 +1,12 @@
 import { markDecided } from '../../../store/chain/chain-events.ts';
 import { type CarriedOutSweep, endSweepsBy } from '../../../store/chain/deposit-places.ts';
-import { markPlacesStale } from '../../../store/chain/movements.ts';
-import { markPositionsStale } from '../../../store/money/positions.ts';
+import { markPlacesToCheck } from '../../../store/chain/movements.ts';
+import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { commandOfLeader } from '../../lease.ts';
 import type { KnownEvent } from '../prove-events.ts';
 import type { View, WatchDeps, Watcher } from '../watcher.ts';
-import { settleOrLeaveStale } from './settle-position.ts';
+import { settleOrLeaveOutdated } from './settle-position.ts';
 
 /**
  * Payments in one transaction. Strangers can sweep any number of addresses in a block; a small page locks their payments only for a
@@ -37,9 +37,9 @@ export async function settleSwept(
       const decided = sweeps.map(({ event }) => ({ ...event, problem: null }));
       await markDecided(tx, network, decided, at);
       // A served token may have been swept before its transfer was read, so the addresses are checked, too.
-      await markPlacesStale(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
-      await markPositionsStale(tx, page, at);
-      for (const paymentId of page) await settleOrLeaveStale(tx, deps, { paymentId, finalTimes }, at);
+      await markPlacesToCheck(tx, network, [...new Set(sweeps.map(({ event }) => event.commitment))]);
+      await markPositionsOutdated(tx, page, at);
+      for (const paymentId of page) await settleOrLeaveOutdated(tx, deps, { paymentId, finalTimes }, at);
     });
     deps.world.crashPoint?.('deposit.swept');
   }

@@ -30,14 +30,14 @@ const REFUND: RefundView = {
   attempt: null,
 };
 
-interface RefundTelling {
+interface RefundStoryChanges {
   readonly refund?: Partial<RefundView>;
   readonly state?: Partial<Signing>;
   readonly page?: Partial<RefundPage>;
   readonly isScriptless?: true;
 }
 
-function tellRefund(name: string, { refund, state, page: change, isScriptless }: RefundTelling = {}): Story {
+function refundStory(name: string, { refund, state, page: change, isScriptless }: RefundStoryChanges = {}): Story {
   const language = { locale: 'en', dir: 'ltr', strings: en, refundStrings: refundWords('en') } as const;
   const shown = { ...REFUND, ...refund };
   const page: RefundPage = {
@@ -60,16 +60,16 @@ function refundWords(locale: string): RefundStrings {
 }
 
 export const REFUND_STORIES: readonly Story[] = [
-  tellRefund('refund'),
-  tellRefund('refund-fee', { refund: { fee: token('USDC', 'eip155:8453', 'Base', '425000') } }),
-  tellRefund('refund-other-account', {
+  refundStory('refund'),
+  refundStory('refund-fee', { refund: { fee: token('USDC', 'eip155:8453', 'Base', '425000') } }),
+  refundStory('refund-other-account', {
     state: { notice: { is: 'otherAccount', account: '0x2d8b5f4c1c9e1e0f3d9a6f6b1a2b3c4d5e6f7a8b' } },
   }),
-  tellRefund('refund-signing', { state: { step: { at: 'asking', ask: 'sign', wallet: FOX, isSlow: false } } }),
-  tellRefund('refund-sending', { refund: { status: 'sending', waitingFor: 'network' } }),
-  tellRefund('refund-done', { refund: { status: 'refunded', waitingFor: null, transaction: PAID_INFO } }),
-  tellRefund('refund-stopped', { refund: { waitingFor: 'unfreeze' } }),
-  tellRefund('refund-no-script', { isScriptless: true }),
-  { ...tellRefund('refund-branded', { refund: BRANDED.payment, page: BRANDED.page }), accent: '#0f7b6c' },
-  tellRefund('refund-arabic', { page: { ...inLanguage('ar'), refundStrings: refundWords('ar') } }),
+  refundStory('refund-signing', { state: { step: { at: 'asking', ask: 'sign', wallet: FOX, isSlow: false } } }),
+  refundStory('refund-sending', { refund: { status: 'sending', waitingFor: 'network' } }),
+  refundStory('refund-done', { refund: { status: 'refunded', waitingFor: null, transaction: PAID_INFO } }),
+  refundStory('refund-stopped', { refund: { waitingFor: 'unfreeze' } }),
+  refundStory('refund-no-script', { isScriptless: true }),
+  { ...refundStory('refund-branded', { refund: BRANDED.payment, page: BRANDED.page }), accent: '#0f7b6c' },
+  refundStory('refund-arabic', { page: { ...inLanguage('ar'), refundStrings: refundWords('ar') } }),
 ];

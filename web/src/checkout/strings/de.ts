@@ -133,8 +133,8 @@ export const de: Strings = {
   confirmTitle: 'Ihre Zahlung wird bestätigt',
   confirmText: 'Sie haben alles getan. Sie können bleiben oder die Seite schließen: Die Zahlung läuft weiter.',
   unseenText: 'Ihre Transaktion wurde gesendet. Es kann einen Moment dauern, bis das Netz sie zeigt.',
-  lookingTitle: 'Ihre Zahlung wird gesucht',
-  lookingText:
+  checkingTitle: 'Ihre Zahlung wird gesucht',
+  checkingText:
     'Die Zeit zum Bezahlen ist vorbei. Haben Sie rechtzeitig gesendet, wird die Zahlung in wenigen Minuten gefunden. Bitte bezahlen Sie nicht noch einmal.',
   waitingTitle: 'Ihre Zahlung wartet',
   waitingText: 'Das Netz hat die Zahlung noch nicht angenommen.',

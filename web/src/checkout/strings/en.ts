@@ -128,8 +128,8 @@ export const en = {
   confirmTitle: 'Confirming your payment',
   confirmText: 'Your part is done. You can stay, or close this page: the payment goes on.',
   unseenText: 'Your transaction was sent. It can take a moment until the network shows it.',
-  lookingTitle: 'Looking for your payment',
-  lookingText:
+  checkingTitle: 'Looking for your payment',
+  checkingText:
     'The time to pay is over. If you sent the payment in time, it is found within a few minutes. Please do not pay again.',
   waitingTitle: 'Your payment is waiting',
   waitingText: 'The network has not accepted the payment yet.',

@@ -130,8 +130,8 @@ export const es: Strings = {
   confirmTitle: 'Confirmando tu pago',
   confirmText: 'Tu parte está hecha. Puedes quedarte o cerrar esta página: el pago sigue su curso.',
   unseenText: 'Tu transacción se ha enviado. La red puede tardar un momento en mostrarla.',
-  lookingTitle: 'Buscando tu pago',
-  lookingText:
+  checkingTitle: 'Buscando tu pago',
+  checkingText:
     'El tiempo para pagar ha terminado. Si enviaste el pago a tiempo, se encontrará en unos minutos. No pagues otra vez.',
   waitingTitle: 'Tu pago está a la espera',
   waitingText: 'La red aún no ha aceptado el pago.',

@@ -135,8 +135,8 @@ export const fr: Strings = {
   confirmTitle: 'Confirmation de votre paiement',
   confirmText: 'Tout est fait de votre côté. Vous pouvez rester ou fermer cette page : le paiement continue.',
   unseenText: 'Votre transaction est envoyée. Le réseau peut mettre un instant à la montrer.',
-  lookingTitle: 'Recherche de votre paiement',
-  lookingText:
+  checkingTitle: 'Recherche de votre paiement',
+  checkingText:
     'Le délai de paiement est dépassé. Si vous avez envoyé le paiement à temps, il sera trouvé en quelques minutes. Ne payez pas une seconde fois.',
   waitingTitle: 'Votre paiement est en attente',
   waitingText: 'Le réseau n’a pas encore accepté le paiement.',

@@ -128,8 +128,8 @@ export const ja: Strings = {
   confirmTitle: 'お支払いを確認しています',
   confirmText: 'お客様の操作は完了です。このページを閉じても支払いは続行されます。',
   unseenText: 'トランザクションを送信しました。ネットワークに表示されるまで少し時間がかかることがあります。',
-  lookingTitle: 'お支払いを探しています',
-  lookingText:
+  checkingTitle: 'お支払いを探しています',
+  checkingText:
     'お支払いの期限が過ぎました。期限内に送信された場合は、数分以内に見つかります。もう一度支払わないでください。',
   waitingTitle: 'お支払いは待機中です',
   waitingText: 'ネットワークがまだ支払いを受け付けていません。',

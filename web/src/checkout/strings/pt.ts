@@ -129,8 +129,8 @@ export const pt: Strings = {
   confirmTitle: 'Confirmando seu pagamento',
   confirmText: 'Sua parte está feita. Você pode ficar ou fechar esta página: o pagamento continua.',
   unseenText: 'Sua transação foi enviada. A rede pode levar um instante para mostrá-la.',
-  lookingTitle: 'Procurando seu pagamento',
-  lookingText:
+  checkingTitle: 'Procurando seu pagamento',
+  checkingText:
     'O tempo para pagar acabou. Se você enviou o pagamento a tempo, ele será encontrado em alguns minutos. Não pague de novo.',
   waitingTitle: 'Seu pagamento está em espera',
   waitingText: 'A rede ainda não aceitou o pagamento.',

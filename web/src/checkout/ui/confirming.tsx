@@ -49,7 +49,7 @@ function markOf({ choice }: ConfirmingProps['step'], progress: Progress): ReactN
 
 function titleOf(progress: Progress, strings: Strings): string {
   if (progress === 'delivering') return strings.deliverTitle;
-  if (progress === 'looking') return strings.lookingTitle;
+  if (progress === 'looking') return strings.checkingTitle;
   return progress === 'refused' ? strings.waitingTitle : strings.confirmTitle;
 }
 
@@ -61,7 +61,7 @@ export function progressText(progress: Progress, { payment }: Flow, strings: Str
     case 'unseen':
       return strings.unseenText;
     case 'looking':
-      return strings.lookingText;
+      return strings.checkingText;
     case 'refused':
       return refusalText(payment.attempt?.refusal, strings);
     case 'under_way':

@@ -13,12 +13,12 @@ import { deleteAlert, upsertAlert } from '../../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../../store/plumbing/database.ts';
 import { recordEntries } from '../../../books/record.ts';
 import { type CommandDeps, command } from '../../../command.ts';
-import { eachApart } from '../../../each-apart.ts';
-import { aboutOutgoing } from '../../about-outgoing.ts';
+import { eachIsolated } from '../../../each-isolated.ts';
 import { isElsewhere, takeFromFloats } from '../../float/take-from-floats.ts';
+import { aboutOutgoing } from '../../order/about-outgoing.ts';
 
 const MAX_RETURNED = 200;
-const LOOK_AGAIN_MS = 60_000;
+const CHECK_AGAIN_MS = 60_000;
 
 /**
  * Moves the fees of final refunds that merchants have signed for from the operator's float to the merchants' floats. A fee that the
@@ -27,7 +27,7 @@ const LOOK_AGAIN_MS = 60_000;
 export async function returnFees(deps: CommandDeps): Promise<boolean> {
   const now = new Date(deps.world.clock.nowMs());
   const ids = await findFeesToReturn(deps.db.sql, { now, limit: MAX_RETURNED });
-  await eachApart(
+  await eachIsolated(
     ids,
     (id) => command(deps, (tx, at) => returnFee(tx, id, at)),
     (id, error) => {
@@ -66,7 +66,7 @@ async function returnFee(tx: Tx, id: string, at: Date): Promise<void> {
 
 /** The fee cannot be returned now. It is tried again later, and others go on. */
 async function postponeFee(tx: Tx, { id, cause }: { readonly id: string; readonly cause: string }, at: Date) {
-  await postponeFeeReturn(tx, { id, retryAt: new Date(at.getTime() + LOOK_AGAIN_MS) });
+  await postponeFeeReturn(tx, { id, retryAt: new Date(at.getTime() + CHECK_AGAIN_MS) });
   const message = `The fee of this refund cannot be returned to its merchant: ${cause}`;
   await upsertAlert(tx, { name: 'outgoing_refused', subject: feeReference(id), message, lastSeen: at });
 }

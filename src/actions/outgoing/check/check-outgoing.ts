@@ -1,0 +1,116 @@
+import type { ChainEvent } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { ACCOUNTS } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
+import { findPaidEvent } from '../../../store/chain/chain-events.ts';
+import { findDeposit } from '../../../store/chain/deposits.ts';
+import { findPayingItem } from '../../../store/chain/items.ts';
+import { findMerchantsOf } from '../../../store/events/events.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { findRefundsOf, type Refund } from '../../../store/money/refunds.ts';
+import { findUnexpected } from '../../../store/money/unexpected-money.ts';
+import type { CommandDeps } from '../../command.ts';
+import { subjectOfEvent } from '../../event-subject.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
+import { paymentOfOutgoing } from '../order/about-outgoing.ts';
+import { isOrdered } from '../order/order-outgoing.ts';
+import { isOwnRefund } from '../refund/refund-rows.ts';
+import { checkReturn } from '../return/check-return.ts';
+import { isGasMoney } from '../return/unexpected-entries.ts';
+import { type Check, refused } from './check.ts';
+import { checkLots, checkReceipt, checkSweeps } from './check-lots.ts';
+
+/** The Collector's report that an item was carried out. */
+type PaidEvent = Extract<ChainEvent, { type: 'paid' }>;
+
+type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
+
+/**
+ * Checks a transfer before it is signed. Write access to the database must not suffice to spend money: the order carries a MAC, its
+ * reason has the same terms, the books have set the amount aside and not paid it yet, and the chain shows the payment that brought
+ * the money.
+ */
+export async function checkOutgoing(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
+  if (!isOrdered(deps, outgoing)) return refused('its row was not written by this gateway, or was changed');
+  const isBooked = await isSetAside(deps, outgoing);
+  if (!isBooked) return refused('the books have not set this amount aside for it, or have paid it before');
+  if (outgoing.purpose === 'return') return checkReturn(deps, connected, outgoing);
+  const paymentId = paymentOfOutgoing(outgoing);
+  const merchants = await findMerchantsOf(deps.db.sql, paymentId);
+  if (merchants.some((merchant) => merchant !== outgoing.merchantId)) {
+    return refused('its payment belongs to another merchant');
+  }
+  if (outgoing.purpose === 'payout') {
+    return checkLots(deps, connected, { outgoing, paymentId, units: BigInt(outgoing.amount) });
+  }
+  const refunds = await findRefundsOf(deps.db.sql, [paymentId]);
+  const refund = refunds.find(({ id }) => id === outgoing.id);
+  if (!isRefund(refund, outgoing)) return refused('it differs from the refund that was requested');
+  // Only a request can name a recipient other than the payer, and then the row of the refund carries a MAC.
+  const isRedirected = refund !== undefined && isOwnRefund(deps, refund);
+  const sent = refunds.filter(({ state }) => state === 'sending' || state === 'refunded');
+  const total = sent.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  const held = await checkLots(deps, connected, { outgoing, paymentId, units: BigInt(refund?.fromHeld ?? '0') });
+  if (held.is !== 'good') return held;
+  return checkPayment(
+    deps,
+    connected,
+    outgoing,
+    (event) => total <= event.amount && (isRedirected || isSameAddress(event.payer, outgoing.recipient)),
+  );
+}
+
+/** The books must show the amount as outgoing: neither arrived nor given up. */
+async function isSetAside({ db }: CheckDeps, { id, payer, amount, purpose }: Outgoing): Promise<boolean> {
+  const lines = (await positionsOf(db.sql, [id])).get(id) ?? [];
+  const ways: readonly string[] = [ACCOUNTS.outgoing, ACCOUNTS.relayerOutgoing(payer)];
+  if (lines.some(({ account, units }) => ways.includes(account) && units === BigInt(amount))) return true;
+  const [unexpected] = purpose === 'return' ? await findUnexpected(db.sql, [id]) : [];
+  // Unexpected tokens on a relayer's account have no entries in the books.
+  return (
+    unexpected !== undefined && !unexpected.isBooked && !isGasMoney(unexpected) && unexpected.state === 'returning'
+  );
+}
+
+function isRefund(refund: Refund | undefined, outgoing: Outgoing): boolean {
+  return (
+    refund?.state === 'sending' &&
+    refund.network === outgoing.network &&
+    refund.asset === outgoing.asset &&
+    refund.account === outgoing.payer &&
+    refund.recipient === outgoing.recipient &&
+    refund.amount === outgoing.amount &&
+    refund.merchantId === outgoing.merchantId
+  );
+}
+
+/** Asks the chain for the payment that must be the reason for the refund. */
+async function checkPayment(
+  deps: CheckDeps,
+  { chain }: ConnectedChain,
+  outgoing: Outgoing,
+  isReason: (event: PaidEvent) => boolean,
+): Promise<Check> {
+  const { db } = deps;
+  const paymentId = paymentOfOutgoing(outgoing);
+  const isOfPayment = (event: ChainEvent): event is PaidEvent =>
+    event.type === 'paid' && event.asset === outgoing.asset && subjectOfEvent(deps, chain, event) === paymentId;
+  const item = await findPayingItem(db.sql, paymentId);
+  const deposit = await findDeposit(db.sql, { paymentId, asset: outgoing.asset });
+  if (deposit !== undefined && (item === undefined || item.key === deposit.item.key)) {
+    const { commitment } = deposit;
+    const { network } = deposit.item;
+    return checkSweeps({ db }, chain, {
+      ...outgoing,
+      network,
+      commitment,
+      units: BigInt(outgoing.amount),
+      isNet: false,
+    });
+  }
+  const event = item && (await findPaidEvent(db.sql, item));
+  if (event === undefined) return refused('no event on the chain is known that paid its payment');
+  return checkReceipt(chain, { event, outgoing, isMatch: (reported) => isOfPayment(reported) && isReason(reported) });
+}

@@ -1,0 +1,182 @@
+import type { Chain, ChainEvent, Witness } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { isSmall } from '../../../chains/finality.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
+import { mostFeesOf } from '../../../domain/deposit.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { listDecidedSweeps } from '../../../store/chain/chain-events.ts';
+import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
+import { findMerchantsOf } from '../../../store/events/events.ts';
+import { sumReturned } from '../../../store/money/late-money.ts';
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import { findSpendsBy } from '../../../store/money/payable-lots.ts';
+import { findUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import type { CommandDeps } from '../../command.ts';
+import { subjectOfEvent } from '../../event-subject.ts';
+import { askWitnesses } from '../../evidence.ts';
+import { isOwnDeposit } from '../../paying/deposit-rows.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import type { SubjectKeyDeps } from '../../subject-keys.ts';
+import { type Check, GOOD, refused, UNCLEAR } from '../check/check.ts';
+import { checkLots } from '../check/check-lots.ts';
+import { isOwnReturn } from './return-rows.ts';
+
+type CheckDeps = Pick<CommandDeps, 'db'> & RowKeyDeps & SubjectKeyDeps;
+
+/** A bound of the receipts that are read. Smaller sweeps beyond the largest ones do not count. */
+const MAX_PROVED = 50;
+
+/**
+ * Checks the return of a float or of unexpected money before it is signed. Operators examine the money before they order its
+ * return. Nobody has examined money that a partner returns, so the chain must show it.
+ */
+export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, outgoing: Outgoing): Promise<Check> {
+  // Only an operator can order the return of a float.
+  if (outgoing.floatOwner !== null) return GOOD;
+  const [unexpected] = await findUnexpected(deps.db.sql, [outgoing.id]);
+  const isSame =
+    unexpected?.state === 'returning' &&
+    unexpected.network === outgoing.network &&
+    unexpected.asset === outgoing.asset &&
+    unexpected.amount === outgoing.amount;
+  if (!isSame) return refused('it differs from the stray that it returns');
+  const own = await checkOwnLot(deps, connected, outgoing, unexpected);
+  if (own.is !== 'good') return own;
+  if (unexpected.recipient === null) return GOOD;
+  if (unexpected.recipient !== outgoing.recipient || !isOwnReturn(deps, unexpected)) {
+    return refused('it differs from the return that was requested');
+  }
+  const { paymentId } = unexpected;
+  const merchants = paymentId === null ? [] : await findMerchantsOf(deps.db.sql, paymentId);
+  if (paymentId === null || merchants.some((merchant) => merchant !== outgoing.merchantId)) {
+    return refused('its payment belongs to another merchant');
+  }
+  const money = { unexpected, paymentId, paying: await findPayingItem(deps.db.sql, paymentId) };
+  return unexpected.transactionHash === null
+    ? checkDeposits(deps, connected, money)
+    : checkLate(deps, connected, money);
+}
+
+/** Late money may pay its own return only with its own lot, which must be on the chain. Floats pay the rest. */
+async function checkOwnLot(
+  deps: CheckDeps,
+  connected: ConnectedChain,
+  outgoing: Outgoing,
+  { lotId, paymentId, amount, fee }: UnexpectedMoney,
+): Promise<Check> {
+  const spends = await findSpendsBy(deps.db.sql, outgoing.id);
+  if (spends.length === 0) return GOOD;
+  const units = spends.reduce((sum, each) => sum + each.amount, 0n);
+  const isOwn = paymentId !== null && spends.every(({ lot }) => lot === lotId);
+  if (!isOwn || units > BigInt(amount) - BigInt(fee)) return refused('it takes lots that are not its own');
+  return checkLots(deps, connected, { outgoing, paymentId, units });
+}
+
+/** Late money of a payment, and the item that paid the payment, if there is one. */
+interface Late {
+  readonly unexpected: UnexpectedMoney;
+  readonly paymentId: string;
+  readonly paying: StoredItem | undefined;
+}
+
+/** The receipt must show the late payment with these terms, and the event must not be the one that paid. */
+async function checkLate(
+  deps: CheckDeps,
+  { chain }: ConnectedChain,
+  { unexpected, paymentId, paying }: Late,
+): Promise<Check> {
+  const { transactionHash, logIndex, asset, amount, fee, account } = unexpected;
+  const isMatch = (reported: ChainEvent) =>
+    reported.type === 'paid' &&
+    reported.logIndex === logIndex &&
+    reported.asset === asset &&
+    reported.amount === BigInt(amount) &&
+    reported.fee === BigInt(fee) &&
+    reported.commitment !== paying?.commitment &&
+    isSameAddress(reported.recipient, account) &&
+    subjectOfEvent(deps, chain, reported) === paymentId;
+  const { finding } = await askWitnesses(chain, async (witness) => {
+    const receipt = await witness.receipt(transactionHash ?? '');
+    return receipt && (receipt.events.some(isMatch) ? 'shown' : 'not shown');
+  });
+  if (!isEnough(chain, finding, unexpected)) return UNCLEAR;
+  return finding.value === 'shown' ? GOOD : refused('the chain shows no late payment with these terms');
+}
+
+/**
+ * The sweeps of the payment's deposit addresses plus the money at the addresses must reach the sum of all returns of this asset,
+ * plus the price if an address paid it.
+ */
+async function checkDeposits(deps: CheckDeps, { chain }: ConnectedChain, { unexpected, paymentId, paying }: Late) {
+  const { sql } = deps.db;
+  const { network, asset } = unexpected;
+  // Late money of older versions was held only if an item brought it.
+  const isHeld = unexpected.isHeld && unexpected.lotId === null;
+  const deposits = (await listDepositsOf(sql, paymentId)).filter((deposit) => isOwnDeposit(deps, deposit));
+  // The operator's float pays the fee.
+  const isFee = deposits.some(({ item }) => BigInt(unexpected.fee) <= mostFeesOf(item, BigInt(unexpected.amount)));
+  if (isHeld || !isFee) {
+    return refused('its fee is not that of a deposit address of the payment');
+  }
+  const isPaying = deposits.some(
+    ({ commitment, asset: asked }) => commitment === paying?.commitment && asked === asset,
+  );
+  const needed = isPaying && paying?.network === network ? BigInt(paying.amount) : 0n;
+  const returned = await sumReturned(sql, { paymentId, network, asset });
+  const sweeps = await largestSweeps(deps, deposits, { network, asset });
+  const block = (await findCursors(sql)).find((cursor) => cursor.network === network)?.finalNumber;
+  if (block === undefined) return UNCLEAR;
+  const { finding } = await askWitnesses(chain, (witness) => arrivedBy(witness, { deposits, sweeps, asset, block }));
+  const isShown = isEnough(chain, finding, unexpected) && BigInt(finding.value) >= needed + returned;
+  // Unclear instead of refused: the chain may have been read further than the endpoints of this node show.
+  return isShown ? GOOD : UNCLEAR;
+}
+
+async function largestSweeps(
+  { db }: CheckDeps,
+  deposits: readonly OpenDeposit[],
+  { network, asset }: { readonly network: string; readonly asset: string },
+): Promise<readonly string[]> {
+  const lists = await Promise.all(
+    deposits.map(({ commitment }) => listDecidedSweeps(db.sql, { network, commitment, asset })),
+  );
+  const sweeps = lists
+    .flat()
+    .map(({ transactionHash, fields }) => ({ transactionHash, units: BigInt(fields.amount ?? '0') }));
+  const largest = sweeps.toSorted((a, b) => Number(b.units > a.units) - Number(a.units > b.units));
+  return [...new Set(largest.map(({ transactionHash }) => transactionHash))].slice(0, MAX_PROVED);
+}
+
+async function arrivedBy(
+  witness: Witness,
+  ask: {
+    readonly deposits: readonly OpenDeposit[];
+    readonly sweeps: readonly string[];
+    readonly asset: string;
+    readonly block: number;
+  },
+): Promise<string | undefined> {
+  const { deposits, sweeps, asset, block } = ask;
+  const own = new Set(deposits.map(({ commitment }) => commitment));
+  const receipts = await Promise.all(sweeps.map((hash) => witness.receipt(hash)));
+  if (receipts.some((receipt) => receipt === undefined)) return undefined;
+  const swept = receipts
+    .flatMap((receipt) => receipt?.events ?? [])
+    .filter((reported) => reported.type === 'swept' && reported.asset === asset && own.has(reported.commitment))
+    .reduce((sum, reported) => sum + (reported.type === 'swept' ? reported.amount : 0n), 0n);
+  const addresses = [...new Set(deposits.map(({ address }) => address))];
+  const held = await Promise.all(addresses.map((address) => witness.holding(address, asset, block)));
+  return held.reduce((sum, units) => sum + units, swept).toString();
+}
+
+type Finding = Awaited<ReturnType<typeof askWitnesses<string>>>['finding'];
+
+/** A single endpoint is trusted only up to an amount. */
+function isEnough(
+  { network }: Chain,
+  finding: Finding,
+  money: Pick<UnexpectedMoney, 'asset' | 'amount'>,
+): finding is Extract<Finding, { readonly is: 'agreed' | 'alone' }> {
+  return finding.is === 'agreed' || (finding.is === 'alone' && isSmall(network, money));
+}

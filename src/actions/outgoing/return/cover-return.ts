@@ -1,0 +1,65 @@
+import { OPERATOR_FLOAT } from '../../../domain/books.ts';
+import { holdingsOf, type Spend } from '../../../domain/money/holding.ts';
+import { coverReturn } from '../../../domain/money/money-out.ts';
+import { type Cover, coverOf, type RefundHold } from '../../../domain/refund.ts';
+import { findLot, findLotsOf, findSpendsOf } from '../../../store/money/lots.ts';
+import { hasOutdatedPosition } from '../../../store/money/positions.ts';
+import type { UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
+
+type CoveredReturn = Pick<UnexpectedMoney, 'amount' | 'fee' | 'isHeld' | 'merchantId' | 'lotId'>;
+
+export type ReturnParts = Cover & { readonly merchantId: string };
+
+/** The cover of a return: the spends of its own lot and the parts that floats pay, or the reason why it cannot be covered yet. */
+export type ReturnCover =
+  | { readonly is: 'covered'; readonly cover: ReturnParts; readonly spends: readonly Spend[] }
+  | { readonly is: 'waiting'; readonly for: RefundHold };
+
+/** Late money pays its own return while it is held. A caller that stores the spends has locked the payment. */
+export async function findReturnCover(db: Reader, unexpected: UnexpectedMoney): Promise<ReturnCover> {
+  const { id, lotId, paymentId } = unexpected;
+  if (lotId === null || paymentId === null) return { is: 'covered', cover: coverOfReturn(unexpected, 0n), spends: [] };
+  const lot = await findLot(db, lotId);
+  if (lot === undefined) return { is: 'waiting', for: 'arrival' };
+  if (await hasOutdatedPosition(db, paymentId)) return { is: 'waiting', for: 'position' };
+  const [lots, spends] = await Promise.all([findLotsOf(db, [paymentId]), findSpendsOf(db, [paymentId])]);
+  const covered = coverReturn(holdingsOf(lots, spends), lot);
+  if (covered.is === 'waiting') return covered;
+  const most = BigInt(unexpected.amount) - BigInt(unexpected.fee);
+  // The lot may have grown by dust since. The return keeps its stored amount.
+  const own = covered.spends.map((spend) => ({
+    ...spend,
+    order: id,
+    amount: spend.amount < most ? spend.amount : most,
+  }));
+  const taken = own.filter(({ amount }) => amount > 0n);
+  const units = taken.reduce((sum, { amount }) => sum + amount, 0n);
+  return { is: 'covered', cover: coverOfReturn(unexpected, units), spends: taken };
+}
+
+/**
+ * The parts that pay the return of unexpected money. A plain transfer needs no addition. Late money of older versions has no lot:
+ * if it was held, it pays for itself.
+ */
+export function coverOfReturn(unexpected: CoveredReturn, fromLot: bigint): ReturnParts {
+  const [amount, fee] = [BigInt(unexpected.amount), BigInt(unexpected.fee)];
+  const held = unexpected.lotId === null && unexpected.isHeld ? amount - fee : fromLot;
+  return { ...coverOf({ amount, fee, held }), merchantId: unexpected.merchantId ?? '' };
+}
+
+/** The units that each float pays. */
+export function partsOf({ merchantId, merchant, operator }: ReturnParts) {
+  return [
+    { owner: merchantId, units: merchant },
+    { owner: OPERATOR_FLOAT, units: operator },
+  ];
+}
+
+/**
+ * The cover in the books. The part of a lot comes from the merchant's payable money. Late money of older versions is booked as
+ * unexpected money already.
+ */
+export function bookedCover({ lotId }: Pick<UnexpectedMoney, 'lotId'>, { held, merchant, operator }: Cover) {
+  return { payable: lotId === null ? 0n : held, merchantFloat: merchant, operatorFloat: operator };
+}

@@ -1,0 +1,58 @@
+import { amountText } from '../../../chains/amount-text.ts';
+import { lateReasonOf } from '../../../domain/late-money.ts';
+import { unexpectedId } from '../../../domain/unexpected-money.ts';
+import type { StoredEvent } from '../../../store/chain/chain-events.ts';
+import type { StoredItem } from '../../../store/chain/items.ts';
+import { itemLotId } from '../../../store/money/lots.ts';
+import { insertUnexpected, type NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { notePayments } from '../../paying/note-payments.ts';
+
+export interface LateMoney {
+  readonly item: StoredItem;
+  readonly event: StoredEvent;
+  readonly actor: string;
+}
+
+/** Records a payment that arrived after its end as unexpected money. A partner returns it, or `till strays return`. */
+export async function recordLateMoney(tx: Tx, { item, event, actor }: LateMoney, at: Date): Promise<void> {
+  const { subject, commitment } = item;
+  // The payment is locked first: every transaction locks it before its items and unexpected money.
+  const [payment] = await lockPayments(tx, [subject]);
+  const reason = lateReasonOf({ status: payment?.status ?? 'expired', isOfPaid: false });
+  const unexpected = { ...lateMoneyRow(item, event, payment?.merchantId ?? null), reason } as const;
+  const { id, asset, amount } = unexpected;
+  if ((await insertUnexpected(tx, [unexpected], at)).length === 0) return;
+  const evidence = { stray: id, commitment, transaction: event.transactionHash, block: event.blockNumber };
+  const lateMoney = { id, reason, asset, amount } as const;
+  await notePayments(tx, [subject], { type: 'payment.late_money', actor, evidence, lateMoney }, at);
+}
+
+function lateMoneyRow(item: StoredItem, event: StoredEvent, merchantId: string | null): NewUnexpectedMoney {
+  const { network, asset, payer, recipient, amount, fee, isHeld, commitment, subject: paymentId } = item;
+  const { transactionHash, logIndex, blockNumber } = event;
+  const place = { network, transactionHash, logIndex, source: 'late_payment' } as const;
+  return {
+    ...place,
+    id: unexpectedId(place),
+    blockNumber,
+    asset,
+    sender: payer,
+    account: recipient,
+    amount,
+    fee,
+    isHeld,
+    paymentId,
+    merchantId,
+    isBooked: true,
+    state: 'unclaimed',
+    // The lot is held for the merchant, and pays the return.
+    ...(isHeld && { lotId: itemLotId(network, commitment) }),
+  };
+}
+
+export function lateAlert({ subject, amount, asset }: StoredItem, status: string | undefined) {
+  const message = `The payment was paid after its end (${status}): the payer should get ${amountText(asset, amount)} back. See till strays return.`;
+  return { name: 'paid_after_end', subject, message } as const;
+}

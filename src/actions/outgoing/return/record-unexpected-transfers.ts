@@ -1,0 +1,239 @@
+import { amountText } from '../../../chains/amount-text.ts';
+import type { Incoming, UnreadableLog } from '../../../chains/chain.ts';
+import type { ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
+import { ACCOUNTS } from '../../../domain/books.ts';
+import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
+import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
+import { unexpectedId } from '../../../domain/unexpected-money.ts';
+import type { Log } from '../../../runtime/world.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { type EventOfItem, findFirstUndecided, listEventsOfItems } from '../../../store/chain/chain-events.ts';
+import { findDepositAddresses } from '../../../store/chain/deposits.ts';
+import { positionsOf } from '../../../store/money/books.ts';
+import {
+  findUnexpectedCursor,
+  followOutgoing,
+  insertUnexpected,
+  lockUnexpectedCursor,
+  moveUnexpected,
+  type NewUnexpectedMoney,
+  putUnexpectedCursor,
+} from '../../../store/money/unexpected-money.ts';
+import { isRestoring } from '../../../store/parties/freezes.ts';
+import { upsertAlert } from '../../../store/plumbing/alerts.ts';
+import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
+import { raiseAlert } from '../../alerts.ts';
+import { recordEntries } from '../../books/record.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
+import { ownAccounts } from '../../own-accounts.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { followFloats, movedByHand } from '../float/follow-floats.ts';
+import { isGasMoney, unexpectedReceivedEntries } from './unexpected-entries.ts';
+
+const MAX_RANGE = 1_000;
+const FLOATS = ACCOUNTS.float('');
+
+/**
+ * Searches the final blocks of a network for money that reached our accounts outside of payments. Returns true if there are more
+ * blocks. The search begins at the block where the network was first seen. Two nodes may search the same blocks: every transfer has
+ * one row, and only the node that inserts the row books it. After a restore the search waits for the rebuild, because the money may
+ * belong to a payment that the database has forgotten.
+ */
+export async function recordUnexpectedTransfers(
+  deps: CommandDeps & RowKeyDeps & { log: Log },
+  connected: ConnectedChain,
+): Promise<boolean> {
+  const { chain } = connected;
+  const network = chain.network.chainId;
+  const cursors = await findCursors(deps.db.sql);
+  const read = cursors.find((cursor) => cursor.network === network)?.finalNumber;
+  if (read === undefined) return false;
+  // An undecided event may show that the database was restored.
+  const final = Math.min(read, ((await findFirstUndecided(deps.db.sql, network)) ?? read + 1) - 1);
+  const cursor = await findUnexpectedCursor(deps.db.sql, network);
+  if (cursor === undefined) {
+    // Only the first reading by an older version leaves a network without this cursor.
+    await command(deps, (tx) => putUnexpectedCursor(tx, network, final));
+    return false;
+  }
+  const { searchedTo: searched } = cursor;
+  if (final <= searched || (await isRestoring(deps.db.sql, network))) return false;
+  const to = Math.min(final, searched + MAX_RANGE);
+  const accounts = new Set(await ownAccounts(deps, connected));
+  const unreadable: UnreadableLog[] = [];
+  const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
+  const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
+  const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const moved = await movedByHand(deps, connected, found);
+  await command(deps, async (tx, now) => {
+    await storeIsolated(tx, deps, unexpectedMoney, now);
+    // If two nodes searched the same blocks, only one of them moves the floats.
+    if (moved.length > 0 && (await lockUnexpectedCursor(tx, network)) === searched) await followFloats(tx, moved, now);
+    await putUnexpectedCursor(tx, network, to);
+  });
+  await reportUnreadable(deps, network, unreadable);
+  if (unexpectedMoney.length > 0)
+    deps.log.warn({ network, from: searched + 1, to, count: unexpectedMoney.length }, 'stray money found');
+  return to < final;
+}
+
+/**
+ * The transfers to our accounts that belong to nobody. `domain/money` decides about the owner, from the events of the same
+ * transactions. The blocks must have been read.
+ */
+export async function unownedOf(
+  db: Reader,
+  { network, accounts }: { readonly network: string; readonly accounts: ReadonlySet<string> },
+  found: readonly Incoming[],
+): Promise<Incoming[]> {
+  if (found.length === 0) return [];
+  const senders = await findDepositAddresses(db, [...new Set(found.map(({ from }) => from))]);
+  const events = await listEventsOfItems(db, network, [...new Set(found.map((each) => each.transactionHash))]);
+  const placeOf = (address: string) =>
+    senders.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
+  const known: Known = {
+    items: new Set(events.map(({ commitment }) => knownKey(network, commitment))),
+    deposits: new Map([...senders].map((address) => [address, address])),
+    accounts: new Map([...accounts].map((address) => [address, 'intermediate'])),
+  };
+  const mined = new Map<string, Mined>();
+  for (const [hash, legs] of Map.groupBy(found, ({ transactionHash }) => transactionHash)) {
+    const own = events
+      .filter((event) => event.transactionHash === hash)
+      .flatMap((event) => moneyEvents(network, event));
+    mined.set(hash, { legs: legs.map((leg) => legOf(network, leg, placeOf)), events: own });
+  }
+  return found.filter((transfer) => {
+    const transaction = mined.get(transfer.transactionHash);
+    const leg = transaction?.legs.find(({ index }) => index === transfer.logIndex);
+    if (transaction === undefined || leg === undefined) return true;
+    return ownerOf(leg, transaction, known).to.some(({ owner }) => owner.is === 'nobody');
+  });
+}
+
+function legOf(
+  network: string,
+  { block, logIndex: index, transactionHash: transaction, asset, from, to, amount }: Incoming,
+  placeOf: (address: string) => Movement['toPlace'],
+): Movement {
+  const place = { network, blockTimeS: 0, block: block.number, index, transaction };
+  return { ...place, asset, from, to, amount, fromPlace: placeOf(from), toPlace: placeOf(to) };
+}
+
+/** Only events of items that the gateway has written. A stranger's item explains no transfer. */
+function moneyEvents(network: string, event: EventOfItem): MoneyEvent[] {
+  const { collector, feeAccount, commitment, asset, recipient, payer } = event;
+  if (collector === null || feeAccount === null) return [];
+  const place = { network, blockTimeS: 0, block: event.blockNumber, index: event.logIndex };
+  const units = { amount: BigInt(event.amount), fee: BigInt(event.fee) };
+  const common = {
+    ...place,
+    ...units,
+    transaction: event.transactionHash,
+    commitment,
+    subject: '',
+    asset,
+    recipient,
+    feeAccount,
+  };
+  if (event.type === 'paid') return [{ ...common, event: 'collected', collector, kind: 'key', payer, deadlineS: 0 }];
+  return [{ ...common, event: 'swept', address: payer, askedToken: '', askedAmount: 0n, askedFee: 0n }];
+}
+
+/** An unreadable transfer is set aside. Its amount still shows when the balance is compared with the books. */
+async function reportUnreadable(
+  deps: CommandDeps & { log: Log },
+  network: string,
+  unreadable: readonly UnreadableLog[],
+): Promise<void> {
+  for (const { place, reason } of unreadable.slice(0, MAX_REPORTED)) {
+    const subject = `${network}:${place?.transactionHash ?? ''}:${place?.logIndex ?? ''}`;
+    deps.log.error({ network, ...place, reason }, 'a transfer cannot be read');
+    const message = `A transfer to an account of ours cannot be read and was set aside: ${reason}.`;
+    await raiseAlert(deps, { name: 'event_set_aside', subject, message });
+  }
+}
+
+const MAX_REPORTED = 10;
+
+/** Stores and books unexpected money that is new, and returns the ids. Money that the books already contain is not booked again. */
+export async function storeUnexpected(
+  tx: Tx,
+  unexpectedMoney: readonly NewUnexpectedMoney[],
+  at: Date,
+): Promise<string[]> {
+  if (unexpectedMoney.length === 0) return [];
+  const ids = await insertUnexpected(tx, unexpectedMoney, at);
+  const followed = new Set(await followOutgoing(tx, ids, at));
+  const positions = await positionsOf(tx, ids);
+  for (const unexpected of unexpectedMoney) {
+    const { id, amount } = unexpected;
+    if (!ids.includes(id) || followed.has(id)) continue;
+    const booked = positions.get(id) ?? [];
+    if (booked.some(({ account }) => account.startsWith(FLOATS))) {
+      await moveUnexpected(tx, { id, from: 'unclaimed', to: 'float', at });
+      continue;
+    }
+    if (booked.length === 0)
+      await recordEntries(tx, unexpectedReceivedEntries(unexpected, BigInt(amount), proofOf(unexpected)), at);
+    // Coin on relayers is usual, because the operator sends it for gas.
+    if (isGasMoney(unexpected)) continue;
+    const message = `${amountText(unexpected.asset, amount)} came to ${unexpected.account} from ${unexpected.sender}, and belongs to no payment. See till float add and till strays return.`;
+    await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
+  }
+  return ids;
+}
+
+/** `storeUnexpected` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
+async function storeIsolated(
+  tx: Tx,
+  deps: { readonly log: Log },
+  unexpectedMoney: readonly NewUnexpectedMoney[],
+  at: Date,
+): Promise<void> {
+  try {
+    await savepoint(tx, (inner) => storeUnexpected(inner, unexpectedMoney, at));
+    return;
+  } catch (error) {
+    if (!isItsOwnFault(error)) throw error;
+  }
+  await eachIsolated(
+    unexpectedMoney,
+    (unexpected) => savepoint(tx, (inner) => storeUnexpected(inner, [unexpected], at)),
+    async ({ id, network, asset, amount, transactionHash: transaction }, err) => {
+      deps.log.error({ network, transaction, err }, 'money without a payment cannot be booked');
+      const message = `${amountText(asset, amount)} came to an account of ours in transaction ${transaction}, and could not be booked: ${err instanceof Error ? err.message : String(err)}`;
+      await upsertAlert(tx, { name: 'event_set_aside', subject: id, message, lastSeen: at });
+    },
+  );
+}
+
+export function unexpectedOf(
+  { chain, intermediateAccount }: ConnectedChain,
+  transfer: Incoming,
+  state: NewUnexpectedMoney['state'],
+): NewUnexpectedMoney {
+  const { transactionHash, logIndex, block, asset, from, to, amount } = transfer;
+  const place = { network: chain.network.chainId, transactionHash, logIndex, source: 'transfer' } as const;
+  return {
+    ...place,
+    id: unexpectedId(place),
+    blockNumber: block.number,
+    asset,
+    sender: from,
+    account: to,
+    amount: amount.toString(),
+    fee: '0',
+    isHeld: true,
+    paymentId: null,
+    merchantId: null,
+    isBooked: to === intermediateAccount && asset !== coinOf(place.network),
+    state,
+  };
+}
+
+function proofOf({ transactionHash, blockNumber }: NewUnexpectedMoney) {
+  return { ...(transactionHash !== null && { transaction: transactionHash }), block: blockNumber };
+}

@@ -1,0 +1,18 @@
+import { ACCOUNTS } from '../../../domain/books.ts';
+import { ApiError } from '../../../errors.ts';
+import { lockBalance } from '../../../store/money/books.ts';
+import type { NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+
+/**
+ * Unexpected coin is mixed with the account's gas money and may have been spent: it is never returned from money of other owners.
+ */
+export async function refuseSpentCoin(
+  tx: Tx,
+  { account, asset, amount }: Pick<NewUnexpectedMoney, 'account' | 'asset' | 'amount'>,
+): Promise<void> {
+  const left = await lockBalance(tx, ACCOUNTS.relayer(account), asset);
+  if (left >= BigInt(amount)) return;
+  const message = `It was used for gas: ${left > 0n ? left : 0n} of the coin of ${account} is left.`;
+  throw new ApiError('invalid_state', message);
+}

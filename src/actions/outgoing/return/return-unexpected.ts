@@ -1,0 +1,86 @@
+import { ChainUnavailableError } from '../../../chains/chain.ts';
+import type { Chains } from '../../../chains/chains.ts';
+import { ApiError } from '../../../errors.ts';
+import { findUnexpected, lockUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { type CommandDeps, command } from '../../command.ts';
+import { askTransfers } from '../../evidence.ts';
+import type { RowKeyDeps } from '../../row-keys.ts';
+import { connectedOf, refuseLarge } from '../float/add-float.ts';
+import { lackText } from '../float/take-from-floats.ts';
+import { HOLD_TEXTS } from '../refund/held-cover.ts';
+import { sendReturn } from './send-return.ts';
+
+export interface ReturnUnexpectedInput {
+  readonly id: string;
+  /** Undefined for the sender of the money. */
+  readonly to: { readonly chainId: string; readonly address: string } | undefined;
+  readonly actor: string;
+}
+
+/** Returns unexpected money by order of the operator, completely or not at all. */
+export async function returnUnexpected(
+  deps: CommandDeps & RowKeyDeps & { chains: Chains },
+  input: ReturnUnexpectedInput,
+): Promise<UnexpectedMoney> {
+  await refuseUnproved(deps, input.id);
+  return command(deps, async (tx, now) => {
+    const unexpected = await lockUnexpectedOfPayment(tx, input.id);
+    if (unexpected === undefined) throw unexpectedNotFound(input.id);
+    if (unexpected.state === 'requested') throw refused('Its return was requested: see till strays veto.');
+    if (unexpected.state !== 'unclaimed')
+      throw refused(`It is not there to be returned: its state is ${unexpected.state}.`);
+    const { id, network, asset, amount } = unexpected;
+    if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
+    const recipient = input.to?.address ?? unexpected.sender;
+    if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
+    const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
+    if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
+    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
+    const detail = { asset, amount, recipient };
+    await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
+    return { ...unexpected, state: 'returning' };
+  });
+}
+
+/** Locks the payment first and then the unexpected money, in the order of all locks. */
+export async function lockUnexpectedOfPayment(tx: Tx, id: string): Promise<UnexpectedMoney | undefined> {
+  const [found] = await findUnexpected(tx, [id]);
+  if (found?.paymentId != null) await lockPayments(tx, [found.paymentId]);
+  return found && lockUnexpected(tx, id);
+}
+
+export function unexpectedNotFound(id: string): ApiError {
+  return new ApiError('payment_not_found', `There is no stray ${id.slice(0, 80)}.`);
+}
+
+/**
+ * A single endpoint reported the transfer, so enough endpoints must confirm it before money is returned. Coin from a contract call
+ * has no transaction to confirm; a late payment was proved when it was recorded.
+ */
+async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, id: string): Promise<void> {
+  const [unexpected] = await findUnexpected(db.sql, [id]);
+  if (unexpected?.source !== 'transfer' || unexpected.transactionHash === null || unexpected.state !== 'unclaimed')
+    return;
+  const { chain } = connectedOf(chains, unexpected.asset);
+  const { transfers, isAlone } = await askTransfers(chain, unexpected.transactionHash).catch((error: unknown) => {
+    if (error instanceof ChainUnavailableError) throw refused(`The chain could not be asked: ${error.message}.`);
+    throw error;
+  });
+  const { asset, amount, account, logIndex } = unexpected;
+  const shown = transfers.filter(
+    (transfer) =>
+      transfer.logIndex === logIndex &&
+      transfer.asset === asset &&
+      transfer.to === account &&
+      transfer.amount === BigInt(amount),
+  );
+  if (shown.length === 0) throw refused('The chain does not show the transfer that it came by.');
+  if (isAlone) refuseLarge(chain.network, shown);
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('invalid_state', message);
+}

@@ -1,0 +1,52 @@
+import { coinOf } from '../../../chains/coin.ts';
+import {
+  coinReceivedEntry,
+  coinReturnEntry,
+  type Entry,
+  type Proof,
+  unexpectedReceivedEntry,
+  unexpectedReturnEntry,
+} from '../../../domain/books.ts';
+import type { NewUnexpectedMoney } from '../../../store/money/unexpected-money.ts';
+
+type BookedUnexpected = Pick<
+  NewUnexpectedMoney,
+  'id' | 'network' | 'asset' | 'merchantId' | 'source' | 'account' | 'isBooked'
+>;
+
+/** Identifies unexpected money in the books. */
+export function aboutUnexpected({
+  id,
+  network,
+  asset,
+  merchantId,
+}: Pick<NewUnexpectedMoney, 'id' | 'network' | 'asset' | 'merchantId'>) {
+  return { network, asset, subject: id, reference: id, merchantId };
+}
+
+/** True for coin, which is mixed with the account's gas money. */
+export function isGasMoney({
+  source,
+  asset,
+  network,
+}: Pick<NewUnexpectedMoney, 'source' | 'asset' | 'network'>): boolean {
+  return source === 'transfer' && asset === coinOf(network);
+}
+
+/** The entries of new unexpected money; with negative units, of money that was claimed. */
+export function unexpectedReceivedEntries(unexpected: BookedUnexpected, units: bigint, proof: Partial<Proof>): Entry[] {
+  const about = aboutUnexpected(unexpected);
+  if (isGasMoney(unexpected)) return [coinReceivedEntry(about, unexpected.account, units, proof)];
+  // Only tokens on the intermediate account are in the books. A late payment has other entries.
+  return unexpected.isBooked && unexpected.source === 'transfer' ? [unexpectedReceivedEntry(about, units, proof)] : [];
+}
+
+export function unexpectedReturnEntries(
+  step: 'sent' | 'done' | 'failed',
+  unexpected: BookedUnexpected,
+  { units, proof }: { units: bigint; proof?: Proof | undefined },
+): Entry[] {
+  const about = aboutUnexpected(unexpected);
+  if (isGasMoney(unexpected)) return [coinReturnEntry(step, about, { signer: unexpected.account, units, proof })];
+  return unexpected.isBooked ? [unexpectedReturnEntry(step, about, { units, proof })] : [];
+}

@@ -1,0 +1,27 @@
+import type { Outgoing } from '../../../store/money/outgoing.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+
+/** The proof, at final depth, that a transfer has arrived. */
+export interface ArrivalProof {
+  readonly transaction: string;
+  readonly block: number;
+}
+
+/** The reason why a transfer is not retried automatically. */
+export interface Failure {
+  readonly problem: string;
+  readonly evidence?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The consequences of a transfer for its payout, refund or return, in the transaction that decides them. The caller holds the lock
+ * on the row in `outgoing` and has checked its state, so each method is called once per transfer.
+ */
+export interface Consequences {
+  /** The transfer has arrived. */
+  paid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void>;
+  /** The transfer is not retried automatically: the money stays on its account. */
+  failed(tx: Tx, outgoing: Outgoing, failure: Failure, at: Date): Promise<void>;
+  /** The transfer had arrived, and a reorg deeper than final depth removed it. It is sent again. */
+  undone(tx: Tx, outgoing: Outgoing, at: Date): Promise<void>;
+}

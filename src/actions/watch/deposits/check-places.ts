@@ -1,0 +1,145 @@
+import { amountText } from '../../../chains/amount-text.ts';
+import { assetsOf } from '../../../chains/assets.ts';
+import type { Chain } from '../../../chains/chain.ts';
+import { isFinal } from '../../../domain/payment.ts';
+import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
+import {
+  type DepositPlace,
+  listPlacesToCheck,
+  postponePlace,
+  putChecked,
+} from '../../../store/chain/deposit-places.ts';
+import { findDepositsBy, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import {
+  deleteMovements,
+  deleteResidual,
+  proveMovements,
+  putResidual,
+  sumMovements,
+} from '../../../store/chain/movements.ts';
+import { markPositionsOutdated } from '../../../store/money/positions.ts';
+import { lockPayments } from '../../../store/payments/payments.ts';
+import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
+import type { Tx } from '../../../store/plumbing/database.ts';
+import { allIsolated } from '../../each-isolated.ts';
+import { commandOfLeader } from '../../lease.ts';
+import { mostPerRound, type View, type WatchDeps, type Watcher } from '../watcher.ts';
+import { type Explained, explainPlace, finalNumberFor } from './explain-place.ts';
+import { noticeDeposit } from './notice-deposit.ts';
+
+/**
+ * Checks deposit addresses whose money has moved, and proves their movements up to the highest block that is final for the
+ * requested amount. The position of the payment is computed from them afterwards.
+ */
+export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View): Promise<void> {
+  watcher.memory.disputes.delete('deposits');
+  const places = await listPlacesToCheck(deps.db.sql, { network: watcher.network, limit: mostPerRound(deps) });
+  const deposits = await findDepositsBy(deps.db.sql, [...new Set(places.map(({ commitment }) => commitment))]);
+  const postpone = (place: DepositPlace) =>
+    commandOfLeader(deps, watcher.lease, (tx, at) => postponePlace(tx, place, at));
+  await allIsolated(
+    places,
+    async (place) => {
+      const same = deposits.filter(({ commitment }) => commitment === place.commitment);
+      const deposit = same.find(({ network }) => network === place.network) ?? same[0];
+      if (deposit === undefined) return postpone(place);
+      await noticeDeposit(deps, watcher, deposit);
+      const final = await finalNumberFor(watcher, view, deposit.item);
+      const isDone = final !== undefined && (await checkPlace(deps, watcher, { place, deposit, ...final }));
+      if (!isDone) await postpone(place);
+    },
+    (place, err) => {
+      deps.log.error({ payment: place.paymentId, err }, 'a deposit address cannot be judged');
+      return postpone(place);
+    },
+  );
+}
+
+/** The tokens whose balance is always read, because a log may have been lost. */
+function tokensAt({ network, isSearched }: PlaceCheck['place'], { asset }: OpenDeposit): readonly string[] {
+  const asked = asset.startsWith(`${network}/`) ? [asset] : [];
+  if (isSearched !== true) return asked;
+  const served = assetsOf(network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
+  return [...asked, ...served.map(({ id }) => id)];
+}
+
+export interface PlaceCheck {
+  readonly place: DepositPlace & { readonly isSearched?: boolean };
+  readonly deposit: OpenDeposit;
+  readonly number: number;
+  /** True if a single endpoint suffices for this amount at this block. */
+  readonly isAloneEnough: boolean;
+}
+
+/** True if the movements and sweeps explain the balance at the block. Everything up to the block is then proved. */
+export async function checkPlace(
+  deps: WatchDeps,
+  { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
+  { place, deposit, number, isAloneEnough }: PlaceCheck,
+): Promise<boolean> {
+  const found = await explainPlace(deps.db.sql, chain, place, { number, tokens: tokensAt(place, deposit) });
+  if (found.is === 'disputed') memory.disputes.set('deposits', found.answers);
+  if (found.is !== 'known' || (found.isAlone && !isAloneEnough)) return false;
+  await commandOfLeader(deps, lease, async (tx, at) => {
+    await lockPayments(tx, [place.paymentId]);
+    await proveMovements(tx, place.network, found.proved);
+    if (found.refuted.length > 0) await deleteMovements(tx, place.network, found.refuted);
+    await explainRest(tx, { place, deposit, found }, at);
+    await putChecked(tx, place, { block: number, at });
+    await markPositionsOutdated(tx, [place.paymentId], at);
+  });
+  for (const { transactionHash: transaction, logIndex } of found.refuted) {
+    deps.log.error(
+      { network: place.network, transaction, logIndex },
+      'a forged transfer: the endpoints do not show it',
+    );
+  }
+  deps.world.crashPoint?.('deposit.recorded');
+  return true;
+}
+
+/**
+ * Enough endpoints report a balance other than the sum of the logs. A surplus is a movement without a log. While the payment is
+ * open it counts as if it had come in time, because a lost log must not end a payment that was paid. A lack is a loss: the token
+ * keeps a part of transfers, or money has left without a sweep. An alert asks a person to examine it.
+ */
+async function explainRest(
+  tx: Tx,
+  { place, deposit, found }: { readonly place: DepositPlace; readonly deposit: OpenDeposit; readonly found: Explained },
+  at: Date,
+): Promise<void> {
+  const { network, commitment, paymentId, address } = place;
+  const { number: blockNumber, hash: blockHash, timestampS } = found.block;
+  const latestMs = isFinal(deposit.paymentStatus) ? Number.POSITIVE_INFINITY : deposit.item.deadline.getTime();
+  const time = { at: new Date(Math.min(timestampS * 1000, latestMs)), blockNumber, blockHash };
+  const alert = { name: 'deposit_differs', subject: `${network}:${address}` } as const;
+  const losses: string[] = [];
+  for (const [asset, units] of found.unlisted) {
+    const about = { network, commitment, paymentId, asset };
+    if (units === 0n) await deleteResidual(tx, about);
+    if (units > 0n) {
+      const sweep = await firstUnexplained(tx, about);
+      const before = sweep && { blockNumber: sweep.blockNumber, blockHash: sweep.blockHash };
+      await putResidual(tx, { ...about, ...time, ...before, amount: units.toString(), source: 'balance' });
+    }
+    if (units < 0n) await putResidual(tx, { ...about, ...time, amount: (-units).toString(), source: 'loss' });
+    if (units < 0n) losses.push(amountText(asset, -units));
+  }
+  const message = `The deposit address ${address} of ${paymentId} holds ${losses.join(' and ')} less than its transfers and sweeps show.`;
+  if (losses.length > 0) await upsertAlert(tx, { ...alert, message, lastSeen: at });
+  else await deleteAlert(tx, alert);
+}
+
+/** The first sweep that took more than the logs had brought until then. The money without a log came before it. */
+async function firstUnexplained(
+  tx: Tx,
+  { network, commitment, asset }: { readonly network: string; readonly commitment: string; readonly asset: string },
+): Promise<StoredEvent | undefined> {
+  let swept = 0n;
+  for (const event of await listDecidedSweeps(tx, { network, commitment, asset })) {
+    swept += BigInt(event.fields.amount ?? '0');
+    const listed = await sumMovements(tx, { network, commitment, upTo: event.blockNumber });
+    if ((listed.get(asset) ?? 0n) < swept) return event;
+  }
+  return undefined;
+}

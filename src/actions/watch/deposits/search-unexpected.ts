@@ -1,0 +1,151 @@
+import { assetsOf } from '../../../chains/assets.ts';
+import { type Chain, ChainUnavailableError, ContractFaultError } from '../../../chains/chain.ts';
+import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
+import { coinOf } from '../../../chains/coin.ts';
+import { fullWeightOf } from '../../../chains/weight.ts';
+import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
+import { ApiError } from '../../../errors.ts';
+import { searchPlace } from '../../../store/chain/deposit-places.ts';
+import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { findPayments, lockPayments } from '../../../store/payments/payments.ts';
+import { appendAudit } from '../../../store/plumbing/audit-log.ts';
+import { type CommandDeps, command } from '../../command.ts';
+
+interface MoneyPlace {
+  readonly commitment: string;
+  readonly network: string;
+  readonly asset: string;
+  /** True if the payment did not request it: another asset, or another network. */
+  readonly isUnexpected: boolean;
+}
+
+/** The present money at a deposit address, as one endpoint reports it. */
+export interface FoundMoney extends MoneyPlace {
+  readonly address: string;
+  readonly units: string;
+  readonly recipient: string;
+  readonly fate: Fate;
+}
+
+export type Fate =
+  /** The money can be swept, or will count for its payment. */
+  | 'sweepable'
+  | 'counts'
+  /** The reasons why the money is not swept. */
+  | 'too_little'
+  | 'coin'
+  | 'no_contract'
+  | 'no_relayer'
+  | 'not_our_account';
+
+export interface SearchReport {
+  readonly paymentId: string;
+  readonly addresses: number;
+  readonly found: readonly FoundMoney[];
+  /** Networks that could not be searched completely. */
+  readonly unsearched: readonly string[];
+  /** True if the sweepable money was marked to be swept. */
+  readonly isOrdered: boolean;
+}
+
+export interface SearchInput {
+  readonly paymentId: string;
+  /** In the form of CAIP-2. Undefined for all connected networks. */
+  readonly network: string | undefined;
+  readonly isSweep: boolean;
+  readonly actor: string;
+}
+
+type SearchDeps = CommandDeps & { readonly chains: Chains; sweepFrom(network: string): bigint | undefined };
+
+/**
+ * Searches every network for money at the deposit addresses of a payment: the addresses are the same on all networks. No watcher
+ * reads the other networks, because nothing should arrive there. With `isSweep` the money is only marked: the watcher of its
+ * network proves it, books it, and orders the sweep.
+ */
+export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Promise<SearchReport> {
+  const { paymentId, network } = input;
+  const [payment] = await findPayments(deps.db.sql, [paymentId]);
+  if (payment === undefined) throw new ApiError('payment_not_found', 'There is no such payment.');
+  const chains = deps.chains.list().filter(({ chain }) => network === undefined || chain.network.chainId === network);
+  if (chains.length === 0) throw new ApiError('invalid_params', 'RPC_URLS does not contain that network.');
+  const deposits = await listDepositsOf(deps.db.sql, paymentId);
+  const unsearched = new Set<string>();
+  const found: FoundMoney[] = [];
+  for (const connected of chains) {
+    for (const deposit of deposits) {
+      const money = await searchAddress(connected.chain, deposit, () =>
+        unsearched.add(connected.chain.network.chainId),
+      );
+      for (const each of money) {
+        const fate = await fateOf(deps, connected, deposit, { ...each, status: payment.status });
+        const { recipient } = deposit.item;
+        found.push({ ...each, address: deposit.address, units: each.units.toString(), recipient, fate });
+      }
+    }
+  }
+  const ordered = input.isSweep ? found.filter(({ fate }) => fate === 'sweepable') : [];
+  if (ordered.length > 0) await order(deps, input, ordered);
+  return {
+    paymentId,
+    addresses: deposits.length,
+    found,
+    unsearched: [...unsearched],
+    isOrdered: ordered.length > 0,
+  };
+}
+
+interface Money extends MoneyPlace {
+  readonly units: bigint;
+}
+
+async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () => void): Promise<Money[]> {
+  const network = chain.network.chainId;
+  const { commitment, address } = deposit;
+  const orUnknown = async (answer: () => Promise<bigint>) => {
+    try {
+      return await answer();
+    } catch (error) {
+      if (!(error instanceof ChainUnavailableError || error instanceof ContractFaultError)) throw error;
+      onUnknown();
+      return 0n;
+    }
+  };
+  const tokens = assetsOf(network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
+  const holdings = await Promise.all(
+    tokens.map(async ({ id: asset }): Promise<Money> => {
+      const units = await orUnknown(async () => chain.holding(address, asset, (await chain.head()).number));
+      return { commitment, network, asset, isUnexpected: asset !== deposit.asset, units };
+    }),
+  );
+  const coin = await orUnknown(() => chain.balance(address));
+  const inCoin = { commitment, network, asset: coinOf(network), isUnexpected: true, units: coin };
+  return [...holdings, inCoin].filter(({ units }) => units > 0n);
+}
+
+async function fateOf(
+  deps: SearchDeps,
+  { chain, relayers, intermediateAccount }: ConnectedChain,
+  { item }: OpenDeposit,
+  { network, asset, isUnexpected, units, status }: Money & { readonly status: PaymentStatus },
+): Promise<Fate> {
+  if (asset === coinOf(network)) return 'coin';
+  if (!isUnexpected && !isFinal(status)) return 'counts';
+  if (relayers.length === 0) return 'no_relayer';
+  if (chain.depositContract() === undefined) await chain.check();
+  if (chain.depositContract() === undefined) return 'no_contract';
+  // The account of another network may have no key here.
+  if (item.isHeld && item.recipient !== intermediateAccount) return 'not_our_account';
+  return fullWeightOf(asset, units) >= (deps.sweepFrom(network) ?? 1n) ? 'sweepable' : 'too_little';
+}
+
+async function order(deps: SearchDeps, { paymentId, actor }: SearchInput, money: readonly FoundMoney[]): Promise<void> {
+  await command(deps, async (tx, at) => {
+    await lockPayments(tx, [paymentId]);
+    for (const { network, commitment, address } of money) {
+      await searchPlace(tx, { network, commitment, address, paymentId }, at);
+    }
+    const detail = { money: money.map(({ asset, address, units }) => ({ asset, address, units })) };
+    await appendAudit(tx, { at, actor, action: 'stray.swept', subject: paymentId, detail });
+  });
+}

@@ -1,0 +1,244 @@
+import type { LateReason } from '../../domain/late-money.ts';
+import type { Lot } from '../../domain/money/terms.ts';
+import type { Reader, Tx } from '../plumbing/database.ts';
+
+/** Unexpected money: money that no payment asked for. */
+export interface UnexpectedMoney {
+  readonly id: string;
+  readonly network: string;
+  /** Null for coin that a contract call sent: its transaction and sender are not known. */
+  readonly transactionHash: string | null;
+  readonly logIndex: number;
+  readonly blockNumber: number;
+  /** A plain transfer, or a payment that arrived after its end. */
+  readonly source: 'transfer' | 'late_payment';
+  readonly asset: string;
+  readonly sender: string | null;
+  /** Our account that received the money. */
+  readonly account: string;
+  readonly amount: string;
+  /** For a late payment: its fee, and whether the rest is on `account`. */
+  readonly fee: string;
+  readonly isHeld: boolean;
+  readonly paymentId: string | null;
+  readonly merchantId: string | null;
+  /** True if the money is on the intermediate account, mixed with money of other owners. */
+  readonly isBooked: boolean;
+  /** requested: a partner has named a recipient, and the return has not begun. */
+  readonly state: 'unclaimed' | 'requested' | 'float' | 'returning' | 'returned';
+  readonly seenAt: Date;
+  /** The reason why the payment did not need the money. Null without a payment. */
+  readonly reason: LateReason | null;
+  /** The recipient that a partner has named. Null if no return was requested, or if an operator returns the money. */
+  readonly recipient: string | null;
+  readonly requestedAt: Date | null;
+  /** The end of the requested return's cooling-off period. */
+  readonly sendAfter: Date | null;
+  /** The reason why the last return failed. */
+  readonly problem: string | null;
+  /** Proves that the gateway wrote the request. */
+  readonly mac: string | null;
+  /** The lot of late money. Null for money without a payment, money that never came to our account, and money of older versions. */
+  readonly lotId: string | null;
+}
+
+export type NewUnexpectedMoney = Omit<
+  UnexpectedMoney,
+  'state' | 'seenAt' | 'reason' | keyof ReturnRequest | 'requestedAt' | 'problem' | 'lotId'
+> & {
+  readonly state: 'unclaimed' | 'float';
+  readonly reason?: LateReason;
+  readonly lotId?: string;
+};
+
+/** A partner's request to return unexpected money. */
+export interface ReturnRequest {
+  readonly recipient: string;
+  readonly sendAfter: Date;
+  readonly mac: string;
+}
+
+/** Stores new rows and returns their ids. A log of the chain has at most one row. */
+export async function insertUnexpected(
+  tx: Tx,
+  unexpectedMoney: readonly NewUnexpectedMoney[],
+  at: Date,
+): Promise<string[]> {
+  const inserted = await tx<{ id: string }[]>`
+    insert into strays (id, network, transaction_hash, log_index, block_number, source, asset, sender, account, amount,
+      fee, is_held, payment_id, merchant_id, is_booked, state, reason, lot_id, seen_at, updated_at)
+    select s.id, s.network, s."transactionHash", s."logIndex", s."blockNumber", s.source, s.asset, s.sender, s.account,
+      s.amount, s.fee, s."isHeld", s."paymentId", s."merchantId", s."isBooked", s.state,
+      s.reason, s."lotId", ${at}::timestamptz, ${at}::timestamptz
+    from jsonb_to_recordset(${tx.json(unexpectedMoney as never)}) as s(
+      id text, network text, "transactionHash" text, "logIndex" int, "blockNumber" bigint, source text, asset text,
+      sender text, account text, amount numeric, fee numeric, "isHeld" boolean, "paymentId" text, "merchantId" text,
+      "isBooked" boolean, state text, reason text, "lotId" text)
+    on conflict do nothing
+    returning id`;
+  return inserted.map(({ id }) => id);
+}
+
+/**
+ * Updates the amount and reason of late money from its lots, as long as nobody has requested its return. Deletes rows whose lots
+ * have left the chain or now count for the payment.
+ */
+export async function updateLateMoney(
+  tx: Tx,
+  paymentId: string,
+  lots: readonly Pick<Lot, 'id' | 'amount' | 'fee' | 'isHeld' | 'reason'>[],
+): Promise<void> {
+  const rows = lots.map(({ id, amount, fee, isHeld, reason }) => ({
+    id,
+    amount: amount.toString(),
+    fee: fee.toString(),
+    isHeld,
+    reason,
+  }));
+  await tx`
+    delete from strays s where s.payment_id = ${paymentId} and s.lot_id is not null and s.state = 'unclaimed'
+      and not exists (select from lots l where l.id = s.lot_id and l.reason is not null)`;
+  await tx`
+    update strays s set amount = l.amount, fee = l.fee, is_held = l."isHeld", reason = l.reason
+    from jsonb_to_recordset(${tx.json(rows)}) as l(id text, amount numeric, fee numeric, "isHeld" boolean, reason text)
+    where s.payment_id = ${paymentId} and s.lot_id = l.id and s.state = 'unclaimed'
+      and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
+}
+
+/** Sets the lot of late money of an older version. Returns false if its return has begun, because then floats pay for it. */
+export async function linkUnexpected(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
+  const { count } = await tx`
+    update strays set lot_id = ${lotId} where id = ${id} and state = 'unclaimed' and lot_id is null`;
+  return count === 1;
+}
+
+/** Changes the state. Returns false if the row is not in the state `from`. */
+export async function moveUnexpected(
+  tx: Tx,
+  { id, from, to, at }: { id: string; from: UnexpectedMoney['state']; to: UnexpectedMoney['state']; at: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update strays set state = ${to}, updated_at = ${at} where id = ${id} and state = ${from}`;
+  return count === 1;
+}
+
+/** Stores a partner's request to return the money to a recipient. Returns false if the money is already claimed. */
+export async function putReturnRequest(tx: Tx, id: string, request: ReturnRequest, at: Date): Promise<boolean> {
+  const { recipient, sendAfter, mac } = request;
+  const { count } = await tx`
+    update strays
+    set state = 'requested', recipient = ${recipient}, requested_at = ${at}, send_after = ${sendAfter}, problem = null,
+      mac = ${mac}, updated_at = ${at}
+    where id = ${id} and state = 'unclaimed'`;
+  return count === 1;
+}
+
+/** Makes the money unclaimed again, without its request. Returns false if the row is not in the state `from`. */
+export async function releaseUnexpected(
+  tx: Tx,
+  { id, from, problem, at }: { id: string; from: 'requested' | 'returning'; problem: string; at: Date },
+): Promise<boolean> {
+  const { count } = await tx`
+    update strays
+    set state = 'unclaimed', recipient = null, requested_at = null, send_after = null, mac = null, problem = ${problem},
+      updated_at = ${at}
+    where id = ${id} and state = ${from}`;
+  return count === 1;
+}
+
+/** A page of the requests that may still be signed: returns that have not arrived, and returns that a deep reorg may reopen. */
+export function lockOpenRequests(
+  tx: Tx,
+  { after, limit, paidSince }: { readonly after: string; readonly limit: number; readonly paidSince: Date },
+): Promise<UnexpectedMoney[]> {
+  return tx<UnexpectedMoney[]>`
+    select ${unexpectedColumns(tx)} from strays s
+    where s.id > ${after} and s.recipient is not null and (s.state <> 'returned' or s.updated_at > ${paidSince})
+    order by s.id limit ${limit} for update`;
+}
+
+export async function setRequestMacs(
+  tx: Tx,
+  macs: readonly { readonly id: string; readonly mac: string }[],
+): Promise<void> {
+  await tx`
+    update strays s set mac = m.mac
+    from jsonb_to_recordset(${tx.json(macs as never)}) as m(id text, mac text) where s.id = m.id`;
+}
+
+/** Sets the states of unexpected money that follow from existing transfers, and returns the changed ids. */
+export async function followOutgoing(tx: Tx, ids: readonly string[], at: Date): Promise<string[]> {
+  const rows = await tx<{ id: string }[]>`
+    update strays s set state = case o.state when 'paid' then 'returned' else 'returning' end, updated_at = ${at}
+    from outgoing o
+    where s.id = any(${ids as string[]}::text[]) and o.id = s.id and o.state in ('paid', 'sending')
+    returning s.id`;
+  return rows.map(({ id }) => id);
+}
+
+export async function lockUnexpected(tx: Tx, id: string): Promise<UnexpectedMoney | undefined> {
+  const [row] = await tx<
+    UnexpectedMoney[]
+  >`select ${unexpectedColumns(tx)} from strays s where s.id = ${id} for update`;
+  return row;
+}
+
+export function findUnexpected(db: Reader, ids: readonly string[]): Promise<UnexpectedMoney[]> {
+  return db<
+    UnexpectedMoney[]
+  >`select ${unexpectedColumns(db)} from strays s where s.id = any(${ids as string[]}::text[])`;
+}
+
+/** The newest first. */
+export function listUnexpected(
+  db: Reader,
+  { states, limit }: { states: readonly UnexpectedMoney['state'][]; limit: number },
+): Promise<UnexpectedMoney[]> {
+  return db<UnexpectedMoney[]>`
+    select ${unexpectedColumns(db)} from strays s where s.state = any(${states as string[]}::text[])
+    order by s.seen_at desc, s.id limit ${limit}`;
+}
+
+/** The lots of a payment whose return is requested or in progress. */
+export async function findReturningLots(db: Reader, paymentId: string): Promise<ReadonlySet<string>> {
+  const rows = await db<{ id: string }[]>`
+    select lot_id as id from strays
+    where payment_id = ${paymentId} and lot_id is not null and state in ('requested', 'returning')`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The blocks of a network that were searched for unexpected money. */
+export interface UnexpectedCursor {
+  /** Arrivals up to this block are part of the opening balances of the network. */
+  readonly begunAt: number;
+  readonly searchedTo: number;
+}
+
+export async function findUnexpectedCursor(db: Reader, network: string): Promise<UnexpectedCursor | undefined> {
+  const [row] = await db<UnexpectedCursor[]>`
+    select first_block::int as "begunAt", block_number::int as "searchedTo" from stray_cursors where network = ${network}`;
+  return row;
+}
+
+/** Locks the cursor, and returns the last searched block. */
+export async function lockUnexpectedCursor(tx: Tx, network: string): Promise<number | undefined> {
+  const [row] = await tx<{ searchedTo: number }[]>`
+    select block_number::int as "searchedTo" from stray_cursors where network = ${network} for update`;
+  return row?.searchedTo;
+}
+
+/** The cursor never goes back, because two nodes may search the same blocks. */
+export async function putUnexpectedCursor(tx: Tx, network: string, blockNumber: number): Promise<void> {
+  await tx`
+    insert into stray_cursors (network, first_block, block_number) values (${network}, ${blockNumber}, ${blockNumber})
+    on conflict (network) do update set block_number = greatest(stray_cursors.block_number, excluded.block_number)`;
+}
+
+/** The columns of a `UnexpectedMoney`, for the alias `s`. */
+export function unexpectedColumns(db: Reader) {
+  return db`s.id, s.network, s.transaction_hash as "transactionHash", s.log_index as "logIndex",
+    s.block_number::int as "blockNumber", s.source, s.asset, s.sender, s.account, s.amount, s.fee, s.is_held as "isHeld",
+    s.payment_id as "paymentId", s.merchant_id as "merchantId", s.is_booked as "isBooked", s.state, s.seen_at as "seenAt",
+    s.reason, s.recipient, s.requested_at as "requestedAt", s.send_after as "sendAfter", s.problem, s.mac,
+    s.lot_id as "lotId"`;
+}
