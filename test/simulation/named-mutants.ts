@@ -144,8 +144,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'one address on two networks has one row',
     file: 'src/store/chain/deposits.ts',
-    from: 'return rows.length === 0 ? commitment : `${commitment}@${network}`;',
-    to: 'return rows.length >= 0 ? commitment : `${commitment}@${network}`;',
+    from: '{ isTaken: others.length > 0 }',
+    to: '{ isTaken: others.length < 0 }',
     test: 'test/e2e/money-faults.test.ts',
     title: 'has one address on two networks as two ways to pay',
   },
@@ -232,8 +232,8 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'endpoints are asked for each event of a stranger',
     file: 'src/actions/watch/notice-restore.ts',
-    from: "const paid = unknown.filter((event) => event.type === 'paid' && assets.has(takenBy(event).asset));",
-    to: "const paid = unknown.filter(({ type }) => type === 'paid');\n  for (const { transactionHash } of paid) await orUnknown(originOf(watcher, transactionHash));",
+    from: "const served = unknown.filter((event) => event.type !== 'refused' && assets.has(takenBy(event).asset));",
+    to: "const served = unknown.filter((event) => event.type !== 'refused');",
     test: 'test/attacks/strange-events.test.ts',
     title: 'makes endpoints be asked no more often by 700 events',
   },

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { onlyLongIf } from '../long.ts';
 import { KEPT_SEEDS } from './kept-seeds.ts';
 import { MUTANTS } from './mutants.ts';
+import { NAMED_MUTANTS } from './named-mutants.ts';
 import { type Plan, planOf } from './plan.ts';
 import { runPlan } from './run.ts';
 import { seeded } from './seeded.ts';
@@ -27,6 +29,14 @@ describe('the simulation', () => {
       await keepsPromises(plan);
     });
   }
+
+  it('has mutants whose lines are in the source, once each', () => {
+    const lost = NAMED_MUTANTS.filter(({ file, from }) => readFileSync(file, 'utf8').split(from).length !== 2);
+    assert.deepEqual(
+      lost.map(({ name, file }) => `${file}: ${name}`),
+      [],
+    );
+  });
 
   it('notices a gateway that ignores Idempotency-Keys', async () => {
     const mutant = MUTANTS.find(({ name }) => name === 'an Idempotency-Key is not claimed');
