@@ -162,7 +162,13 @@ async function judge({ scene }: World, deposits: readonly Deposit[]): Promise<vo
   }
   assert.deepEqual(await sql`select payment_id from positions where is_stale`, []);
   assert.deepEqual(await sql`select subject, purpose from items where state in ('due', 'sent')`, []);
-  assert.deepEqual(await sql`select id, purpose, problem from outgoing where state <> 'paid'`, []);
+  // A payout that was not signed ends with the money that a reorganisation has removed.
+  assert.deepEqual(
+    await sql`
+      select id, purpose, problem from outgoing
+      where state <> 'paid' and not (purpose = 'payout' and state = 'failed' and problem = 'not_held')`,
+    [],
+  );
   assert.deepEqual(
     await sql`select id, asset from lots where is_open and problem = 'not_held'`,
     [],
