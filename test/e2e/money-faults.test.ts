@@ -4,6 +4,7 @@ import { checkSolvency } from '../../src/actions/books/audit/solvency.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
+import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -364,6 +365,27 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.equal(scene.control.balanceOf(destination, DOLLAR), 990n);
     assert.equal((await balances(DOLLAR))[ACCOUNTS.missing(scene.intermediate)] ?? 0n, 0n);
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is not unexpected because its events were read in blocks that a reorganisation has replaced', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    const { number: before } = await scene.chain.head();
+    const other = scene.transfer({ from: scene.payers.newAccount(), units: 5n });
+    await scene.live(node, 4);
+    const { send } = await scene.deposit({ isHeld: true });
+    send(1_000n);
+    await scene.live(node, 6);
+    const { number } = await scene.chain.head();
+    scene.control.reorg(number - before, { drop: [other], length: number - before + 1 });
+    // The search is behind, and comes before the watcher.
+    await scene.db.sql`update stray_cursors set block_number = ${before}`;
+    await recordUnexpectedTransfers(scene, scene.connected);
+    await scene.live(node, 6);
+    const found = await scene.db.sql`select from strays where amount = 990`;
+    assert.equal(found.length, 0);
+    assert.equal((await balances(DOLLAR))[ACCOUNTS.payable(scene.merchantId)], 990n);
   });
 
   it('leaves a debt if a deep reorganisation takes it after its payout, which the same money fills', async () => {

@@ -1,4 +1,5 @@
 import type { Chain, ChainEvent } from '../../../chains/chain.ts';
+import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSmall } from '../../../chains/finality.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
@@ -243,7 +244,9 @@ async function restoreUnexpected(
   const accounts = new Set(await ownAccounts(deps, connected));
   const arrived = await connected.chain.incoming(accounts, from, to);
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
-  const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);
+  const network = connected.chain.network.chainId;
+  const transfers = await unownedOf(sql, { network, accounts }, found);
+  if (transfers === undefined) throw new ChainUnavailableError(network, 'it is being reorganised: rebuild again soon');
   const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const booked = await positionsOf(
     sql,

@@ -169,9 +169,11 @@ async function transfersOf(
   // The events of the same block show which transfers belong to payments, so the block must have been read.
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber ?? -1;
   const isUnread = asset !== coinOf(network) && arrived.some(({ block }) => block.number > read);
-  if (isUnread) throw refused('The gateway has not read the block of the transaction yet: try again soon.');
   const accounts = new Set(await ownAccounts(deps, connected));
   const found = asset === coinOf(network) ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
+  if (isUnread || found === undefined) {
+    throw refused('The gateway has not read the block of the transaction yet: try again soon.');
+  }
   if (arrived.length > 0 && found.length === 0) throw refused('The transaction belongs to payments of this gateway.');
   if (isAlone) refuseLarge(chain.network, found);
   if (found.length === 0) {

@@ -7,7 +7,7 @@ import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement
 import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
 import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { Log } from '../../../runtime/world.ts';
-import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { findCursors, listSeenBlocks } from '../../../store/chain/chain-cursors.ts';
 import { type EventOfItem, findFirstUndecided, listEventsOfItems } from '../../../store/chain/chain-events.ts';
 import { findDepositAddresses } from '../../../store/chain/deposits.ts';
 import { positionsOf } from '../../../store/money/books.ts';
@@ -65,6 +65,7 @@ export async function recordUnexpectedTransfers(
   const unreadable: UnreadableLog[] = [];
   const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
+  if (transfers === undefined) return false;
   const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const moved = await movedByHand(deps, connected, found);
   await command(deps, async (tx, now) => {
@@ -81,16 +82,20 @@ export async function recordUnexpectedTransfers(
 
 /**
  * The transfers to our accounts that belong to nobody. `domain/money` decides about the owner, from the events of the same
- * transactions. The blocks must have been read.
+ * transactions. The blocks must have been read. Undefined if these are other blocks than those that were read: during a
+ * reorganisation the stored events are in other places, and would explain no transfer.
  */
 export async function unownedOf(
   db: Reader,
   { network, accounts }: { readonly network: string; readonly accounts: ReadonlySet<string> },
   found: readonly Incoming[],
-): Promise<Incoming[]> {
+): Promise<Incoming[] | undefined> {
   if (found.length === 0) return [];
+  if (!(await areRead(db, network, found))) return undefined;
   const senders = await findDepositAddresses(db, [...new Set(found.map(({ from }) => from))]);
   const events = await listEventsOfItems(db, network, [...new Set(found.map((each) => each.transactionHash))]);
+  // The watcher may have begun to read a reorganisation before it was asked for the events.
+  if (!(await areRead(db, network, found))) return undefined;
   const placeOf = (address: string) =>
     senders.has(address) ? 'deposit' : accounts.has(address) ? 'intermediate' : null;
   const known: Known = {
@@ -111,6 +116,12 @@ export async function unownedOf(
     if (transaction === undefined || leg === undefined) return true;
     return ownerOf(leg, transaction, known).to.some(({ owner }) => owner.is === 'nobody');
   });
+}
+
+/** True if the transfers are in the blocks that were read. Older blocks than the stored ones cannot change any more. */
+async function areRead(db: Reader, network: string, found: readonly Incoming[]): Promise<boolean> {
+  const hashes = new Map((await listSeenBlocks(db, network)).map(({ number, hash }) => [number, hash]));
+  return found.every(({ block }) => (hashes.get(block.number) ?? block.hash) === block.hash);
 }
 
 function legOf(
