@@ -12,6 +12,11 @@ export function accepts(list: AcceptedAssets, id: string): boolean {
   return list === null || list.includes(id) || list.includes(networkIn(id));
 }
 
+/** True if an asset of the network is accepted. */
+export function acceptsOn(list: AcceptedAssets, network: string): boolean {
+  return list === null || list.some((id) => networkIn(id) === network);
+}
+
 /** Sorted, without repetitions, and without assets of networks that the list names. Equal meanings have equal results. */
 export function canonicalList(ids: readonly string[]): readonly string[] {
   const networks = new Set(ids.filter((id) => networkIn(id) === id));
