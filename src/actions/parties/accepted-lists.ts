@@ -1,7 +1,7 @@
 import { type AcceptedAssets, acceptedByAll, listsText } from '../../domain/accepted-assets.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { validationError } from '../../errors.ts';
-import { listLimitedMerchants, type Owner } from '../../store/parties/merchants.ts';
+import { groupMerchantLists, type Owner } from '../../store/parties/merchants.ts';
 import { shareAccepted } from '../../store/parties/partners.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 
@@ -30,14 +30,14 @@ export async function refuseEmptiedMerchants(
 ): Promise<void> {
   for (const [mode, list] of Object.entries(accepted) as [Mode, AcceptedAssets][]) {
     if (list === null) continue;
-    const limited = await listLimitedMerchants(tx, { partnerId, mode });
-    const emptied = limited.filter((merchant) => acceptedByAll([list, merchant.acceptedAssets])?.length === 0);
+    const lists = await groupMerchantLists(tx, { partnerId, mode });
+    const emptied = lists.filter(({ acceptedAssets }) => acceptedByAll([list, acceptedAssets])?.length === 0);
     if (emptied.length === 0) continue;
-    const named = emptied
-      .slice(0, NAMED)
-      .map(({ id, acceptedAssets }) => `${id} (${listsText({ merchant: acceptedAssets })})`);
-    const more = emptied.length > NAMED ? ` and ${emptied.length - NAMED} more merchants` : '';
-    const message = `leaves nothing to pay with for ${named.join(', ')}${more}. Change the lists of these merchants first`;
+    const shown = emptied.slice(0, NAMED);
+    const named = shown.map(({ firstId, acceptedAssets }) => `${firstId} (${listsText({ merchant: acceptedAssets })})`);
+    const more = emptied.reduce((sum, { merchants }) => sum + merchants, -shown.length);
+    const others = more > 0 ? ` and ${more} more merchants` : '';
+    const message = `leaves nothing to pay with for ${named.join(', ')}${others}. Change the lists of these merchants first`;
     throw validationError([{ field: 'acceptedAssets', message }]);
   }
 }

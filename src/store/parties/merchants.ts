@@ -175,15 +175,18 @@ export async function listMerchants(
   };
 }
 
-/** The living merchants of a partner with a list of their own, in the order of their ids. */
-export function listLimitedMerchants(
-  tx: Tx,
-  { partnerId, mode }: Owner,
-): Promise<Pick<Merchant, 'id' | 'acceptedAssets'>[]> {
-  return tx<Pick<Merchant, 'id' | 'acceptedAssets'>[]>`
-    select id, to_json(accepted_assets) as "acceptedAssets" from merchants
+/** A list that living merchants of a partner have, with the number of these merchants and the id of the first. */
+export interface SharedList extends Pick<Merchant, 'acceptedAssets'> {
+  readonly firstId: string;
+  readonly merchants: number;
+}
+
+/** Grouped, because a partner may have very many merchants, but most of their lists are equal. */
+export function groupMerchantLists(tx: Tx, { partnerId, mode }: Owner): Promise<SharedList[]> {
+  return tx<SharedList[]>`
+    select to_json(accepted_assets) as "acceptedAssets", min(id) as "firstId", count(*)::int as merchants from merchants
     where partner_id = ${partnerId} and mode = ${mode} and deleted_at is null and accepted_assets is not null
-    order by id`;
+    group by accepted_assets order by min(id)`;
 }
 
 export interface OperatorMerchantQuery {

@@ -37,8 +37,9 @@ export async function shareAccepted(
   return row?.list ?? null;
 }
 
+/** The lock does not block inserts of rows that refer to the partner. */
 export async function lockPartner(tx: Tx, id: string): Promise<Partner | undefined> {
-  const [row] = await tx<Partner[]>`select ${columns(tx)} from partners where id = ${id} for update`;
+  const [row] = await tx<Partner[]>`select ${columns(tx)} from partners where id = ${id} for no key update`;
   return row;
 }
 
