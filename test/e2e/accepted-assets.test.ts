@@ -108,7 +108,8 @@ describe('accepted assets', () => {
     },
     'the checkout': async (id) => {
       const { body } = await paying.gateway.app.inject({ url: `/?pid=${id}` });
-      return assetsNamed(paymentIn(body).payment.accepted ?? []);
+      const { accepted = [] } = paymentIn(body).payment as { accepted?: Parameters<typeof assetsNamed>[0] };
+      return assetsNamed(accepted);
     },
     'transfers on the checkout': async (id) => {
       const { body } = await paying.gateway.app.inject({ url: `/?pid=${id}` });

@@ -3,8 +3,9 @@ import { changePartner } from '../../actions/parties/change-partner.ts';
 import { ApiError } from '../../errors.ts';
 import { findPartner } from '../../store/parties/partners.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { acceptedAssetsField, canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
+import { canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
 import { actorOf, callerRights, onBehalfOf } from '../entry/caller.ts';
+import { acceptedAssetsField } from '../schemas.ts';
 
 const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 /** Decides in which tokens all merchants are paid. */

@@ -7,10 +7,11 @@ import { ApiError } from '../../errors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { listMerchants, type Merchant, type MerchantQuery } from '../../store/parties/merchants.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { acceptedAssetsField, canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
+import { canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
 import { actorOf, callerRights, checkPasskey, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
+  acceptedAssetsField,
   Cursor,
   deletedBody,
   EmailAddress,

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { LINK_STATUSES, MAX_STOCK } from '../../domain/payment-link.ts';
 import type { PaymentLink } from '../../store/payments/payment-links.ts';
-import { acceptedAssetsField } from '../entry/accepted-assets.ts';
 import { LINK_PICTURE } from '../entry/picture.ts';
-import { namedEnum, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
+import { acceptedAssetsField, namedEnum, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { logoUrl, type Origin } from './icons.ts';
 
