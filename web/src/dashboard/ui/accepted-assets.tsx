@@ -91,8 +91,8 @@ function Group({
     const isAllowed = accepts(limit, id);
     return (
       <label key={id} className="switch-row">
-        <span dir="auto">
-          {label}
+        <span>
+          <bdi>{label}</bdi>
           {!isAllowed && id !== group.network && <span className="soft small"> · {words.notAccepted}</span>}
         </span>
         <input
