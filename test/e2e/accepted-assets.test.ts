@@ -28,8 +28,10 @@ const ALL = [ETH, USDC, EURC, USDT, BASE_SEPOLIA_USDC];
 const AT_PAR = [USDC, USDT, BASE_SEPOLIA_USDC];
 /** Of these, the tokens that take authorizations (EIP-3009). */
 const AUTHORIZED = [USDC, BASE_SEPOLIA_USDC];
-/** An asset that Till knows, on a network that this gateway has not configured. */
+/** On a network that Till knows and this gateway has not configured. */
 const POLYGON_USDC = 'eip155:80002/erc20:0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582';
+/** The same for live payments. */
+const POLYGON_USDT = 'eip155:137/erc20:0xc2132D05D31c914a87C6611C10748AEb04B58e8F';
 const UNKNOWN = `${SANDBOX}/erc20:0x1111111111111111111111111111111111111111`;
 
 type Level = 'partner' | 'merchant' | 'payment' | 'link';
@@ -280,7 +282,7 @@ describe('accepted assets', () => {
     };
   }
 
-  it('of a live key are on live networks', async () => {
+  it('of a live key are on live networks that are configured', async () => {
     const live = await openShop(paying.gateway, { mode: 'live' });
     for (const asset of [USDC, SANDBOX]) {
       for (const [level, answer] of Object.entries(await everyLevel(live, [asset]))) {
@@ -289,6 +291,12 @@ describe('accepted assets', () => {
           [403, 'not_sandbox_api_key'],
           `${level}: ${answer.body}`,
         );
+      }
+    }
+    for (const other of [POLYGON_USDT, 'eip155:137']) {
+      for (const [level, answer] of Object.entries(await everyLevel(live, [other]))) {
+        assert.equal(answer.statusCode, 400, level);
+        assert.match(answer.json().message, /that this gateway takes no payments (in|on)/, level);
       }
     }
     for (const [level, answer] of Object.entries(await everyLevel(live, [BASE_USDC]))) {
