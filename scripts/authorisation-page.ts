@@ -77,10 +77,14 @@ const STOPPED_WHILE_FROZEN: Readonly<Record<string, Verdict>> = {
   'POST /v1/late-money/{id}/return': '403 forbidden',
 };
 
+/** Changes of the partner itself, which a caller for certain merchants may not make. */
+const OF_PARTNER: readonly string[] = ['POST /v1/merchants', 'PUT /v1/accepted-assets'];
+
 /** Changes that ask for no passkey, with the reason. Every other change of a person asks for it. */
 export const WITHOUT_PASSKEY: Readonly<Record<string, string>> = {
   'POST /v1/merchants': 'a new merchant has no money and no destination',
-  'PATCH /v1/merchants/{merchantId}': 'changes name, contact address and logo alone',
+  'PATCH /v1/merchants/{merchantId}':
+    'changes name, contact address and logo; a change of the accepted assets asks for it',
   'PATCH /v1/merchants/{merchantId}/branding': 'changes the look of pages alone',
   'POST /v1/payments': 'asks a payer for money, which goes to the destinations that are there',
   'POST /v1/merchant/payment': 'the same',
@@ -136,7 +140,7 @@ export function verdictOf(route: GuardedRoute, caller: Caller): Verdict {
     revoked: '401 invalid_api_key',
     expired: '401 invalid_api_key',
     'scope missing': '403 forbidden',
-    'other merchant': method === 'POST' && path === '/v1/merchants' ? '403 forbidden' : ownOr('403 forbidden'),
+    'other merchant': OF_PARTNER.includes(`${method} ${path}`) ? '403 forbidden' : ownOr('403 forbidden'),
     'address not allowed': '403 forbidden',
     'App-Id': isGateway ? 'yes' : NO_KEY[scheme],
     frozen: STOPPED_WHILE_FROZEN[`${method} ${path}`] ?? 'yes',

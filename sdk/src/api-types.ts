@@ -34,6 +34,8 @@ export interface Payment {
   expiresAt: number;
   /** The URL of the checkout. */
   gatewayUrl: string;
+  /** The assets that it can be paid with: those that partner, merchant and payment accept, as it was created. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets: AcceptedAssets | null;
   /** Only with status `failed`. */
   failureCode?: 'declined_user' | null;
   info: PaidWith | null;
@@ -73,6 +75,9 @@ export type PaymentStatus = 'requires_action' | 'processing' | 'succeeded' | 'fa
 
 /** ISO 8601, UTC, with milliseconds. */
 export type Timestamp = string;
+
+/** The assets that the merchant's payments can be paid with. The partner's list holds as well. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+export type AcceptedAssets = string[];
 
 /** The paid amount, on success; null otherwise. */
 export interface PaidWith {
@@ -416,6 +421,8 @@ export interface PaymentLink {
   status: PaymentLinkStatus;
   /** Seconds since the epoch. */
   expiresAt: number | null;
+  /** The assets that payments of this link can be paid with. The lists of the merchant and of the partner hold as well. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets: AcceptedAssets | null;
   pictureUrl: string | null;
   createdAt: Timestamp;
 }
@@ -614,6 +621,7 @@ export interface Merchant {
   status: MerchantStatus;
   createdAt: Timestamp;
   iconUrl: string | null;
+  acceptedAssets: AcceptedAssets | null;
   settlements: SettlementDestinations;
 }
 
@@ -634,6 +642,7 @@ export interface ListedMerchant {
   status: MerchantStatus;
   createdAt: Timestamp;
   iconUrl: string | null;
+  acceptedAssets: AcceptedAssets | null;
 }
 
 export interface Branding {
@@ -745,6 +754,8 @@ export interface PaymentData {
   expiresAt: number;
   /** The URL of the checkout. */
   gatewayUrl: string;
+  /** The assets that it can be paid with: those that partner, merchant and payment accept, as it was created. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets: AcceptedAssets | null;
   /** Only with status `failed`. */
   failureCode?: 'declined_user' | null;
   info: PaidWith | null;
@@ -808,6 +819,8 @@ export interface MerchantData {
   status: string;
   createdAt: Timestamp;
   iconUrl: string | null;
+  /** The assets that the merchant accepts. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets: AcceptedAssets | null;
   deleted?: true;
 }
 
@@ -836,6 +849,8 @@ export interface NewPayment {
   metadata?: Record<string, string> | null | undefined;
   /** The items of the order. Shown to the payer. */
   lineItems?: readonly NewLineItem[] | null | undefined;
+  /** The assets that this payment can be paid with. The lists of the merchant and of the partner hold as well. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets?: AcceptedAssets | null | undefined;
   /** Seconds since the epoch, at most 30 days ahead. Default: five minutes from now. */
   expiresAt?: number | null | undefined;
 }
@@ -901,6 +916,8 @@ export interface NewPaymentLink {
   expiresAt?: number | null | undefined;
   /** The `referenceId` of its payments. Default: the id of the link. */
   referenceId?: string | undefined;
+  /** The assets that payments of this link can be paid with. The lists of the merchant and of the partner hold as well. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets?: AcceptedAssets | null | undefined;
   /** A JPEG, PNG or WebP of at most 256 KB, in base64. */
   picture?: string | null | undefined;
 }
@@ -920,6 +937,8 @@ export interface PaymentLinkChange {
   /** The link takes no new payments from then on. Seconds since the epoch. Null: no end. */
   expiresAt?: number | null | undefined;
   status?: PaymentLinkStatus | undefined;
+  /** The assets that payments of this link can be paid with. The lists of the merchant and of the partner hold as well. CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit. */
+  acceptedAssets?: AcceptedAssets | null | undefined;
   /** A JPEG, PNG or WebP of at most 256 KB, in base64. */
   picture?: string | null | undefined;
 }
@@ -942,6 +961,7 @@ export interface NewMerchant {
   merchantEmail: string;
   /** Logo, HTTPS only; null unsets it. */
   iconUrl?: string | null | undefined;
+  acceptedAssets?: AcceptedAssets | null | undefined;
 }
 
 export interface MerchantChange {
@@ -951,6 +971,7 @@ export interface MerchantChange {
   merchantEmail?: string | undefined;
   /** Logo, HTTPS only; null unsets it. */
   iconUrl?: string | null | undefined;
+  acceptedAssets?: AcceptedAssets | null | undefined;
   ifUnchanged?: SeenMerchant | undefined;
 }
 
@@ -960,6 +981,7 @@ export interface SeenMerchant {
   email?: string | null | undefined;
   iconUrl?: string | null | undefined;
   status?: MerchantStatus | undefined;
+  acceptedAssets?: AcceptedAssets | null | undefined;
 }
 
 export interface BrandingChange {

@@ -1,4 +1,5 @@
 import type {
+  AcceptedAssets,
   Branding,
   BrandingChange,
   ChangedMerchant,
@@ -87,6 +88,30 @@ export function merchantsOf(connection: Connection) {
     async updateBranding(id: string, change: BrandingChange, options?: CallOptions): Promise<Branding> {
       const call = { method: 'PATCH', path: `${PATH}/${segment(id)}/branding`, body: change } as const;
       return (await connection.ask<{ branding: Branding }>(call, options)).branding;
+    },
+
+    /**
+     * The assets that all merchants of the partner accept. Null is no limit. A merchant can accept fewer: `acceptedAssets` of
+     * `update`.
+     *
+     * @example
+     * const accepted = await till.merchants.acceptedAssets();
+     * console.log(accepted ?? 'everything');
+     */
+    async acceptedAssets(options?: CallOptions): Promise<AcceptedAssets | null> {
+      const call = { method: 'GET', path: '/v1/accepted-assets' } as const;
+      return (await connection.ask<{ acceptedAssets: AcceptedAssets | null }>(call, options)).acceptedAssets;
+    },
+
+    /**
+     * Sets the assets that all merchants of the partner accept. Payments created before keep their lists.
+     *
+     * @example
+     * await till.merchants.setAcceptedAssets(null);
+     */
+    async setAcceptedAssets(list: AcceptedAssets | null, options?: CallOptions): Promise<AcceptedAssets | null> {
+      const call = { method: 'PUT', path: '/v1/accepted-assets', body: { acceptedAssets: list } } as const;
+      return (await connection.ask<{ acceptedAssets: AcceptedAssets | null }>(call, options)).acceptedAssets;
     },
 
     /**

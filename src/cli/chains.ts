@@ -24,11 +24,15 @@ export async function withChains<T>(context: Context, work: (chains: Chains) => 
 
 /** Like `withChains`, for commands that also work without a network. */
 export async function withKnownChains<T>(context: Context, work: (chains: Chains) => Promise<T>): Promise<T> {
-  const networks = await configuredNetworks(context).catch((error: unknown) => {
+  return withNetworks(context, await knownNetworks(context), work);
+}
+
+/** The configured networks; none if there are none. */
+export function knownNetworks(context: Context): Promise<NetworkInUse[]> {
+  return configuredNetworks(context).catch((error: unknown) => {
     if (error instanceof ApiError) return [];
     throw error;
   });
-  return withNetworks(context, networks, work);
 }
 
 async function withNetworks<T>(

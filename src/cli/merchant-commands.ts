@@ -1,13 +1,15 @@
-import { changeMerchant, restoreMerchant } from '../actions/parties/change-merchant.ts';
+import { changeMerchant, merchantNotFound, restoreMerchant } from '../actions/parties/change-merchant.ts';
 import { partnerNotFound } from '../actions/parties/change-partner.ts';
+import { acceptedText } from '../chains/accepted-entry.ts';
 import { MERCHANT_STATUSES, type MerchantStatus } from '../domain/merchant.ts';
 import { MODES } from '../domain/mode.ts';
-import { listMerchantsOfAllPartners } from '../store/parties/merchants.ts';
+import { findMerchantOfAnyPartner, listMerchantsOfAllPartners } from '../store/parties/merchants.ts';
 import { findPartner } from '../store/parties/partners.ts';
+import { accept, acceptedIn } from './accepted-lists.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, oneOf, text } from './kinds.ts';
 import { listing } from './listing.ts';
-import { optional, required } from './options.ts';
+import { flag, optional, required } from './options.ts';
 import { printable } from './table.ts';
 
 const PAGE = 200;
@@ -43,6 +45,30 @@ const list = databaseCommand({
   },
 });
 
+const set = databaseCommand({
+  name: 'merchants set',
+  summary: 'Set the assets that new payments of a merchant can be paid with. Payments made before keep their lists.',
+  positionals: { id: required(id, 'The merchant, as shown by merchants list.') },
+  options: { accept, 'accept-all': flag('Accept every asset that the partner accepts.') },
+  examples: [
+    'merchants set mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --accept eip155:8453/USDC --accept eip155:137/USDC',
+    'merchants set mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --accept-all',
+  ],
+  check: ({ accept: ids, 'accept-all': isAll }) => {
+    if (isAll && ids.length > 0) return ['--accept and --accept-all exclude each other'];
+    return isAll || ids.length > 0 ? [] : ['there is nothing to change: give --accept or --accept-all'];
+  },
+  run: async (deps, { id: merchantId, accept: ids, 'accept-all': isAll }) => {
+    const found = await findMerchantOfAnyPartner(deps.db.sql, merchantId);
+    if (found === undefined) throw merchantNotFound(merchantId);
+    const acceptedAssets = isAll ? null : await acceptedIn(deps, found.mode, ids);
+    const actor = operatorOf(deps.config);
+    const merchant = await changeMerchant(deps, { owner: null, actor, merchantId, changes: { acceptedAssets } });
+    const text = `New payments of ${merchant.id} (${printable(merchant.name)}) can be paid with ${acceptedText(acceptedAssets)}.`;
+    return { json: merchant, text: `${text} The list of its partner holds as well.` };
+  },
+});
+
 const restore = databaseCommand({
   name: 'merchants restore',
   summary: 'Bring a deleted merchant back, with its destinations, fees and payments.',
@@ -57,6 +83,7 @@ const restore = databaseCommand({
 
 export const merchantCommands: readonly Command[] = [
   list,
+  set,
   restore,
   statusCommand(
     'suspend',

@@ -1,8 +1,11 @@
 import { changePartner } from '../actions/parties/change-partner.ts';
 import { createPartner } from '../actions/parties/create-partner.ts';
+import { acceptedText, modeOfAccepted } from '../chains/accepted-entry.ts';
+import { MODES } from '../domain/mode.ts';
 import { listPartners, type Partner } from '../store/parties/partners.ts';
+import { accept, acceptedByMode } from './accepted-lists.ts';
 import { type Command, databaseCommand, type Output, operatorOf } from './command.ts';
-import { frameOrigin, id, text, version } from './kinds.ts';
+import { frameOrigin, id, oneOf, text, version } from './kinds.ts';
 import { listing } from './listing.ts';
 import { flag, optional, repeated, required } from './options.ts';
 import { layoutFields } from './table.ts';
@@ -54,21 +57,34 @@ const set = databaseCommand({
       'Origin that may show the checkout in a frame; replaces those allowed before.',
     ),
     'no-frame-origins': flag('Forbid showing the checkout in a frame.'),
+    accept,
+    'accept-all': repeated(oneOf(MODES), MODES.length, 'Accept every asset again, for payments of this mode.'),
   },
   examples: [
     'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --name "Shop Group"',
     'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --frame-origin https://shop.example --frame-origin https://b.example',
+    'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --accept eip155:8453/USDC --accept eip155:10',
+    'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --accept-all live',
   ],
-  check: ({ name, pin, 'frame-origin': origins, 'no-frame-origins': isNone }) => {
+  check: ({ name, pin, 'frame-origin': origins, 'no-frame-origins': isNone, accept: ids, 'accept-all': all }) => {
     if (isNone && origins.length > 0) return ['--frame-origin and --no-frame-origins exclude each other'];
-    const isNothing = name === undefined && pin === undefined && origins.length === 0 && !isNone;
+    const twice = all.find((mode) => ids.some((id) => modeOfAccepted(id) === mode));
+    if (twice !== undefined) return [`--accept-all ${twice} and --accept of a ${twice} network exclude each other`];
+    const isAccepting = ids.length > 0 || all.length > 0;
+    const isNothing = name === undefined && pin === undefined && origins.length === 0 && !isNone && !isAccepting;
     return isNothing ? ['there is nothing to change: give at least one option'] : [];
   },
-  run: async (deps, { id: partner, name, pin, 'frame-origin': origins, 'no-frame-origins': isNone }) => {
+  run: async (deps, values) => {
+    const { id: partner, name, pin, 'frame-origin': origins, 'no-frame-origins': isNone, accept: ids } = values;
+    const accepted = {
+      ...Object.fromEntries(values['accept-all'].map((mode) => [mode, null])),
+      ...(await acceptedByMode(deps, ids)),
+    };
     const changes = {
       ...(name !== undefined && { name }),
       ...(pin !== undefined && { pinnedVersion: pin }),
       ...((isNone || origins.length > 0) && { frameOrigins: origins }),
+      ...(Object.keys(accepted).length > 0 && { accepted }),
     };
     return changed(
       'Partner changed.',
@@ -116,6 +132,8 @@ function describe(partner: Partner): string {
     status: status(partner),
     version: partner.pinnedVersion,
     'frame origins': partner.frameOrigins.join(', '),
+    'accepted (test)': acceptedText(partner.accepted.test),
+    'accepted (live)': acceptedText(partner.accepted.live),
   });
 }
 

@@ -19,6 +19,7 @@ import { describeApi } from './openapi.ts';
 import { posRoutes } from './pos/pos-routes.ts';
 import { receiptPageRoutes } from './receipts/receipt-page-routes.ts';
 import { referenceRoutes } from './reference/reference-routes.ts';
+import { acceptedAssetRoutes } from './routes/accepted-assets.ts';
 import { apiKeyRoutes } from './routes/api-keys.ts';
 import { assetRoutes } from './routes/assets.ts';
 import { auditLogRoutes } from './routes/audit-log.ts';
@@ -91,6 +92,7 @@ export async function buildApp(deps: HttpDeps, options: AppOptions = {}): Promis
   await app.register(brandingRoutes, deps);
   await app.register(settlementRoutes, deps);
   await app.register(assetRoutes, deps);
+  await app.register(acceptedAssetRoutes, deps);
   await app.register(paymentRoutes, deps);
   await app.register(paymentListRoutes, deps);
   await app.register(exportRoutes, deps);

@@ -90,6 +90,11 @@ export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
       ],
     },
   },
+  'get /v1/accepted-assets': { answer: { acceptedAssets: null } },
+  'put /v1/accepted-assets': {
+    body: { acceptedAssets: ['eip155:8453'] },
+    answer: { acceptedAssets: ['eip155:8453'] },
+  },
   'get /v1/payouts': {
     answer: {
       payouts: [

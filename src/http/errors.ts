@@ -69,7 +69,7 @@ export function issuesOf(errors: readonly FastifySchemaValidationError[], contex
 }
 
 /** Keywords whose own message would show only a pattern. The schema has the rule as a sentence in `x-rule`. */
-const RULED = new Set(['pattern', 'anyOf', 'not']);
+const RULED = new Set(['pattern', 'anyOf', 'not', 'minItems']);
 
 function sentence(
   keyword: string,

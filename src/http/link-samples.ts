@@ -16,6 +16,7 @@ const LINK = {
   taken: 0,
   status: 'active',
   expiresAt: null,
+  acceptedAssets: null,
   pictureUrl: null,
   createdAt: '2026-02-18T09:30:00.000Z',
 };

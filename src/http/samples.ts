@@ -188,21 +188,21 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     answer: { merchant: MERCHANT },
   },
   'get /v1/merchants': {
-    answer: { merchants: [{ ...MERCHANT, iconUrl: null }], totalCount: 1, nextCursor: null },
+    answer: { merchants: [{ ...MERCHANT, iconUrl: null, acceptedAssets: null }], totalCount: 1, nextCursor: null },
   },
   'get /v1/merchants/{merchantId}': {
     params: { merchantId: MERCHANT_ID },
-    answer: { merchant: { ...MERCHANT, iconUrl: null, settlements: DESTINATIONS } },
+    answer: { merchant: { ...MERCHANT, iconUrl: null, acceptedAssets: [USDC], settlements: DESTINATIONS } },
   },
   'patch /v1/merchants/{merchantId}': {
     params: { merchantId: MERCHANT_ID },
     body: { merchantName: 'Corner Coffee Roasters' },
-    answer: { merchant: { ...MERCHANT, name: 'Corner Coffee Roasters', iconUrl: null } },
+    answer: { merchant: { ...MERCHANT, name: 'Corner Coffee Roasters', iconUrl: null, acceptedAssets: [USDC] } },
   },
   'put /v1/merchants/{merchantId}/status': {
     params: { merchantId: MERCHANT_ID },
     body: { status: 'inactive' },
-    answer: { merchant: { ...MERCHANT, status: 'inactive', iconUrl: null } },
+    answer: { merchant: { ...MERCHANT, status: 'inactive', iconUrl: null, acceptedAssets: null } },
   },
   'delete /v1/merchants/{merchantId}': {
     params: { merchantId: MERCHANT_ID },

@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { MAX_ACCEPTED_ASSETS } from '../domain/accepted-assets.ts';
 import { LANGUAGES } from '../domain/mail.ts';
 import { MERCHANT_STATUSES } from '../domain/merchant.ts';
 import { CATALOGUE, type ErrorCode } from '../errors.ts';
@@ -115,6 +116,25 @@ export const PriceFields = {
     examples: ['1000'],
   }),
 };
+
+/** The description says what the list is of. */
+export function acceptedAssetsField(description: string) {
+  return Type.Unsafe<string[] | null>({
+    title: 'AcceptedAssets',
+    type: ['array', 'null'],
+    items: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 256,
+      'x-form': 'accepted-asset',
+    },
+    minItems: 1,
+    maxItems: MAX_ACCEPTED_ASSETS,
+    'x-rule': 'must name at least one asset or network; null is no limit',
+    description: `${description} CAIP-19 ids of assets, and CAIP-2 ids for all assets of a network. Null: no limit.`,
+    examples: [['eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913']],
+  });
+}
 
 export const Cursor = Type.String({
   minLength: 1,

@@ -278,6 +278,7 @@ describe('authorisation', () => {
       'POST /v1/merchants': { merchantName: 'New shop', merchantEmail: 'new@example.com' },
       'PATCH /v1/merchants/{merchantId}': { merchantName: 'Another name' },
       'PUT /v1/merchants/{merchantId}/status': { status: 'active' },
+      'PUT /v1/accepted-assets': { acceptedAssets: null },
       'PATCH /v1/merchants/{merchantId}/branding': { poweredBy: false },
       'POST /v1/merchants/{merchantId}/settlements/crypto': {
         settlements: [{ asset: 'eip155:10/slip44:60', destination: ACCOUNT.replace('eip155:1:', 'eip155:10:') }],

@@ -7,6 +7,7 @@ import { en } from '../../web/src/pos/strings/en.ts';
 import { payWith } from '../e2e/sandbox-payer.ts';
 import { ONLY_LONG } from '../long.ts';
 import { until } from '../until.ts';
+import { acceptedSuite } from './accepted.suite.ts';
 import { assertAccessible } from './accessible.ts';
 import { brandingSuite } from './branding.suite.ts';
 import { missingBrowser } from './chromium.ts';
@@ -103,6 +104,8 @@ describe('a shop without code', { skip: missingBrowser() }, () => {
       await visitor.close();
     });
   });
+
+  describe('with accepted assets', () => acceptedSuite(() => ({ scene, owner })));
 
   describe('with a brand', () => brandingSuite(() => ({ scene, owner })));
 

@@ -59,11 +59,17 @@ describe('merchants', () => {
 
     const url = `/v1/merchants/${merchant.id}`;
     const read = await gateway.call({ url, headers });
-    assert.deepEqual(read.json().merchant, { ...merchant, iconUrl: null, settlements: { crypto: [], fiat: [] } });
+    assert.deepEqual(read.json().merchant, {
+      ...merchant,
+      iconUrl: null,
+      acceptedAssets: null,
+      settlements: { crypto: [], fiat: [] },
+    });
 
     const payload = { iconUrl: 'https://example.com/logo.png', merchantName: 'שלום' };
     const changed = await gateway.call({ method: 'PATCH', url, headers, payload });
-    assert.deepEqual(changed.json().merchant, { ...merchant, name: 'שלום', iconUrl: 'https://example.com/logo.png' });
+    const iconUrl = 'https://example.com/logo.png';
+    assert.deepEqual(changed.json().merchant, { ...merchant, name: 'שלום', iconUrl, acceptedAssets: null });
     const unset = await gateway.call({ method: 'PATCH', url, headers, payload: { iconUrl: null } });
     assert.equal(unset.json().merchant.iconUrl, null);
     const again = await gateway.call({ url, headers });
@@ -284,7 +290,7 @@ describe('merchants', () => {
       assert.equal(refused.statusCode, 400);
       assert.equal(refused.json().code, 'params_validation');
       assert.deepEqual(refused.json().issues, [
-        { field: 'body', message: 'must have at least one of merchantName, merchantEmail, iconUrl' },
+        { field: 'body', message: 'must have at least one of merchantName, merchantEmail, iconUrl, acceptedAssets' },
       ]);
     }
     const payload = { merchantEmail: 'new@example.com', status: 'suspended', id: 'mrch_other' };

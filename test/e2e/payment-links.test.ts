@@ -110,6 +110,7 @@ describe('payment links', () => {
       taken: 0,
       status: 'active',
       expiresAt: null,
+      acceptedAssets: null,
       pictureUrl: null,
       createdAt: new Date(paying.time.clock.nowMs()).toISOString(),
     });

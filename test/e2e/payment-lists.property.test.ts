@@ -127,6 +127,7 @@ describe('lists of payments, whatever was paid and asked', () => {
       successUrl: null,
       errorUrl: null,
       actor: 'key:test',
+      acceptedAssets: null,
       details: null,
       idempotency: null,
     });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import { ApiError } from '../../errors.ts';
 import { countMerchantMoney, type MerchantMoney } from '../../store/money/payout-lists.ts';
@@ -13,6 +15,7 @@ import {
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { refuseOutsidePartner } from './accepted-lists.ts';
 import { logMerchant } from './log-merchant.ts';
 
 export interface ChangeMerchantInput {
@@ -26,12 +29,13 @@ export interface ChangeMerchantInput {
     readonly email?: string;
     readonly iconUrl?: string | null;
     readonly status?: MerchantStatus;
+    readonly acceptedAssets?: AcceptedAssets;
   };
   /** The values that the caller has seen. The change is refused if one of them differs now. */
   readonly seen?: MerchantFacts;
 }
 
-export type MerchantFacts = Partial<Pick<Merchant, 'name' | 'email' | 'iconUrl' | 'status'>>;
+export type MerchantFacts = Partial<Pick<Merchant, 'name' | 'email' | 'iconUrl' | 'status' | 'acceptedAssets'>>;
 
 export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): Promise<Merchant> {
   return command(deps, async (tx, now) => {
@@ -45,6 +49,8 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
     if (owner !== null && changes.status !== undefined && merchant.status === 'suspended') {
       throw new ApiError('invalid_state', 'The merchant is suspended. Only the operator can change that.');
     }
+    const { acceptedAssets = null } = changes;
+    if (acceptedAssets !== null) await refuseOutsidePartner(tx, merchant, acceptedAssets);
     const changed = { ...merchant, ...input.changes, updatedAt: now };
     await updateMerchant(tx, changed);
     await logMerchant(tx, changed, { type: 'merchant.updated', actor: input.actor });
@@ -64,14 +70,14 @@ export function changeMerchant(deps: CommandDeps, input: ChangeMerchantInput): P
   });
 }
 
-function factsOf({ name, email, iconUrl, status }: Merchant): MerchantFacts {
-  return { name, email, iconUrl, status };
+function factsOf({ name, email, iconUrl, status, acceptedAssets }: Merchant): MerchantFacts {
+  return { name, email, iconUrl, status, acceptedAssets };
 }
 
 /** Two people may edit at the same time. The later one gets the present values. */
 export function refuseUnseen(current: object, seen: object): void {
   const now = new Map(Object.entries(current));
-  const isChanged = Object.entries(seen).some(([field, value]) => now.get(field) !== value);
+  const isChanged = Object.entries(seen).some(([field, value]) => !isDeepStrictEqual(now.get(field), value));
   if (!isChanged) return;
   const message = 'Somebody else has changed the merchant meanwhile. `details.current` shows it as it is now.';
   throw new ApiError('invalid_state', message, { status: 409, details: { current } });

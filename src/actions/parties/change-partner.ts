@@ -2,6 +2,7 @@ import { ApiError } from '../../errors.ts';
 import { lockPartner, type Partner, updatePartner } from '../../store/parties/partners.ts';
 import { appendAudit } from '../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../command.ts';
+import { refuseEmptiedMerchants } from './accepted-lists.ts';
 
 export interface ChangePartnerInput {
   readonly actor: string;
@@ -9,6 +10,8 @@ export interface ChangePartnerInput {
   /** Missing members stay unchanged. */
   readonly changes: Partial<Pick<Partner, 'name' | 'pinnedVersion' | 'frameOrigins'>> & {
     readonly isDisabled?: boolean;
+    /** The lists of the modes that are not named stay unchanged. */
+    readonly accepted?: Partial<Partner['accepted']>;
   };
 }
 
@@ -16,7 +19,8 @@ export function changePartner(deps: CommandDeps, input: ChangePartnerInput): Pro
   return command(deps, async (tx, now) => {
     const partner = await lockPartner(tx, input.partnerId);
     if (partner === undefined) throw partnerNotFound(input.partnerId);
-    const { isDisabled, ...fields } = input.changes;
+    const { isDisabled, accepted, ...rest } = input.changes;
+    const fields = { ...rest, ...(accepted !== undefined && { accepted: { ...partner.accepted, ...accepted } }) };
     const disabledAt = isDisabled === undefined ? partner.disabledAt : isDisabled ? (partner.disabledAt ?? now) : null;
     if (fields.pinnedVersion !== undefined && fields.pinnedVersion < partner.pinnedVersion) {
       throw new ApiError(
@@ -24,6 +28,7 @@ export function changePartner(deps: CommandDeps, input: ChangePartnerInput): Pro
         `The partner is pinned to ${partner.pinnedVersion}: pins only move forward.`,
       );
     }
+    if (accepted !== undefined) await refuseEmptiedMerchants(tx, partner.id, accepted);
     const changed = { ...partner, ...fields, disabledAt };
     const names = [...Object.keys(fields), ...(isDisabled === undefined ? [] : ['disabledAt'])] as (keyof Partner)[];
     const part = (of: Partner) => Object.fromEntries(names.map((name) => [name, of[name]]));

@@ -11,6 +11,7 @@ export function createPartner(deps: CommandDeps, input: { actor: string; name: s
       name: input.name,
       pinnedVersion: DEFAULT_PIN,
       frameOrigins: [],
+      accepted: { test: null, live: null },
       createdAt: now,
       disabledAt: null,
     };

@@ -8,7 +8,7 @@ export function logMerchant(
   merchant: Merchant,
   { type, actor }: { readonly type: 'merchant.created' | 'merchant.updated'; readonly actor: string },
 ): Promise<void> {
-  const { id, name, email, status, iconUrl, updatedAt, deletedAt } = merchant;
-  const data = { name, email, status, iconUrl, updatedAt, deletedAt };
+  const { id, name, email, status, iconUrl, acceptedAssets, updatedAt, deletedAt } = merchant;
+  const data = { name, email, status, iconUrl, acceptedAssets, updatedAt, deletedAt };
   return appendEvents(tx, [{ type, objectId: id, merchantId: id, at: updatedAt, actor, data }]);
 }

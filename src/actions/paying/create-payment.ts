@@ -1,3 +1,4 @@
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import { shortHash } from '../../domain/idempotency.ts';
 import { newId } from '../../domain/ids.ts';
 import { type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
@@ -28,6 +29,8 @@ export interface PaymentOrder {
   readonly actor: string;
   /** The payment link that the payer opened. */
   readonly linkId?: string | undefined;
+  /** The assets that all lists accept which hold for the payment. */
+  readonly acceptedAssets: AcceptedAssets;
   readonly details: PaymentDetails | null;
   /** The key, and every field that is part of the request's meaning. */
   readonly idempotency: { readonly key: string; readonly meaning: readonly unknown[] } | null;
@@ -140,6 +143,7 @@ function newPayment({ subjectKeys }: SubjectKeyDeps, order: Order, now: Date, ra
     requestHash: order.requestHash,
     actor: order.actor,
     linkId: order.linkId,
+    acceptedAssets: order.acceptedAssets,
   };
 }
 

@@ -2,6 +2,7 @@ import { assetsOf, findAsset, type KnownAsset } from '../../chains/assets.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
+import { type AcceptedAssets, accepts } from '../../domain/accepted-assets.ts';
 import type { Mode } from '../../domain/mode.ts';
 import type { Option } from '../../domain/option.ts';
 import { type Price, type Quote, quoteFor, ratePairOf } from '../../domain/quote.ts';
@@ -21,16 +22,16 @@ export interface QuoteDeps {
   readonly world: World;
 }
 
-/** The assets of a network that the payment can be paid with now: verified on their chain, and with a quote. */
+/** The assets of a network that the payment can be paid with now: accepted, verified on their chain, and with a quote. */
 export function payableAssets(deps: QuoteDeps, payment: Payment, connected: ConnectedChain): readonly PayableAsset[] {
   const price = priceOf(payment);
   return connected.payable().flatMap((id) => {
-    const asset = findAsset(id);
-    if (asset?.pay === undefined) return [];
+    const asset = acceptedAsset(payment, id);
+    if (asset === undefined) return [];
     const pair = ratePairOf(price, asset);
     const rate = pair && deps.rates.rateOf(pair.base, pair.quote, deps.world.clock.nowMs());
     const quote = quoteFor({ price, asset, rate });
-    return quote === undefined ? [] : [{ asset: { ...asset, pay: asset.pay }, quote }];
+    return quote === undefined ? [] : [{ asset, quote }];
   });
 }
 
@@ -44,8 +45,8 @@ export function quoteAgain(
   { item, quote: record }: Pick<Option, 'item' | 'quote'>,
 ): PayableAsset | undefined {
   const price = priceOf(payment);
-  const asset = findAsset(item.asset);
-  if (asset?.pay === undefined) return undefined;
+  const asset = acceptedAsset(payment, item.asset);
+  if (asset === undefined) return undefined;
   const pair = ratePairOf(price, asset);
   const rate = readRateRecord(record);
   const isRightRate =
@@ -54,7 +55,13 @@ export function quoteAgain(
       : rate?.base === pair.base && rate.quote === pair.quote && deps.rates.wasInForce(rate, deps.world.clock.nowMs());
   if (!isRightRate) return undefined;
   const quote = quoteFor({ price, asset, rate: rate && { ...rate, readings: [] } });
-  return quote && { asset: { ...asset, pay: asset.pay }, quote };
+  return quote && { asset, quote };
+}
+
+/** Every way to pay goes through this function, so none offers or takes an asset that the payment does not accept. */
+function acceptedAsset({ acceptedAssets }: Payment, id: string): PayableAsset['asset'] | undefined {
+  const asset = findAsset(id);
+  return asset?.pay === undefined || !accepts(acceptedAssets, id) ? undefined : { ...asset, pay: asset.pay };
 }
 
 function priceOf({ amountUnit, amountValue, amountDecimals }: Payment): Price {
@@ -74,6 +81,14 @@ export function acceptedTokens(
   );
 }
 
+export interface AskedUnit {
+  readonly mode: Mode;
+  readonly unit: Unit;
+  readonly accepted?: AcceptedAssets;
+  /** False for a link with a stock. */
+  readonly takesCoin?: boolean;
+}
+
 /**
  * The reason why no payment in this unit could ever be paid; undefined if one could. Only the configuration counts (networks, their
  * assets, the pairs of the rate sources), so that an outage stops no creation. A test key may price in live assets. A mode without
@@ -81,13 +96,19 @@ export function acceptedTokens(
  */
 export function unpayableReason(
   deps: ServingDeps & Pick<QuoteDeps, 'rates'>,
-  { mode, unit }: { readonly mode: Mode; readonly unit: Unit },
+  { mode, unit, accepted = null, takesCoin = true }: AskedUnit,
 ): string | undefined {
   const networks = servedNetworks(deps, mode);
   const isElsewhere = mode === 'test' && unit.token !== undefined && !isTestNetwork(unit.token.chainId);
   if (networks.length === 0 || isElsewhere) return undefined;
   const isPayable = networks.some(({ chain: { network } }) =>
-    assetsOf(network.chainId).some((asset) => asset.pay !== undefined && couldQuote(deps.rates, unit.id, asset)),
+    assetsOf(network.chainId).some(
+      (asset) =>
+        asset.pay !== undefined &&
+        (takesCoin || asset.pay.method !== 'native') &&
+        accepts(accepted, asset.id) &&
+        couldQuote(deps.rates, unit.id, asset),
+    ),
   );
   if (isPayable) return undefined;
   return unit.token === undefined

@@ -122,7 +122,7 @@ async function sendPayment(
   if (payment.status === 'requires_action') deps.openings.note(payment.id);
   const frameOrigins = (await findPartner(deps.db.sql, payment.partnerId))?.frameOrigins ?? [];
   const isEmbeddable = frameOrigins.length > 0;
-  const pairing = pairingFor(deps, payment.mode);
+  const pairing = pairingFor(deps, payment);
   reply.headers(pageHeaders(deps.config, { frameOrigins, relayOrigin: pairing?.relayUrl }));
   const brand = await brandOf(deps, payment);
   return sendPage(deps, { request, reply, brand }, (language) =>

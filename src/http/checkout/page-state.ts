@@ -4,7 +4,7 @@ import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { findShownById } from '../../actions/paying/shown-by-id.ts';
 import { parseUnit } from '../../chains/units.ts';
-import type { Mode } from '../../domain/mode.ts';
+import { acceptsOn } from '../../domain/accepted-assets.ts';
 import { shownReference } from '../../domain/payment-link.ts';
 import { findPaidInto } from '../../store/chain/deposit-progress.ts';
 import type { ShownRefund } from '../../store/money/refunds.ts';
@@ -40,9 +40,10 @@ interface PageInput {
 }
 
 /** The settings for pairing a wallet by a code. Null if the operator has no project id for it. */
-export function pairingFor({ config, chains }: HttpDeps, mode: Mode): PaymentPage['pairing'] {
+export function pairingFor({ config, chains }: HttpDeps, { mode, acceptedAssets }: Payment): PaymentPage['pairing'] {
   const { walletConnectProjectId: projectId, walletConnectRelayUrl: relayUrl } = config;
-  const networks = servedNetworks({ chains }, mode).map(({ chain }) => chain.network.chainId);
+  const served = servedNetworks({ chains }, mode).map(({ chain }) => chain.network.chainId);
+  const networks = served.filter((network) => acceptsOn(acceptedAssets, network));
   return projectId === undefined || networks.length === 0 ? null : { projectId, relayUrl, networks };
 }
 

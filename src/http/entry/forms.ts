@@ -1,3 +1,4 @@
+import { parseAcceptedId } from '../../chains/accepted-entry.ts';
 import { type Parsed, parseAccount, parseAsset, parseChainId } from '../../domain/caip.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 
@@ -13,6 +14,7 @@ const FORMS: Readonly<Record<string, (text: string, beside: Beside, rule: string
   'https-url': (text) => (isHttpsUrl(text) ? undefined : 'must be an HTTPS URL'),
   'caip19-asset': (text) => problemOf(parseAsset(text)),
   'caip10-account': (text) => problemOf(parseAccount(text)),
+  'accepted-asset': (text) => problemOf(parseAcceptedId(text)),
   'caip2-chain': (text) => problemOf(parseChainId(text)),
   timestamp: (text) => problemOf(parseTimestamp(text)),
   'end-of-range': (text, { startTs, start_ts }) => endProblem(text, startTs ?? start_ts),

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { LinkPageState } from '../../../web/src/links/page-state.ts';
-import { parseUnit } from '../../chains/units.ts';
+import { parseUnit, type Unit } from '../../chains/units.ts';
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import { isId } from '../../domain/ids.ts';
 import { amountFor, closedReason, type LinkPrice } from '../../domain/payment-link.ts';
 import { ApiError } from '../../errors.ts';
@@ -77,8 +78,9 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const value = amountFor(priceOf(link), typed, link.amountDecimals);
   const unit = parseUnit(link.amountUnit);
   if (value === undefined) return sendLink(deps, request, reply.code(422), opened, typed);
-  // The asset is no longer offered, or the fees have risen above the price: the shop must make another link.
-  if (!unit.ok || !isPriceTaken(deps, { mode: link.mode, merchant, unit: unit.value, value, field: 'amount' })) {
+  // The asset is no longer offered or accepted, or the fees have risen above the price: the shop must make another link.
+  const accepted = unit.ok ? acceptedIfTaken(deps, { opened, unit: unit.value, value }) : undefined;
+  if (!unit.ok || accepted === undefined) {
     return sendLink(deps, request, reply.code(409), { ...opened, closed: 'inactive' });
   }
   const counted = [`${link.id} ${addressGroup(request.ip)}`];
@@ -97,6 +99,7 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
       errorUrl: null,
       actor: `link:${link.id}`,
       linkId: link.id,
+      acceptedAssets: accepted,
       details: { description: link.description, metadata: { paymentLinkId: link.id } },
       // The line break makes it different from every Idempotency-Key of the merchant, which cannot contain one.
       idempotency: ONCE.test(once) ? { key: `link\n${link.id} ${once} ${value}`, meaning: [link.id] } : null,
@@ -117,12 +120,17 @@ function priceOf({ amountValue, minimumValue, maximumValue }: PaymentLink): Link
   return { minimum: BigInt(minimumValue ?? 0), maximum: BigInt(maximumValue ?? 0) };
 }
 
-function isPriceTaken(deps: HttpDeps, price: Parameters<typeof checkPrice>[1]): boolean {
+/** The assets that a payment of this price accepts. Undefined if no such payment can be created. */
+function acceptedIfTaken(
+  deps: HttpDeps,
+  { opened: { link, merchant }, unit, value }: { opened: OpenedLink; unit: Unit; value: bigint },
+): AcceptedAssets | undefined {
+  const { mode, acceptedAssets, stock } = link;
+  const own = { of: 'link', accepted: acceptedAssets } as const;
   try {
-    checkPrice(deps, price);
-    return true;
+    return checkPrice(deps, { mode, merchant, unit, value, field: 'amount', own, takesCoin: stock === null });
   } catch (error) {
-    if (error instanceof ApiError) return false;
+    if (error instanceof ApiError) return undefined;
     throw error;
   }
 }

@@ -11,6 +11,8 @@ export const ORDER_OF_USE: readonly string[] = [
   'get /v1/merchants/{merchantId}/branding',
   'patch /v1/merchants/{merchantId}/branding',
   'delete /v1/merchants/{merchantId}',
+  'get /v1/accepted-assets',
+  'put /v1/accepted-assets',
 
   'post /v1/merchants/{merchantId}/settlements/crypto',
   'get /v1/merchants/{merchantId}/settlements',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { findReplay } from '../../actions/command.ts';
 import { changeMerchant, deleteMerchant } from '../../actions/parties/change-merchant.ts';
 import { createMerchant } from '../../actions/parties/create-merchant.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
@@ -6,9 +7,11 @@ import { ApiError } from '../../errors.ts';
 import { listSettlements } from '../../store/parties/destinations.ts';
 import { listMerchants, type Merchant, type MerchantQuery } from '../../store/parties/merchants.ts';
 import type { App, HttpDeps } from '../deps.ts';
-import { actorOf, callerRights, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
+import { canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
+import { actorOf, callerRights, checkPasskey, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
+  acceptedAssetsField,
   Cursor,
   deletedBody,
   EmailAddress,
@@ -31,14 +34,22 @@ const STOP = { ...WRITE, merchant: 'path', needsPasskey: true } as const;
 export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.post(
     '/v1/merchants',
-    { schema: CREATE, config: { access: WRITE, idempotency: 'required', errors: ['idempotency_conflict'] } },
+    {
+      schema: CREATE,
+      config: { access: WRITE, idempotency: 'required', errors: ['idempotency_conflict', 'not_sandbox_api_key'] },
+    },
     async (request, reply) => {
-      const { merchantName: name, merchantEmail: email, iconUrl = null } = request.body;
-      const idempotent = idempotentRequest(request, { name, email, iconUrl });
+      const { merchantName: name, merchantEmail: email, iconUrl = null, acceptedAssets: given } = request.body;
+      const acceptedAssets = canonicalAccepted(given);
+      // A request without a list has the same meaning as before lists existed.
+      const meaning = { name, email, iconUrl, ...(acceptedAssets !== null && { acceptedAssets }) };
+      const idempotent = idempotentRequest(request, meaning);
       if (callerRights(request).merchantIds !== null) {
         throw new ApiError('forbidden', 'You may act for certain merchants only, and cannot create new ones.');
       }
-      const input = { owner: ownerOf(request), actor: actorOf(request), name, email, iconUrl };
+      const isNew = acceptedAssets !== null && (await findReplay(deps, idempotent)) === undefined;
+      if (isNew) checkAccepted(deps, callerRights(request).mode, given);
+      const input = { owner: ownerOf(request), actor: actorOf(request), name, email, iconUrl, acceptedAssets };
       const answer = await createMerchant(onBehalfOf(request, deps), input, idempotent, (merchant) => ({
         status: 201,
         body: { merchant: viewNewMerchant(merchant) },
@@ -81,9 +92,16 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
 
   app.patch(
     '/v1/merchants/:merchantId',
-    { schema: PATCH, config: { access: { ...WRITE, merchant: 'path' }, errors: ['invalid_state'] } },
+    {
+      schema: PATCH,
+      config: { access: { ...WRITE, merchant: 'path' }, errors: ['invalid_state', 'not_sandbox_api_key'] },
+    },
     async (request) => {
-      const { merchantName, merchantEmail, iconUrl, ifUnchanged } = request.body;
+      const { merchantName, merchantEmail, iconUrl, acceptedAssets, ifUnchanged } = request.body;
+      if (acceptedAssets !== undefined) {
+        checkPasskey(request, deps);
+        checkAccepted(deps, callerRights(request).mode, acceptedAssets);
+      }
       const merchant = await changeMerchant(onBehalfOf(request, deps), {
         owner: ownerOf(request),
         actor: actorOf(request),
@@ -92,9 +110,11 @@ export async function merchantRoutes(app: App, deps: HttpDeps): Promise<void> {
           ...(merchantName !== undefined && { name: merchantName }),
           ...(merchantEmail !== undefined && { email: merchantEmail }),
           ...(iconUrl !== undefined && { iconUrl }),
+          ...(acceptedAssets !== undefined && { acceptedAssets: canonicalAccepted(acceptedAssets) }),
         },
         ...(ifUnchanged !== undefined && { seen: ifUnchanged }),
       });
+      deps.merchants.forget(merchant.id);
       return { merchant: viewMerchant(merchant) };
     },
   );
@@ -142,7 +162,8 @@ function viewNewMerchant({ id, name, email, status, createdAt }: Merchant) {
 }
 
 function viewMerchant(merchant: Merchant) {
-  return { ...viewNewMerchant(merchant), iconUrl: merchant.iconUrl };
+  const { iconUrl, acceptedAssets } = merchant;
+  return { ...viewNewMerchant(merchant), iconUrl, acceptedAssets: acceptedAssets as string[] | null };
 }
 
 const LIMIT = 20;
@@ -150,6 +171,10 @@ const TAGS = ['Merchants'];
 
 const merchantName = textOf(256, 'The name payers see.');
 const iconUrl = nullable({ ...HttpsUrl, description: 'Logo, HTTPS only; null unsets it.' } as typeof HttpsUrl);
+
+const acceptedAssets = acceptedAssetsField(
+  "The assets that the merchant's payments can be paid with. The partner's list holds as well.",
+);
 
 const NewMerchantBody = Type.Object(
   {
@@ -163,7 +188,7 @@ const NewMerchantBody = Type.Object(
 );
 
 const MerchantBody = Type.Object(
-  { ...NewMerchantBody.properties, iconUrl: nullable(Type.String()) },
+  { ...NewMerchantBody.properties, iconUrl: nullable(Type.String()), acceptedAssets },
   { title: 'ListedMerchant' },
 );
 
@@ -175,7 +200,12 @@ const CREATE = {
   summary: 'Create a merchant',
   description: 'A retry with the same `Idempotency-Key` returns the merchant made first instead of a second one.',
   body: Type.Object(
-    { merchantName, merchantEmail: EmailAddress, iconUrl: Type.Optional(iconUrl) },
+    {
+      merchantName,
+      merchantEmail: EmailAddress,
+      iconUrl: Type.Optional(iconUrl),
+      acceptedAssets: Type.Optional(acceptedAssets),
+    },
     { title: 'NewMerchant' },
   ),
   response: { 201: Type.Object({ merchant: NewMerchantBody }, { description: 'The new merchant.' }) },
@@ -224,17 +254,21 @@ const GET = {
   },
 };
 
+const MERCHANT_CHANGES = ['merchantName', 'merchantEmail', 'iconUrl', 'acceptedAssets'];
+
 const PATCH = {
   tags: TAGS,
   operationId: 'updateMerchant',
   summary: 'Change a merchant',
-  description: 'Give at least one field. `iconUrl: null` unsets the logo.',
+  description:
+    'Give at least one field. `iconUrl: null` unsets the logo. A change of `acceptedAssets` holds for new payments: each payment keeps the list that it was created with.',
   params: MerchantParams,
   body: Type.Object(
     {
       merchantName: Type.Optional(merchantName),
       merchantEmail: Type.Optional(EmailAddress),
       iconUrl: Type.Optional(iconUrl),
+      acceptedAssets: Type.Optional(acceptedAssets),
       ifUnchanged: Type.Optional(
         Type.Object(
           {
@@ -242,6 +276,7 @@ const PATCH = {
             email: Type.Optional(nullable(Type.String({ maxLength: 254 }))),
             iconUrl: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
             status: Type.Optional(MerchantStatusField),
+            acceptedAssets: Type.Optional(acceptedAssets),
           },
           {
             title: 'SeenMerchant',
@@ -254,8 +289,8 @@ const PATCH = {
     },
     {
       title: 'MerchantChange',
-      anyOf: [{ required: ['merchantName'] }, { required: ['merchantEmail'] }, { required: ['iconUrl'] }],
-      'x-rule': 'must have at least one of merchantName, merchantEmail, iconUrl',
+      anyOf: MERCHANT_CHANGES.map((name) => ({ required: [name] })),
+      'x-rule': `must have at least one of ${MERCHANT_CHANGES.join(', ')}`,
     },
   ),
   response: { 200: Type.Object({ merchant: MerchantBody }, { description: 'The merchant as it is now.' }) },

@@ -1,19 +1,21 @@
 import { type Static, Type } from 'typebox';
 import { findReplay } from '../../actions/command.ts';
-import { changeLink, linkNotFound } from '../../actions/paying/links/change-link.ts';
+import { changeLink, type LinkChanges, linkNotFound } from '../../actions/paying/links/change-link.ts';
 import { createLink } from '../../actions/paying/links/create-link.ts';
 import { findAsset } from '../../chains/assets.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { isId } from '../../domain/ids.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
+import type { PayableMerchant } from '../../store/parties/merchants.ts';
 import { findLink, listLinks } from '../../store/payments/payment-links.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
 import { actorOf, callerRights, merchantOf, onBehalfOf } from '../entry/caller.ts';
 import { givenFields } from '../entry/given-fields.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
-import { checkPrice } from '../entry/price.ts';
+import { acceptedFor, checkPrice } from '../entry/price.ts';
 import { Cursor, limitOf, PLAIN_TEXT, PriceFields, pageOf } from '../schemas.ts';
 import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
 
@@ -43,9 +45,12 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       const expiresAt = readExpiry(deps, body.expiresAt, issues);
       if (issues.length > 0 || price === undefined) throw validationError(issues);
       const { unit, field, least } = price;
-      checkPrice(deps, { mode, merchant, unit, value: least, field });
       const { stock = null } = body;
+      const acceptedAssets = canonicalAccepted(body.acceptedAssets);
+      checkAccepted(deps, mode, body.acceptedAssets);
+      const own = { of: 'link', accepted: acceptedAssets } as const;
       if (stock !== null) refuseCoin(unit);
+      checkPrice(deps, { mode, merchant, unit, value: least, field, own, takesCoin: stock === null });
       const answer = await createLink(
         onBehalfOf(request, deps),
         {
@@ -60,6 +65,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
           maximumValue: body.maximum?.value ?? null,
           stock,
           expiresAt: expiresAt ?? null,
+          acceptedAssets,
           picture: picture ?? null,
         },
         idempotent,
@@ -96,21 +102,29 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
 
   app.patch(
     '/v1/payment-links/:id',
-    { schema: PATCH, config: { access: WRITE, errors: ['invalid_state'] }, bodyLimit: LINK_PICTURE.bodyBytes },
+    {
+      schema: PATCH,
+      config: { access: WRITE, errors: ['invalid_state', 'not_sandbox_api_key'] },
+      bodyLimit: LINK_PICTURE.bodyBytes,
+    },
     async (request) => {
-      const { description, stock, status, expiresAt, picture } = request.body;
+      const { description, stock, status, expiresAt, picture, acceptedAssets } = request.body;
       const linkId = linkIdIn(request.params.id);
       const issues: Issue[] = [];
       const read = {
         ...givenFields({ description, stock, status }),
+        ...(acceptedAssets !== undefined && { acceptedAssets: canonicalAccepted(acceptedAssets) }),
         ...(expiresAt !== undefined && { expiresAt: readExpiry(deps, expiresAt, issues) ?? null }),
         ...(picture !== undefined && {
           picture: (await readPicture('picture', { base64: picture, limit: LINK_PICTURE }, issues)) ?? null,
         }),
       };
       if (issues.length > 0) throw validationError(issues);
-      const { id: merchantId } = merchantOf(request);
-      if (typeof stock === 'number') await refuseCoinOf(deps, linkId);
+      const merchant = merchantOf(request);
+      const { id: merchantId } = merchant;
+      checkAccepted(deps, callerRights(request).mode, acceptedAssets);
+      if (typeof stock === 'number' || (acceptedAssets ?? null) !== null)
+        await checkTerms(deps, merchant, linkId, read);
       const change = { linkId, merchantId, actor: actorOf(request), changes: read };
       return { paymentLink: viewLink(deps.config, await changeLink(onBehalfOf(request, deps), change)) };
     },
@@ -164,10 +178,19 @@ function readExpiry({ world }: HttpDeps, seconds: number | null | undefined, iss
   return undefined;
 }
 
-async function refuseCoinOf({ db }: HttpDeps, linkId: string): Promise<void> {
-  const link = await findLink(db.sql, linkId);
+/** Refuses a stock or a list of assets with which nobody could pay at the link. */
+async function checkTerms(
+  deps: HttpDeps,
+  merchant: PayableMerchant,
+  linkId: string,
+  changes: LinkChanges,
+): Promise<void> {
+  const link = await findLink(deps.db.sql, linkId);
   const unit = link && parseUnit(link.amountUnit);
-  if (unit?.ok) refuseCoin(unit.value);
+  if (link?.merchantId !== merchant.id || !unit?.ok) return;
+  const { mode, stock, acceptedAssets: accepted } = { ...link, ...changes };
+  if (stock !== null) refuseCoin(unit.value);
+  acceptedFor(deps, { mode, merchant, unit: unit.value, own: { of: 'link', accepted }, takesCoin: stock === null });
 }
 
 /** Payers send coin by themselves, so such a payment cannot be refused when the last piece is sold. */
@@ -180,7 +203,7 @@ const TAGS = ['Payment links'];
 const LinkParams = Type.Object({ id: Type.String({ description: 'The payment link.' }) });
 const One = Type.Object({ paymentLink: LinkBody }, { description: 'The payment link.' });
 const Price = Type.Object(PriceFields, { title: 'LinkPrice', additionalProperties: false });
-const { description, stock, expiresAt, status, picture } = LinkField;
+const { description, stock, expiresAt, status, picture, acceptedAssets } = LinkField;
 
 const CREATE = {
   tags: TAGS,
@@ -204,6 +227,7 @@ const CREATE = {
           description: 'The `referenceId` of its payments. Default: the id of the link.',
         }),
       ),
+      acceptedAssets: Type.Optional(acceptedAssets),
       picture: Type.Optional(picture),
     },
     { title: 'NewPaymentLink', additionalProperties: false },
@@ -229,7 +253,7 @@ const GET = {
   response: { 200: One },
 };
 
-const CHANGES = { description, stock, expiresAt, status, picture };
+const CHANGES = { description, stock, expiresAt, status, acceptedAssets, picture };
 const PATCH = {
   tags: TAGS,
   operationId: 'updatePaymentLink',
@@ -243,6 +267,7 @@ const PATCH = {
       stock: Type.Optional(stock),
       expiresAt: Type.Optional(expiresAt),
       status: Type.Optional(status),
+      acceptedAssets: Type.Optional(acceptedAssets),
       picture: Type.Optional(picture),
     },
     {

@@ -5,6 +5,7 @@ import { findRefundable } from '../../actions/outgoing/refund/refundable.ts';
 import { cancelPayment } from '../../actions/paying/cancel-payment.ts';
 import { findCreated, type PaymentOrder } from '../../actions/paying/create-payment.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import { requestHash } from '../../domain/idempotency.ts';
 import { isId } from '../../domain/ids.ts';
 import { parseUnits } from '../../domain/money.ts';
@@ -18,12 +19,13 @@ import type { PaymentReader } from '../../store/payments/payment-reader.ts';
 import { findPaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { PaymentGlance } from '../../store/payments/payments.ts';
 import type { App, HttpDeps } from '../deps.ts';
+import { canonicalAccepted, checkAccepted } from '../entry/accepted-assets.ts';
 import { actorOf, callerRights, merchantOf } from '../entry/caller.ts';
 import { idempotencyKeyOf } from '../entry/idempotency.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
 import { checkPrice } from '../entry/price.ts';
 import { issuesOf } from '../errors.ts';
-import { CancelledBody, nullable, PLAIN_TEXT, PriceFields } from '../schemas.ts';
+import { acceptedAssetsField, CancelledBody, nullable, PLAIN_TEXT, PriceFields } from '../schemas.ts';
 import { NOT_MODIFIED, StatusQuery, sendStatus } from '../status/status.ts';
 import { viewLateMoney } from '../views/late-money.ts';
 import { DetailsBody, PaymentStatusField, StatusBody, viewDetails } from '../views/payment.ts';
@@ -162,8 +164,14 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Re
   if (issues.length > 0 || !unit?.ok || value === undefined) throw validationError([...issues, ...timeIssues]);
 
   const idempotencyKey = idempotencyKeyOf(request);
+  const own = canonicalAccepted(body.acceptedAssets);
   const price = { mode: key.mode, merchant, unit: unit.value, value, field: 'amount' };
-  const refusal = timeIssues.length > 0 ? validationError(timeIssues) : refusalOf(() => checkPrice(deps, price));
+  const checked = refusalOr(() => {
+    if (timeIssues.length > 0) throw validationError(timeIssues);
+    checkAccepted(deps, key.mode, body.acceptedAssets);
+    return checkPrice(deps, { ...price, own: { of: 'payment', accepted: own } });
+  });
+  const refusal = checked instanceof ApiError ? checked : undefined;
   const order: PaymentOrder = {
     merchant,
     referenceId: body.referenceId,
@@ -174,17 +182,19 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Re
     expiresAtMs: expiresAtS * 1000,
     ...urls,
     actor: actorOf(request),
+    acceptedAssets: checked instanceof ApiError ? own : checked,
     details,
     idempotency:
-      idempotencyKey === undefined ? null : { key: idempotencyKey, meaning: meaningOf(body, unit.value, details) },
+      idempotencyKey === undefined
+        ? null
+        : { key: idempotencyKey, meaning: meaningOf(body, unit.value, { details, own }) },
   };
   return { order, refusal };
 }
 
-function refusalOf(check: () => void): ApiError | undefined {
+function refusalOr<T>(check: () => T): T | ApiError {
   try {
-    check();
-    return undefined;
+    return check();
   } catch (error) {
     if (error instanceof ApiError) return error;
     throw error;
@@ -200,15 +210,17 @@ function formIssues({ validationError: error }: FastifyRequest): Issue[] {
 }
 
 /**
- * The default expiry is not part of the meaning, so that a retry one second later means the same. An order without details has
- * the same meaning as before details existed, so that retries across an upgrade find their payment.
+ * The default expiry is not part of the meaning, so that a retry one second later means the same. An order without details and
+ * without a list of assets has the same meaning as before these fields existed, so that retries across an upgrade find their
+ * payment. The lists of partner and merchant may have changed before a retry, so they are not part of the meaning.
  */
 function meaningOf(
   { amount, referenceId, checkout, expiresAt }: OrderBody,
   unit: Unit,
-  details: PaymentDetails | null,
+  { details, own }: { readonly details: PaymentDetails | null; readonly own: AcceptedAssets },
 ) {
   const order = [unit.id, amount.value, referenceId, checkout?.successUrl, checkout?.errorUrl, expiresAt ?? null];
+  if (own !== null) return [...order, details && requestHash(details), own];
   return details === null ? order : [...order, requestHash(details)];
 }
 
@@ -256,6 +268,11 @@ const CREATE = {
         }),
       ),
       ...OrderDetails,
+      acceptedAssets: Type.Optional(
+        acceptedAssetsField(
+          'The assets that this payment can be paid with. The lists of the merchant and of the partner hold as well.',
+        ),
+      ),
       expiresAt: Type.Optional(
         nullable(
           Type.Integer({

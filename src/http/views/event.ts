@@ -12,7 +12,7 @@ import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentLink } from '../../store/payments/payment-links.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import type { Payment } from '../../store/payments/payments.ts';
-import { namedEnum, nullable, Timestamp } from '../schemas.ts';
+import { acceptedAssetsField, namedEnum, nullable, Timestamp } from '../schemas.ts';
 import type { Origin } from './icons.ts';
 import { EventDetailsBody, viewDetailsOfEvent } from './payment.ts';
 import { LinkBody, viewLink } from './payment-link.ts';
@@ -99,13 +99,20 @@ function viewRefundEvent(origin: Origin, { objectId, data }: PlacedEvent, { refu
 }
 
 function viewLinkEvent(origin: Origin, { objectId, data }: PlacedEvent, { links }: EventSubjects) {
-  const { expiresAt, ...facts } = data as { expiresAt: string | null };
-  const link = { ...found(links, objectId), ...facts, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
+  // Events of versions before accepted assets lack the list, and links had none.
+  const {
+    expiresAt,
+    acceptedAssets = null,
+    ...facts
+  } = data as { expiresAt: string | null; acceptedAssets?: string[] };
+  const own = { ...found(links, objectId), ...facts, acceptedAssets };
+  const link = { ...own, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
   return viewLink(origin, link);
 }
 
 function viewMerchant({ objectId, data }: PlacedEvent, { createdAt }: Pick<Merchant, 'createdAt'>) {
   const { name, email, status, iconUrl, deletedAt } = data as Record<string, string | null>;
+  const { acceptedAssets = null } = data as { acceptedAssets?: string[] | null };
   const isDeleted = deletedAt !== null && deletedAt !== undefined;
   return {
     id: objectId,
@@ -114,6 +121,7 @@ function viewMerchant({ objectId, data }: PlacedEvent, { createdAt }: Pick<Merch
     status,
     createdAt: createdAt.toISOString(),
     iconUrl,
+    acceptedAssets,
     ...(isDeleted && { deleted: true }),
   };
 }
@@ -137,6 +145,7 @@ const MerchantData = Type.Object(
     status: Type.String(),
     createdAt: Timestamp,
     iconUrl: nullable(Type.String()),
+    acceptedAssets: acceptedAssetsField('The assets that the merchant accepts.'),
     deleted: Type.Optional(Type.Literal(true)),
   },
   { title: 'MerchantData' },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { LINK_STATUSES, MAX_STOCK } from '../../domain/payment-link.ts';
 import type { PaymentLink } from '../../store/payments/payment-links.ts';
 import { LINK_PICTURE } from '../entry/picture.ts';
-import { namedEnum, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
+import { acceptedAssetsField, namedEnum, nullable, pictureField, Timestamp, textOf } from '../schemas.ts';
 import { AmountBody, viewAmount } from './amount.ts';
 import { logoUrl, type Origin } from './icons.ts';
 
@@ -14,7 +14,8 @@ function linkUrl({ publicUrl }: Origin, id: string): string {
 }
 
 export function viewLink(origin: Origin, link: PaymentLink) {
-  const { id, description, referenceId, status, stock, taken, expiresAt, pictureHash, createdAt } = link;
+  const { id, description, referenceId, status, stock, taken, expiresAt, acceptedAssets, pictureHash, createdAt } =
+    link;
   const amountOf = (value: string | null) =>
     value === null ? null : viewAmount(origin, link.amountUnit, value, link.amountDecimals);
   return {
@@ -29,6 +30,7 @@ export function viewLink(origin: Origin, link: PaymentLink) {
     taken,
     status,
     expiresAt: expiresAt === null ? null : expiresAt.getTime() / 1000,
+    acceptedAssets: acceptedAssets as string[] | null,
     pictureUrl: pictureHash === null ? null : logoUrl(origin, pictureHash),
     createdAt: createdAt.toISOString(),
   };
@@ -51,6 +53,9 @@ export const LinkField = {
     }),
   ),
   status: namedEnum('PaymentLinkStatus', LINK_STATUSES, 'An inactive link takes no new payments.'),
+  acceptedAssets: acceptedAssetsField(
+    'The assets that payments of this link can be paid with. The lists of the merchant and of the partner hold as well.',
+  ),
   picture: nullable(pictureField(LINK_PICTURE)),
 };
 
@@ -71,6 +76,7 @@ export const LinkBody = Type.Object(
     ),
     status: LinkField.status,
     expiresAt: nullable(Type.Integer({ description: 'Seconds since the epoch.' })),
+    acceptedAssets: LinkField.acceptedAssets,
     pictureUrl: nullable(Type.String()),
     createdAt: Timestamp,
   },

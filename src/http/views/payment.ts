@@ -8,7 +8,7 @@ import type { PaymentDetails } from '../../store/payments/payment-details.ts';
 import type { PaymentSettlement } from '../../store/payments/payment-settlements.ts';
 import { type Payment, type PaymentGlance, stateOf } from '../../store/payments/payments.ts';
 import { gatewayUrl } from '../entry/payment-id.ts';
-import { enumOf, namedEnum, nullable, Timestamp } from '../schemas.ts';
+import { acceptedAssetsField, enumOf, namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { AmountBody, viewAmount, viewToken } from './amount.ts';
 import type { Origin } from './icons.ts';
 import { LateMoneyOfEvent, LateMoneyOfPayment, viewLateMoneyOfEvent } from './late-money.ts';
@@ -40,6 +40,7 @@ export function viewDetails(origin: Origin, shown: ShownDetails) {
     createdAt: payment.createdAt.toISOString(),
     expiresAt: payment.expiresAt.getTime() / 1000,
     gatewayUrl: gatewayUrl(origin.publicUrl, payment.id),
+    acceptedAssets: payment.acceptedAssets as string[] | null,
     ...(status === 'failed' && { failureCode: payment.failureCode }),
     info: viewInfo(origin, payment),
     settlement: settlement === undefined ? null : viewSettlement(settlement, net),
@@ -121,6 +122,9 @@ const DETAILS = {
   createdAt: Timestamp,
   expiresAt: Type.Integer({ minimum: 0, description: 'Seconds since the epoch.' }),
   gatewayUrl: Type.String({ description: 'The URL of the checkout.' }),
+  acceptedAssets: acceptedAssetsField(
+    'The assets that it can be paid with: those that partner, merchant and payment accept, as it was created.',
+  ),
   failureCode: FailureCodeField,
   info: InfoBody,
   settlement: Type.Unsafe<ReturnType<typeof viewSettlement> | null>({

@@ -1,3 +1,4 @@
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { DatedFeeTerms } from '../../domain/fees.ts';
 import type { MerchantStatus } from '../../domain/merchant.ts';
 import type { Mode } from '../../domain/mode.ts';
@@ -12,6 +13,8 @@ export interface Merchant {
   readonly email: string | null;
   readonly status: MerchantStatus;
   readonly iconUrl: string | null;
+  /** The merchant's own list. The partner's list holds as well. */
+  readonly acceptedAssets: AcceptedAssets;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deletedAt: Date | null;
@@ -27,6 +30,8 @@ export interface PayableMerchant extends Merchant {
   /** True if nothing is accepted for the merchant: it is suspended, frozen or deleted, or its partner is frozen or disabled. */
   readonly isStopped: boolean;
   readonly fees: readonly DatedFeeTerms[];
+  /** The partner's list for the merchant's mode. */
+  readonly partnerAccepted: AcceptedAssets;
 }
 
 /** The owner of merchants. Every read and write by a partner is limited to its partner id and mode. */
@@ -58,11 +63,14 @@ export interface MerchantQuery extends Owner {
   readonly limit: number;
 }
 
-export async function insertMerchant(tx: Tx, merchant: Omit<Merchant, 'deletedAt'>): Promise<void> {
+type NewMerchant = Omit<Merchant, 'deletedAt' | 'acceptedAssets'> & Partial<Pick<Merchant, 'acceptedAssets'>>;
+
+export async function insertMerchant(tx: Tx, merchant: NewMerchant): Promise<void> {
+  const accepted = (merchant.acceptedAssets ?? null) as string[] | null;
   await tx`
-    insert into merchants (id, partner_id, mode, name, email, status, icon_url, created_at, updated_at)
+    insert into merchants (id, partner_id, mode, name, email, status, icon_url, accepted_assets, created_at, updated_at)
     values (${merchant.id}, ${merchant.partnerId}, ${merchant.mode}, ${merchant.name}, ${merchant.email},
-      ${merchant.status}, ${merchant.iconUrl}, ${merchant.createdAt}, ${merchant.updatedAt})`;
+      ${merchant.status}, ${merchant.iconUrl}, ${accepted}, ${merchant.createdAt}, ${merchant.updatedAt})`;
 }
 
 /** Also finds deleted merchants. The caller decides how to treat them. */
@@ -84,7 +92,9 @@ export function findPayableMerchants(db: Reader, ids: readonly string[]): Promis
     ), '[]') as fees,
     coalesce(b.logo_hash, (select l.hash from merchant_logos l where l.merchant_id = m.id)) as "logoHash",
     b.accent_color as "accentColor", coalesce(b.shows_powered_by, true) as "showsPoweredBy",
-    ${isMerchantClosed(db)} as "isStopped"
+    ${isMerchantClosed(db)} as "isStopped",
+    (select to_json(case m.mode when 'test' then p.accepted_test else p.accepted_live end)
+      from partners p where p.id = m.partner_id) as "partnerAccepted"
     from merchants m left join merchant_brands b on b.merchant_id = m.id
     where m.id = any(${ids as string[]}::text[])`;
 }
@@ -123,7 +133,8 @@ export async function updateMerchant(tx: Tx, merchant: Merchant): Promise<void> 
   await tx`
     update merchants
     set name = ${merchant.name}, email = ${merchant.email}, icon_url = ${merchant.iconUrl},
-        status = ${merchant.status}, updated_at = ${merchant.updatedAt}, deleted_at = ${merchant.deletedAt}
+        status = ${merchant.status}, accepted_assets = ${merchant.acceptedAssets as string[] | null},
+        updated_at = ${merchant.updatedAt}, deleted_at = ${merchant.deletedAt}
     where id = ${merchant.id}`;
 }
 
@@ -164,6 +175,20 @@ export async function listMerchants(
   };
 }
 
+/** A list that living merchants of a partner have, with the number of these merchants and the id of the first. */
+export interface SharedList extends Pick<Merchant, 'acceptedAssets'> {
+  readonly firstId: string;
+  readonly merchants: number;
+}
+
+/** Grouped, because a partner may have very many merchants, but most of their lists are equal. */
+export function groupMerchantLists(tx: Tx, { partnerId, mode }: Owner): Promise<SharedList[]> {
+  return tx<SharedList[]>`
+    select to_json(accepted_assets) as "acceptedAssets", min(id) as "firstId", count(*)::int as merchants from merchants
+    where partner_id = ${partnerId} and mode = ${mode} and deleted_at is null and accepted_assets is not null
+    group by accepted_assets order by min(id)`;
+}
+
 export interface OperatorMerchantQuery {
   readonly partnerId: string | undefined;
   readonly mode: Mode | undefined;
@@ -194,5 +219,6 @@ function containing(text: string): string {
 
 function columns(db: Reader) {
   return db`id, partner_id as "partnerId", mode, name, email, status, icon_url as "iconUrl",
+    to_json(accepted_assets) as "acceptedAssets",
     created_at as "createdAt", updated_at as "updatedAt", deleted_at as "deletedAt"`;
 }

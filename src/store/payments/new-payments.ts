@@ -1,3 +1,4 @@
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import { appendHappened } from '../events/events.ts';
 import { isMerchantClosed } from '../parties/freezes.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
@@ -25,6 +26,7 @@ export interface NewPayment {
   /** The creator: `key:<id>`, `person:<id>`, `link:<id>`. */
   readonly actor: string;
   readonly linkId?: string | undefined;
+  readonly acceptedAssets?: AcceptedAssets | undefined;
 }
 
 /**
@@ -54,9 +56,10 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
         ${column(payments, (p) => p.claim)}::text[],
         ${column(payments, (p) => p.requestHash)}::text[],
         ${column(payments, (p) => p.actor)}::text[],
-        ${column(payments, (p) => p.linkId ?? null)}::text[]
+        ${column(payments, (p) => p.linkId ?? null)}::text[],
+        ${column(payments, (p) => p.acceptedAssets?.join(' ') ?? null)}::text[]
       ) as i(id, sealed_id, merchant_id, reference_id, amount_unit, amount_value, amount_decimals, expires_at_ms,
-        success_url, error_url, token_asset, details, claim, request_hash, actor, link_id)
+        success_url, error_url, token_asset, details, claim, request_hash, actor, link_id, accepted_assets)
     ), taken as (
       select i.*, m.partner_id, m.mode from input i
       join merchants m on m.id = i.merchant_id and m.status = 'active' and not ${isMerchantClosed(sql)}
@@ -71,10 +74,12 @@ export function insertPayments(payments: readonly NewPayment[], now: Date): Sing
     ), made as (
       insert into payments
         (id, sealed_id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value, amount_decimals,
-         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value, details, link_id)
+         created_at, updated_at, expires_at, success_url, error_url, token_asset, token_value, details, link_id,
+         accepted_assets)
       select id, sealed_id, partner_id, mode, merchant_id, reference_id, amount_unit, amount_value::numeric,
         amount_decimals::smallint, ${now}, ${now}, to_timestamp(expires_at_ms::bigint / 1000.0), success_url, error_url,
-        token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb, link_id
+        token_asset, case when token_asset is not null then amount_value::numeric end, details::jsonb, link_id,
+        string_to_array(accepted_assets, ' ')
       from wanted
       returning id, partner_id, mode, merchant_id, amount_unit, amount_decimals, amount_value, token_asset
     ), happened as (

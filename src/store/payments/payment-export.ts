@@ -114,6 +114,8 @@ const COLUMNS: Readonly<Record<ExportQuery['content'], Readonly<Record<string, C
     statusChangedAt: (db, { now }) =>
       timeText(db, db`case when ${seenStatus(db, now)} = p.status then p.updated_at else p.expires_at end`),
     expiresAt: (db) => timeText(db, db`p.expires_at`),
+    // Ids contain neither spaces nor commas, so a cell needs no quotes.
+    acceptedAssets: (db) => db`array_to_string(p.accepted_assets, ' ')`,
   },
   bookkeeping: {
     date: (db) => timeText(db, db`b.at`),

@@ -1,3 +1,4 @@
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { Mode } from '../../domain/mode.ts';
 import type { LinkState } from '../../domain/payment-link.ts';
 import type { Picture } from '../../domain/picture.ts';
@@ -18,6 +19,8 @@ export interface PaymentLink extends LinkState {
   readonly minimumValue: string | null;
   readonly maximumValue: string | null;
   readonly pictureHash: string | null;
+  /** The link's own list. The lists of merchant and partner hold as well. */
+  readonly acceptedAssets: AcceptedAssets;
   readonly createdAt: Date;
 }
 
@@ -25,11 +28,11 @@ export async function insertLink(tx: Tx, link: PaymentLink, picture: Picture | n
   await tx`
     insert into payment_links (id, partner_id, mode, merchant_id, description, reference_id, amount_unit, amount_decimals,
       amount_value, minimum_value, maximum_value, stock, status, expires_at, picture_hash, picture_type, picture_bytes,
-      created_at, updated_at)
+      accepted_assets, created_at, updated_at)
     values (${link.id}, ${link.partnerId}, ${link.mode}, ${link.merchantId}, ${link.description}, ${link.referenceId},
       ${link.amountUnit}, ${link.amountDecimals}, ${link.amountValue}, ${link.minimumValue}, ${link.maximumValue},
       ${link.stock}, ${link.status}, ${link.expiresAt}, ${picture?.hash ?? null}, ${picture?.type ?? null},
-      ${picture?.bytes ?? null}, ${link.createdAt}, ${link.createdAt})`;
+      ${picture?.bytes ?? null}, ${link.acceptedAssets as string[] | null}, ${link.createdAt}, ${link.createdAt})`;
 }
 
 /** Links of any merchant. The caller checks the owner. */
@@ -78,7 +81,7 @@ export async function updateLink(
   await tx`
     update payment_links
     set description = ${link.description}, stock = ${link.stock}, status = ${link.status},
-      expires_at = ${link.expiresAt}, updated_at = ${at}
+      expires_at = ${link.expiresAt}, accepted_assets = ${link.acceptedAssets as string[] | null}, updated_at = ${at}
     where id = ${link.id}`;
   if (picture === undefined) return;
   await tx`
@@ -132,7 +135,8 @@ function linkColumns(db: Reader) {
   return db`${stockColumns(db)}, l.partner_id as "partnerId", l.mode, l.merchant_id as "merchantId", l.description,
     l.reference_id as "referenceId", l.amount_unit as "amountUnit", l.amount_decimals as "amountDecimals",
     l.amount_value as "amountValue", l.minimum_value as "minimumValue", l.maximum_value as "maximumValue", l.status,
-    l.expires_at as "expiresAt", l.picture_hash as "pictureHash", l.created_at as "createdAt"`;
+    l.expires_at as "expiresAt", l.picture_hash as "pictureHash",
+    to_json(l.accepted_assets) as "acceptedAssets", l.created_at as "createdAt"`;
 }
 
 /** A link without a stock may have any number of payments, so they are not counted. */

@@ -1,3 +1,4 @@
+import type { AcceptedAssets } from '../../domain/accepted-assets.ts';
 import type { EventType } from '../../domain/event.ts';
 import type { Mode } from '../../domain/mode.ts';
 import type { PaymentState } from '../../domain/payment.ts';
@@ -25,6 +26,8 @@ export interface Payment extends PaymentFacts {
   readonly errorUrl: string | null;
   /** The payment link that created the payment. */
   readonly linkId: string | null;
+  /** Fixed when the payment is created. Later changes of the partner's and the merchant's lists leave it as it is. */
+  readonly acceptedAssets: AcceptedAssets;
 }
 
 /** The fields that the status answer shows. They are read more often than anything else. */
@@ -211,5 +214,5 @@ export function paymentColumns(db: Reader) {
     error_url as "errorUrl", failure_code as "failureCode", native_deadline as "nativeDeadline",
     token_asset as "tokenAsset", token_value as "tokenValue", buyer_account as "buyerAccount",
     buyer_name as "buyerName", buyer_icon as "buyerIcon", transaction_hash as "transactionHash",
-    transaction_nonce as "transactionNonce", link_id as "linkId"`;
+    transaction_nonce as "transactionNonce", link_id as "linkId", to_json(accepted_assets) as "acceptedAssets"`;
 }

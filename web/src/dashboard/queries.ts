@@ -5,6 +5,7 @@ import type {
   Attention,
   CurrentSession,
   Merchant,
+  MerchantDetails,
   PayableAsset,
   PaymentPage,
   PaymentTotals,
@@ -71,6 +72,14 @@ export const attentionQuery = queryOptions({
   queryFn: ({ signal }) => call<Attention>('GET', '/v1/statistics/attention', { signal }),
   refetchInterval: REFRESH_MS,
 });
+
+export function merchantQuery(merchantId: string) {
+  return queryOptions({
+    queryKey: ['merchants', 'one', merchantId],
+    queryFn: ({ signal }) =>
+      call<{ merchant: MerchantDetails }>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}`, { signal }),
+  });
+}
 
 /** A constant, because a new list would cause a render. */
 const NO_MERCHANTS: readonly Merchant[] = [];

@@ -63,6 +63,11 @@ const merchant = createRoute({
   path: '/merchants/$merchantId',
   component: lazyRouteComponent(() => import('./pages/merchant.tsx'), 'MerchantPage'),
 });
+const acceptedAssets = createRoute({
+  getParentRoute: () => shell,
+  path: '/accepted-assets',
+  component: lazyRouteComponent(() => import('./pages/accepted-assets.tsx'), 'AcceptedAssetsPage'),
+});
 const links = createRoute({
   getParentRoute: () => shell,
   path: '/links',
@@ -142,6 +147,7 @@ const routeTree = root.addChildren([
     links,
     merchants,
     merchant,
+    acceptedAssets,
     webhooks,
     webhook,
     team,

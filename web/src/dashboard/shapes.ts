@@ -104,6 +104,7 @@ export interface PaymentDetails {
   /** Unix seconds. */
   readonly expiresAt: number;
   readonly gatewayUrl: string;
+  readonly acceptedAssets: readonly string[] | null;
   readonly info: { readonly optionAmount: Amount; readonly txId: string } | null;
   readonly settlement: {
     readonly successful: {
@@ -189,6 +190,7 @@ export interface PayableAsset {
 }
 
 export interface MerchantDetails extends MerchantRow {
+  readonly acceptedAssets: readonly string[] | null;
   readonly settlements: { readonly crypto: readonly Destination[] };
 }
 
@@ -211,6 +213,7 @@ export interface PaymentLink {
   readonly stock: number | null;
   readonly taken: number | null;
   readonly status: 'active' | 'inactive';
+  readonly acceptedAssets: readonly string[] | null;
 }
 
 export interface Endpoint {

@@ -1,3 +1,4 @@
+import type { AcceptedAssets } from '../../../domain/accepted-assets.ts';
 import type { LinkStatus } from '../../../domain/payment-link.ts';
 import type { Picture } from '../../../domain/picture.ts';
 import { ApiError } from '../../../errors.ts';
@@ -13,6 +14,7 @@ export interface LinkChanges {
   readonly status?: LinkStatus;
   readonly expiresAt?: Date | null;
   readonly picture?: Picture | null;
+  readonly acceptedAssets?: AcceptedAssets;
 }
 
 export interface LinkChange {

@@ -21,6 +21,7 @@ export interface NewLink
     | 'maximumValue'
     | 'stock'
     | 'expiresAt'
+    | 'acceptedAssets'
   > {
   readonly merchant: Pick<Merchant, 'id' | 'partnerId' | 'mode'>;
   readonly actor: string;

@@ -10,7 +10,7 @@ interface LinkLog {
 
 /** Appends an event to a link that this transaction has created or locked. */
 export function logLink(tx: Tx, link: PaymentLink, { type, actor, at }: LinkLog): Promise<void> {
-  const { id: objectId, merchantId, description, stock, taken, status, expiresAt, pictureHash } = link;
-  const data = { description, stock, taken, status, expiresAt, pictureHash };
+  const { id: objectId, merchantId, description, stock, taken, status, expiresAt, pictureHash, acceptedAssets } = link;
+  const data = { description, stock, taken, status, expiresAt, pictureHash, acceptedAssets };
   return appendEvents(tx, [{ type, objectId, merchantId, at, actor, data }]);
 }

@@ -3,8 +3,9 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { clamp, fill, shortAccount } from '../../shared/text.ts';
 import { call } from '../api.ts';
-import { useAssets, useMay } from '../queries.ts';
-import type { Destination, MerchantDetails, MerchantRow } from '../shapes.ts';
+import { merchantQuery, useAssets, useMay } from '../queries.ts';
+import type { Destination, MerchantRow } from '../shapes.ts';
+import { AcceptedSection } from '../ui/accepted-assets.tsx';
 import { BrandingSection } from '../ui/branding.tsx';
 import { ListState } from '../ui/list-state.tsx';
 import { AddDestinationDialog, ChangeDestinationDialog, EditDialog, StatusDialog } from '../ui/merchant-dialogs.tsx';
@@ -19,11 +20,7 @@ export function MerchantPage() {
   const mayAdd = useMay('destinations:write');
   const [asked, setAsked] = useState<'edit' | 'add' | MerchantRow['status']>();
   const close = () => setAsked(undefined);
-  const { data, error } = useQuery({
-    queryKey: ['merchants', 'one', merchantId],
-    queryFn: ({ signal }) =>
-      call<{ merchant: MerchantDetails }>('GET', `/v1/merchants/${encodeURIComponent(merchantId)}`, { signal }),
-  });
+  const { data, error } = useQuery(merchantQuery(merchantId));
   const merchant = data?.merchant;
   useTitle(merchant === undefined ? words.merchants : clamp(merchant.name, 60));
   if (merchant === undefined) return <ListState error={error} />;
@@ -86,6 +83,7 @@ export function MerchantPage() {
           ))}
         </ul>
       </section>
+      <AcceptedSection key={`accepted ${merchant.id}`} merchant={merchant} />
       <BrandingSection key={merchant.id} merchant={merchant} />
       {asked === 'edit' && <EditDialog merchant={merchant} onClose={close} />}
       {asked === 'add' && <AddDestinationDialog merchant={merchant} onClose={close} />}

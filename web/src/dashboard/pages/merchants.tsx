@@ -30,6 +30,9 @@ export function MerchantsPage() {
   return (
     <>
       <PageHead title={words.merchants}>
+        <Link to="/accepted-assets" className="button quiet">
+          {words.acceptedAssets}
+        </Link>
         {mayAdd && (
           <button type="button" className="main" onClick={() => setAdding(true)}>
             {words.addMerchant}

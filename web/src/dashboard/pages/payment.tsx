@@ -12,6 +12,7 @@ import { plainText } from '../plain-text.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import { leftToRefund } from '../refunded.ts';
 import type { PaymentDetails, Receipt, Timeline } from '../shapes.ts';
+import { useAcceptedNames } from '../ui/accepted-assets.tsx';
 import { LateMoneyList } from '../ui/late-money.tsx';
 import { ListState } from '../ui/list-state.tsx';
 import { MoneyFlow, useReceipt } from '../ui/money-flow.tsx';
@@ -136,6 +137,7 @@ function Facts({ payment, receipt }: FactsProps) {
   const style = usePageState();
   const times = useTimes();
   const merchant = useMerchants().find(({ id }) => id === payment.merchantId);
+  const namesOf = useAcceptedNames();
   const { info, settlement, description } = payment;
   const href = info && transactionPath(chainOf(info.optionAmount.unit), info.txId);
   return (
@@ -164,6 +166,7 @@ function Facts({ payment, receipt }: FactsProps) {
             )}
           </Fact>
         )}
+        {payment.acceptedAssets !== null && <Fact name={words.acceptedAssets}>{namesOf(payment.acceptedAssets)}</Fact>}
         {payment.status === 'succeeded' && (
           <Fact name={words.settlement}>{settlement === null ? words.unsettled : words.settled}</Fact>
         )}

@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { AcceptedAssets } from '../../../../src/domain/accepted-assets.ts';
 import { MAX_LINK_PICTURE_BYTES } from '../../../../src/domain/picture.ts';
 import { typedUnits } from '../../../../src/domain/typed-amount.ts';
 import { call } from '../api.ts';
 import type { PaymentLink } from '../shapes.ts';
 import { usePageState, useWords } from '../words.ts';
+import { AcceptedSwitches, useMerchantAccepted } from './accepted-assets.tsx';
 import { Form } from './form.tsx';
 import { Dialog, Field, FormEnd } from './parts.tsx';
 import { base64In, dataUrlOf, fileIn, PICTURE_TYPES } from './picture.ts';
@@ -22,6 +24,8 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
   const client = useQueryClient();
   const { isRunning, problem, run } = useChange();
   const [kind, setKind] = useState<'fixed' | 'chosen'>('fixed');
+  const [accepted, setAccepted] = useState<AcceptedAssets>(null);
+  const limit = useMerchantAccepted(merchantId);
   const [refusal, setRefusal] = useState<string>();
   // One key for all attempts of this dialog, so that a lost answer does not create a second link.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
@@ -30,7 +34,7 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
     const isTooLarge = (fileIn(form, 'picture')?.size ?? 0) > MAX_LINK_PICTURE_BYTES;
     setRefusal(price === undefined ? words.badAmount : isTooLarge ? words.badPicture : undefined);
     if (price === undefined || isTooLarge) return;
-    const body = { ...price, ...(await termsIn(form)) };
+    const body = { ...price, ...(await termsIn(form)), ...(accepted !== null && { acceptedAssets: accepted }) };
     await run(async () => {
       const made = await call<{ paymentLink: PaymentLink }>('POST', '/v1/payment-links', {
         merchantId,
@@ -87,6 +91,10 @@ export function NewLinkDialog({ merchantId, onClose, onMade }: NewLinkProps) {
         <Field label={words.picture}>
           {(id) => <input id={id} name="picture" type="file" accept={PICTURE_TYPES} />}
         </Field>
+        <details className="accepted-more">
+          <summary>{words.acceptedAssets}</summary>
+          <AcceptedSwitches list={accepted} limit={limit} onChange={setAccepted} />
+        </details>
         <FormEnd label={words.addLink} isRunning={isRunning} problem={refusal ?? problem} onCancel={onClose} />
       </Form>
     </Dialog>

@@ -166,4 +166,17 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   reasonPaidTwice: 'Ein zweites Mal bezahlt',
   reasonWrongToken: 'In einem anderen Token',
   reasonWrongNetwork: 'In einem anderen Netzwerk',
+  acceptedAssets: 'Zahlungsmittel',
+  acceptedText: 'Die Token und Coins, mit denen dieser Händler bezahlt wird.',
+  acceptedPartnerText:
+    'Die Token und Coins, mit denen alle Händler bezahlt werden. Ein Händler, ein Zahlungslink oder eine Zahlung kann weniger annehmen.',
+  acceptsAll: 'Alles, auch was später dazukommt',
+  acceptsSome: 'Nur diese',
+  wholeNetwork: 'allem auf {network}',
+  wholeNetworkSwitch: 'Alles, auch was später dazukommt',
+  acceptedEverything: 'Neue Zahlungen können mit allem bezahlt werden, was das Gateway anbietet.',
+  acceptedOnly:
+    'Neue Zahlungen können mit {assets} bezahlt werden und mit nichts anderem. Zahlungen, die vorher angelegt wurden, bleiben, wie sie sind.',
+  acceptedNothing: 'Niemand könnte bezahlen. Schalten Sie mindestens eines ein.',
+  notAccepted: 'für den Händler oder für alle Händler ausgeschaltet',
 };

@@ -162,4 +162,17 @@ export const desk = {
   reasonPaidTwice: 'Paid a second time',
   reasonWrongToken: 'In another token',
   reasonWrongNetwork: 'On another network',
+  acceptedAssets: 'Accepted assets',
+  acceptedText: 'The tokens and coins that this merchant is paid with.',
+  acceptedPartnerText:
+    'The tokens and coins that all merchants are paid with. A merchant, a payment link or a payment can accept fewer.',
+  acceptsAll: 'Everything, and what is added later',
+  acceptsSome: 'Only these',
+  wholeNetwork: 'everything on {network}',
+  wholeNetworkSwitch: 'Everything, and what is added later',
+  acceptedEverything: 'New payments can be paid with everything that the gateway offers.',
+  acceptedOnly:
+    'New payments can be paid with {assets}, and with nothing else. Payments that were created before stay as they are.',
+  acceptedNothing: 'Nobody could pay. Switch at least one on.',
+  notAccepted: 'switched off for the merchant or for all merchants',
 };

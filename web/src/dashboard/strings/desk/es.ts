@@ -163,4 +163,17 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   reasonPaidTwice: 'Pagado por segunda vez',
   reasonWrongToken: 'En otro token',
   reasonWrongNetwork: 'En otra red',
+  acceptedAssets: 'Medios de pago',
+  acceptedText: 'Los tokens y las monedas con los que se paga a este comercio.',
+  acceptedPartnerText:
+    'Los tokens y las monedas con los que se paga a todos los comercios. Un comercio, un enlace de pago o un pago puede aceptar menos.',
+  acceptsAll: 'Todo, y lo que se añada después',
+  acceptsSome: 'Solo estos',
+  wholeNetwork: 'todo en {network}',
+  wholeNetworkSwitch: 'Todo, y lo que se añada después',
+  acceptedEverything: 'Los pagos nuevos se pueden pagar con todo lo que ofrece la pasarela.',
+  acceptedOnly:
+    'Los pagos nuevos se pueden pagar con {assets}, y con nada más. Los pagos creados antes quedan como están.',
+  acceptedNothing: 'Nadie podría pagar. Active al menos uno.',
+  notAccepted: 'desactivado para el comercio o para todos los comercios',
 };

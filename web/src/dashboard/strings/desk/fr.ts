@@ -165,4 +165,17 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   reasonPaidTwice: 'Payé une seconde fois',
   reasonWrongToken: 'Dans un autre jeton',
   reasonWrongNetwork: 'Sur un autre réseau',
+  acceptedAssets: 'Moyens de paiement',
+  acceptedText: 'Les jetons et les monnaies avec lesquels ce commerçant est payé.',
+  acceptedPartnerText:
+    'Les jetons et les monnaies avec lesquels tous les commerçants sont payés. Un commerçant, un lien de paiement ou un paiement peut en accepter moins.',
+  acceptsAll: 'Tout, et ce qui sera ajouté plus tard',
+  acceptsSome: 'Seulement ceux-ci',
+  wholeNetwork: 'tout sur {network}',
+  wholeNetworkSwitch: 'Tout, et ce qui sera ajouté plus tard',
+  acceptedEverything: 'Les nouveaux paiements peuvent être réglés avec tout ce que la passerelle propose.',
+  acceptedOnly:
+    'Les nouveaux paiements peuvent être réglés avec {assets}, et rien d’autre. Les paiements créés auparavant ne changent pas.',
+  acceptedNothing: 'Personne ne pourrait payer. Activez-en au moins un.',
+  notAccepted: 'désactivé pour le commerçant ou pour tous les commerçants',
 };

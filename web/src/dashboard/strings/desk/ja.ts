@@ -159,4 +159,16 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   reasonPaidTwice: '二重に支払われました',
   reasonWrongToken: '別のトークン',
   reasonWrongNetwork: '別のネットワーク',
+  acceptedAssets: '受け付ける資産',
+  acceptedText: 'この加盟店への支払いに使えるトークンとコインです。',
+  acceptedPartnerText:
+    'すべての加盟店への支払いに使えるトークンとコインです。加盟店、支払いリンク、支払いごとに、さらに絞ることができます。',
+  acceptsAll: 'すべて（今後追加されるものも含む）',
+  acceptsSome: '次のものだけ',
+  wholeNetwork: '{network} のすべて',
+  wholeNetworkSwitch: 'すべて（今後追加されるものも含む）',
+  acceptedEverything: '新しい支払いは、ゲートウェイが提供するすべての資産で支払えます。',
+  acceptedOnly: '新しい支払いは {assets} だけで支払えます。すでに作成された支払いは変わりません。',
+  acceptedNothing: '誰も支払えません。少なくとも一つをオンにしてください。',
+  notAccepted: 'この加盟店またはすべての加盟店でオフ',
 };

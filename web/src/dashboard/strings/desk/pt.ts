@@ -163,4 +163,17 @@ export const desk: Readonly<Record<keyof typeof en, string>> = {
   reasonPaidTwice: 'Pago uma segunda vez',
   reasonWrongToken: 'Noutro token',
   reasonWrongNetwork: 'Noutra rede',
+  acceptedAssets: 'Meios de pagamento',
+  acceptedText: 'Os tokens e as moedas com que este comerciante é pago.',
+  acceptedPartnerText:
+    'Os tokens e as moedas com que todos os comerciantes são pagos. Um comerciante, um link de pagamento ou um pagamento pode aceitar menos.',
+  acceptsAll: 'Tudo, e o que for adicionado depois',
+  acceptsSome: 'Só estes',
+  wholeNetwork: 'tudo em {network}',
+  wholeNetworkSwitch: 'Tudo, e o que for adicionado depois',
+  acceptedEverything: 'Novos pagamentos podem ser pagos com tudo o que o gateway oferece.',
+  acceptedOnly:
+    'Novos pagamentos podem ser pagos com {assets}, e com nada mais. Os pagamentos criados antes ficam como estão.',
+  acceptedNothing: 'Ninguém poderia pagar. Ative pelo menos um.',
+  notAccepted: 'desativado para o comerciante ou para todos os comerciantes',
 };

@@ -1,0 +1,57 @@
+import type { AcceptedAssets } from '../domain/accepted-assets.ts';
+import { type Parsed, parseAsset, parseChainId } from '../domain/caip.ts';
+import type { Mode } from '../domain/mode.ts';
+import { assetsOf, findAsset } from './assets.ts';
+import { findNetwork } from './networks.ts';
+
+/** The canonical id of an entry in a list of accepted assets: CAIP-19 of an asset, or CAIP-2 of a network. */
+export function parseAcceptedId(text: string): Parsed<string> {
+  if (!text.includes('/')) {
+    const chain = parseChainId(text);
+    return chain.ok ? { ok: true, value: chain.value.chainId } : chain;
+  }
+  const asset = parseAsset(text);
+  return asset.ok ? { ok: true, value: asset.value.id } : asset;
+}
+
+/** Undefined for an id of an unknown network. */
+export function modeOfAccepted(id: string): Mode | undefined {
+  return findNetwork(chainIn(id))?.mode;
+}
+
+/**
+ * The reason why a list for payments of a mode cannot have this canonical id; undefined if it can. `served` has the networks of
+ * that mode that take payments. It is empty for a mode that is not set up yet: then every known network can be named.
+ */
+export function acceptedIdProblem(
+  id: string,
+  { mode, served }: { readonly mode: Mode; readonly served: readonly string[] },
+): string | undefined {
+  const chainId = chainIn(id);
+  const own = modeOfAccepted(id);
+  const isNetwork = id === chainId;
+  const isPayable = isNetwork
+    ? assetsOf(chainId).some(({ pay }) => pay !== undefined)
+    : findAsset(id)?.pay !== undefined;
+  if (own !== undefined && own !== mode) return `is on a ${own} network, where no ${mode} payment can be paid`;
+  const isServed = own !== undefined && (served.length === 0 || served.includes(chainId));
+  if (isPayable && isServed) return undefined;
+  return isNetwork
+    ? 'names a network that this gateway takes no payments on; GET /v1/assets lists networks and assets'
+    : 'names an asset that this gateway takes no payments in; GET /v1/assets lists the assets';
+}
+
+function chainIn(id: string): string {
+  return id.split('/', 1)[0] ?? '';
+}
+
+/** `USDC on Base, every asset of Polygon`, for people. */
+export function acceptedText(list: AcceptedAssets): string {
+  if (list === null) return 'every asset';
+  const nameOf = (id: string) => findNetwork(chainIn(id))?.name ?? chainIn(id);
+  const names = list.map((id) => {
+    if (id === chainIn(id)) return `every asset of ${nameOf(id)}`;
+    return `${findAsset(id)?.symbol ?? id} on ${nameOf(id)}`;
+  });
+  return names.join(', ');
+}

@@ -1,0 +1,47 @@
+import { acceptedIdProblem, modeOfAccepted } from '../chains/accepted-entry.ts';
+import { assetsOf } from '../chains/assets.ts';
+import { canonicalList, MAX_ACCEPTED_ASSETS } from '../domain/accepted-assets.ts';
+import type { Mode } from '../domain/mode.ts';
+import { type Issue, validationError } from '../errors.ts';
+import { knownNetworks } from './chains.ts';
+import type { Context } from './connect.ts';
+import { type Kind, Problem } from './kinds.ts';
+import { knownAsset } from './money-kinds.ts';
+import { repeated } from './options.ts';
+
+/** An asset as `knownAsset` reads it, or a network for all its assets. */
+const acceptedAsset: Kind<string> = {
+  placeholder: 'asset|network',
+  parse: (raw, nowMs) => {
+    if (raw.includes('/')) return knownAsset.parse(raw, nowMs);
+    return assetsOf(raw).length > 0 ? raw : new Problem('must be an asset, or a network such as eip155:8453');
+  },
+};
+
+export const accept = repeated(
+  acceptedAsset,
+  MAX_ACCEPTED_ASSETS,
+  'Asset that new payments can be paid with, or a network for all its assets; replaces those accepted before.',
+);
+
+/** The canonical list. Throws if payments of the mode could not be paid with one of the entries. */
+export async function acceptedIn(context: Context, mode: Mode, ids: readonly string[]): Promise<readonly string[]> {
+  const networks = await knownNetworks(context);
+  const served = networks.filter(({ network }) => network.mode === mode).map(({ network }) => network.chainId);
+  const issues: Issue[] = ids.flatMap((id) => {
+    const problem = acceptedIdProblem(id, { mode, served });
+    return problem === undefined ? [] : [{ field: '--accept', message: `${id} ${problem}` }];
+  });
+  if (issues.length > 0) throw validationError(issues);
+  return canonicalList(ids);
+}
+
+/** One list for each mode whose networks are named: no network is in both modes. */
+export async function acceptedByMode(
+  context: Context,
+  ids: readonly string[],
+): Promise<Partial<Record<Mode, readonly string[]>>> {
+  const byMode = Map.groupBy(ids, (id) => modeOfAccepted(id) ?? 'live');
+  const lists = await Promise.all([...byMode].map(async ([mode, own]) => [mode, await acceptedIn(context, mode, own)]));
+  return Object.fromEntries(lists);
+}

@@ -1,0 +1,51 @@
+/**
+ * The assets that payers may pay with: CAIP-19 ids, and CAIP-2 ids for all assets of a network, including assets that the gateway
+ * adds later. Null is no limit. A stored list is never empty, because nobody could pay then.
+ */
+export type AcceptedAssets = readonly string[] | null;
+
+/** The limit of entries in one list. */
+export const MAX_ACCEPTED_ASSETS = 100;
+
+/** `id` is an asset, or a network: a network is accepted only if the list names the network itself. */
+export function accepts(list: AcceptedAssets, id: string): boolean {
+  return list === null || list.includes(id) || list.includes(networkIn(id));
+}
+
+/** True if an asset of the network is accepted. */
+export function acceptsOn(list: AcceptedAssets, network: string): boolean {
+  return list === null || list.some((id) => networkIn(id) === network);
+}
+
+/** Sorted, without repetitions, and without assets of networks that the list names. Equal meanings have equal results. */
+export function canonicalList(ids: readonly string[]): readonly string[] {
+  const networks = new Set(ids.filter((id) => networkIn(id) === id));
+  return [...new Set(ids)].filter((id) => networks.has(id) || !networks.has(networkIn(id))).sort();
+}
+
+/** The assets that every list accepts. An empty result means that the lists have nothing in common. */
+export function acceptedByAll(lists: readonly AcceptedAssets[]): AcceptedAssets {
+  return lists.reduce<AcceptedAssets>((common, list) => {
+    if (common === null || list === null) return common ?? list;
+    return canonicalList([...common.filter((id) => accepts(list, id)), ...list.filter((id) => accepts(common, id))]);
+  }, null);
+}
+
+const SHOWN = 5;
+
+/** `the partner accepts A, B; the merchant accepts C`: a message must name the lists that leave nothing to pay with. */
+export function listsText(lists: Readonly<Record<string, AcceptedAssets>>): string {
+  return Object.entries(lists)
+    .flatMap(([owner, list]) => (list === null ? [] : [`the ${owner} accepts ${namesText(list)}`]))
+    .join('; ');
+}
+
+function namesText(list: readonly string[]): string {
+  const more = list.length - SHOWN;
+  return `${list.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function networkIn(id: string): string {
+  const slash = id.indexOf('/');
+  return slash < 0 ? id : id.slice(0, slash);
+}

@@ -1,0 +1,32 @@
+import { servedNetworks } from '../../actions/paying/served-networks.ts';
+import { acceptedIdProblem, modeOfAccepted, parseAcceptedId } from '../../chains/accepted-entry.ts';
+import { type AcceptedAssets, canonicalList } from '../../domain/accepted-assets.ts';
+import type { Mode } from '../../domain/mode.ts';
+import { ApiError, validationError } from '../../errors.ts';
+import type { HttpDeps } from '../deps.ts';
+
+/** The list of a request in canonical form. The schema has checked the form of each entry. */
+export function canonicalAccepted(given: readonly string[] | null | undefined): AcceptedAssets {
+  if (given === undefined || given === null) return null;
+  const ids = given.map((text) => {
+    const id = parseAcceptedId(text);
+    if (!id.ok) throw new Error(`The schema accepted an entry that ${id.problem}.`);
+    return id.value;
+  });
+  return canonicalList(ids);
+}
+
+/** Refuses entries that no payment of the mode could be paid with. */
+export function checkAccepted(deps: HttpDeps, mode: Mode, given: readonly string[] | null | undefined): void {
+  const ids = (given ?? []).map((text) => canonicalAccepted([text])?.[0] ?? '');
+  const test = ids.find((id) => mode === 'live' && modeOfAccepted(id) === 'test');
+  if (test !== undefined) {
+    throw new ApiError('not_sandbox_api_key', `A live key cannot accept ${test}, which is on a test network.`);
+  }
+  const served = servedNetworks(deps, mode).map(({ chain }) => chain.network.chainId);
+  const issues = ids.flatMap((id, index) => {
+    const message = acceptedIdProblem(id, { mode, served });
+    return message === undefined ? [] : [{ field: `acceptedAssets[${index}]`, message }];
+  });
+  if (issues.length > 0) throw validationError(issues);
+}

@@ -1,0 +1,54 @@
+import { type AcceptedAssets, accepts, canonicalList } from '../../../src/domain/accepted-assets.ts';
+import type { PayableAsset } from './shapes.ts';
+
+export interface AssetGroup {
+  /** CAIP-2. */
+  readonly network: string;
+  readonly name: string;
+  readonly assets: readonly { readonly id: string; readonly symbol: string }[];
+}
+
+/**
+ * The networks with their assets. Entries of the list that the gateway does not offer at the moment are included, by their ids:
+ * otherwise nobody could switch them off.
+ */
+export function groupsOf(offered: readonly PayableAsset[], list: AcceptedAssets): readonly AssetGroup[] {
+  const known = new Map(offered.map((asset) => [asset.asset, asset]));
+  const names = new Map(offered.map(({ asset, networkName }) => [networkIn(asset), networkName]));
+  const ids = [...known.keys(), ...(list ?? []).filter((id) => !known.has(id))];
+  const groups = Map.groupBy(ids, networkIn);
+  return [...groups].map(([network, members]) => ({
+    network,
+    name: names.get(network) ?? network,
+    assets: members
+      .filter((id) => id !== network)
+      .map((id) => ({ id, symbol: known.get(id)?.symbol ?? id.slice(network.length + 1) })),
+  }));
+}
+
+/** The list after a switch of an asset or of a whole network. */
+export function switched(list: readonly string[], group: AssetGroup, id: string): readonly string[] {
+  const { network, assets } = group;
+  const others = list.filter((each) => networkIn(each) !== network);
+  const isOn = accepts(list, id);
+  if (id === network) return isOn ? others : canonicalList([...others, network]);
+  const left = assets.map((asset) => asset.id).filter((each) => (each === id ? !isOn : accepts(list, each)));
+  return canonicalList([...others, ...left]);
+}
+
+/** The whole networks and the assets of a list, to be named in a sentence. */
+export function namedIn(list: readonly string[], groups: readonly AssetGroup[]) {
+  return groups.flatMap(({ network, name, assets }) => {
+    if (list.includes(network)) return [{ network: name }];
+    return assets.filter(({ id }) => list.includes(id)).map(({ symbol }) => ({ network: name, symbol }));
+  });
+}
+
+/** The list that a person begins with who wants to choose: everything that is offered now is on. */
+export function everything(groups: readonly AssetGroup[]): readonly string[] {
+  return canonicalList(groups.map(({ network }) => network));
+}
+
+function networkIn(id: string): string {
+  return id.split('/', 1)[0] ?? '';
+}
