@@ -221,15 +221,15 @@ export function stuckIn(world: World): string | undefined {
     if (lying >= MINIMUM || lots.some((lot) => lot.isPaying && lot.waiting > 0n))
       return `${lying} of ${asset} not swept`;
     const left = sum(lots.map(({ remainder }) => remainder));
+    // A rebuild cannot tell whose money a payout was, if a reorg has removed that money. The operator's float lacks it.
+    const isLost = last.hasLost && last.orders.some(({ id, spends }) => id.startsWith('pout_') && spends.length === 0);
     const isOwed = holdings.debts.some((debt) => debt.asset === asset);
-    if (!isOwed && (left >= MINIMUM || lots.some((lot) => lot.isPaying && lot.remainder > 0n))) {
+    if (!isOwed && !isLost && (left >= MINIMUM || lots.some((lot) => lot.isPaying && lot.remainder > 0n))) {
       return `${left} of ${asset} held`;
     }
     const isGivenBack = last.orders.some((order) => order.asset === asset && !order.id.startsWith('pout_'));
     const kept = lying + left + balanceOf(chain, FEES, asset) - (asset === A ? FEE : 0n);
     const got = balanceOf(chain, 'merchant', asset);
-    // A rebuild cannot tell whose money a payout was, if a reorg has removed that money. The operator's float lacks it.
-    const isLost = last.hasLost && last.orders.some(({ id, spends }) => id.startsWith('pout_') && spends.length === 0);
     const isDue = holdings.debts.length > 0 || isGivenBack || isLost;
     if (!isDue && got !== (countOn(chain).get(asset) ?? NOTHING).brought - kept)
       return `the merchant has ${got} of ${asset}`;

@@ -307,6 +307,8 @@ export function paidOut(world: World): World {
   }
   if (!world.hasDestination) return next;
   for (const payout of choosePayouts(next.ending, next.holdings, rulesOf(next))) {
+    // A rebuild that could not place a payout leaves its money to the operator.
+    if (next.orders.some(({ id }) => id === payout.id)) continue;
     next = order(next, { ...payout, to: 'merchant', merchantFloat: 0n });
   }
   return next;
@@ -379,7 +381,9 @@ function spendsBehind({ ending, holdings }: World, carried: Carried): readonly S
   if (id.startsWith('rfnd_')) {
     const refund = { id, amount, fee: REFUND_FEE };
     const rules = { stopped: new Set<string>(), returning: new Set<string>(), minimum: () => MINIMUM };
-    const cover = ending?.is === 'paid' ? coverRefund(ending, holdings, refund, rules) : undefined;
+    // The gateway cannot place the refund of another asset than the one that paid.
+    const isSame = ending?.is === 'paid' && assetThatPaid(ending) === asset;
+    const cover = isSame ? coverRefund(ending, holdings, refund, rules) : undefined;
     return cover?.is === 'covered' ? cover.spends : [];
   }
   const lot = holdings.lots.find((each) => returnIdFrom(each.id) === id);
