@@ -164,6 +164,7 @@ const PAID = {
   info: INFO,
   settlement: { successful: { amount: { unit: `caip19/${USDC}` }, txId: TRANSACTION } },
   ...ORDER,
+  acceptedAssets: [USDC],
   lineItems: [
     { name: 'Espresso', quantity: 2, amount: { ...PRICE, value: '700' } },
     { name: 'Biscuits', quantity: null, amount: null },
