@@ -79,6 +79,10 @@ export function openNetwork(scheduler: Scheduler, chainId: string): SimNetwork {
   const intermediate = signerFromKey(INTERMEDIATE_KEY);
   const [coin = ''] = payable.filter((asset) => asset.includes('/slip44:'));
   for (const { address } of [...relayers, intermediate]) control.setBalance(address, coin, 10n ** 21n);
+  // As docs/refunds.md asks of operators.
+  for (const { id, pay } of assetsOf(chainId)) {
+    if (pay?.method === 'permit2') control.setAllowance(intermediate.address, id, 2n ** 256n - 1n);
+  }
   control.mine();
   const connected: ConnectedChain = {
     chain,
