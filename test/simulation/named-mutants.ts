@@ -261,6 +261,38 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     test: 'test/e2e/raised-fees.test.ts',
     title: 'takes nothing of it',
   },
+  {
+    name: 'the fees of all sweeps are bounded by the fee of one',
+    file: 'src/actions/outgoing/return/check-return.ts',
+    from: 'BigInt(unexpected.fee) <= mostFeesOf(item, BigInt(unexpected.amount))',
+    to: 'BigInt(unexpected.fee) <= BigInt(item.fee)',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'arrives from a deposit address that was swept twice',
+  },
+  {
+    name: 'a sweep of removed money is ordered for ever',
+    file: 'src/actions/watch/deposits/order-sweeps.ts',
+    from: "sweep.state === 'due' && !waiting.has(placeOf(sweep))",
+    to: "lots.length > 0 && sweep.state === 'due' && !waiting.has(placeOf(sweep))",
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'that a deep reorganisation removes before its sweep',
+  },
+  {
+    name: 'a payout of removed money waits for ever',
+    file: 'src/actions/outgoing/begin/begin-outgoing.ts',
+    from: ' || (await recallUnheld(deps, outgoing))',
+    to: '',
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'that a deep reorganisation removes before its payout is signed',
+  },
+  {
+    name: 'new transfers are explained by events of replaced blocks',
+    file: 'src/actions/outgoing/return/record-unexpected-transfers.ts',
+    from: '(hashes.get(block.number) ?? block.hash) === block.hash',
+    to: 'hashes.size >= 0 && block.hash !== ""',
+    test: 'test/e2e/money-faults.test.ts',
+    title: 'is not unexpected because its events were read',
+  },
 ];
 
 const ROOT = join(import.meta.dirname, '../..');
