@@ -112,7 +112,7 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
   {
     name: 'a rebuild takes held sweeps for money of nobody',
     file: 'src/actions/books/restore/rebuild.ts',
-    from: 'const transfers = await unownedOf(sql, { network: connected.chain.network.chainId, accounts }, found);',
+    from: 'const transfers = await unownedOf(sql, { network, accounts }, found);',
     to: 'const transfers = found.filter(() => unownedOf.length > 0);',
     test: 'test/e2e/rebuild-restored.test.ts',
     title: 'does not take held money of a deposit address, swept by us',

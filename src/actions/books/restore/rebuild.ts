@@ -240,11 +240,11 @@ async function restoreUnexpected(
   { from, to, owned }: { readonly from: number; readonly to: number; readonly owned: ReadonlySet<string> },
 ): Promise<string[]> {
   const { sql } = deps.db;
-  const cursor = await findUnexpectedCursor(sql, connected.chain.network.chainId);
+  const network = connected.chain.network.chainId;
+  const cursor = await findUnexpectedCursor(sql, network);
   const accounts = new Set(await ownAccounts(deps, connected));
   const arrived = await connected.chain.incoming(accounts, from, to);
   const found = arrived.filter(({ transactionHash }) => !owned.has(transactionHash));
-  const network = connected.chain.network.chainId;
   const transfers = await unownedOf(sql, { network, accounts }, found);
   if (transfers === undefined) throw new ChainUnavailableError(network, 'it is being reorganised: rebuild again soon');
   const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
