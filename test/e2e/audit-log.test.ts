@@ -78,6 +78,7 @@ const WRITING: Readonly<Record<string, string>> = {
   'payers erase': 'payer.erased',
   'apps create': 'app.registered',
   'apps remove': 'app.removed',
+  'merchants set': 'merchant.changed',
   'merchants suspend': 'merchant.changed',
   'merchants activate': 'merchant.changed',
   'merchants deactivate': 'merchant.changed',
@@ -194,6 +195,11 @@ describe('the audit log', () => {
     const { result: app } = await change('apps create', '--name', 'W', '--mode', 'test');
     await change('apps remove', app.id);
     const merchant = await sandbox.createMerchant(sandbox.assetOf('USDC'), `${NETWORK}:0x${'1'.repeat(40)}`);
+    const { entry: narrowed } = await change('merchants set', merchant.id, '--accept', `${NETWORK}/USDC`);
+    assert.deepEqual(narrowed.detail, {
+      before: { acceptedAssets: null },
+      after: { acceptedAssets: [sandbox.assetOf('USDC')] },
+    });
     const { entry: suspended } = await change('merchants suspend', merchant.id);
     assert.deepEqual(suspended.detail, { before: { status: 'active' }, after: { status: 'suspended' } });
     await change('merchants activate', merchant.id);
