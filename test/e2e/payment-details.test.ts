@@ -48,6 +48,7 @@ describe('a payment shown in full', () => {
       refundable: null,
       lateMoney: [],
       description: null,
+      acceptedAssets: null,
       metadata: null,
       lineItems: null,
     });
