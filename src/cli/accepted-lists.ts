@@ -21,7 +21,7 @@ const acceptedAsset: Kind<string> = {
 export const accept = repeated(
   acceptedAsset,
   MAX_ACCEPTED_ASSETS,
-  'Asset that new payments can be paid with, or a network for all its assets. Replaces the earlier list.',
+  'Asset that pays new payments, or a network for all its assets. Replaces the earlier list.',
 );
 
 /** The canonical list. Throws if payments of the mode could not be paid with one of the entries. */
