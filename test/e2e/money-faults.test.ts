@@ -318,7 +318,8 @@ describe('money that arrives in ways nobody asked for', () => {
       const { number: before } = await scene.chain.head();
       const arrival = send(1_000n, { token });
       const sweeps = () =>
-        scene.db.sql<{ state: string }[]>`select state from items where subject = ${id} and purpose = 'sweep'`;
+        scene.db.sql<{ state: string; reason: string | null }[]>`
+          select state, end_reason as reason from items where subject = ${id} and purpose = 'sweep'`;
       for (let turn = 0; (await sweeps()).length === 0; turn += 1) {
         assert.ok(turn < 8, 'a sweep is ordered');
         await scene.live(node, 1);
@@ -327,8 +328,8 @@ describe('money that arrives in ways nobody asked for', () => {
       scene.control.reorg(number - before, { drop: [arrival], length: number - before + 1 });
       await scene.live(node, 12);
       assert.deepEqual(
-        (await sweeps()).map(({ state }) => state),
-        ['unpaid'],
+        (await sweeps()).map(({ state, reason }) => `${state} ${reason}`),
+        ['unpaid removed'],
       );
     });
   }

@@ -4,7 +4,7 @@ import { itemOf, type Known, knownKey, ownerOf, type Part } from '../../src/doma
 
 /**
  * Reads whole transactions of the toy chains. The gateway itself makes facts of stored movements (`read-position.ts`) and asks
- * `ownerOf` about money without a payment (`record-strays.ts`).
+ * `ownerOf` about money without a payment (`record-unexpected-transfers.ts`).
  */
 
 /** Null if the address is not ours. */

@@ -72,6 +72,7 @@ const ENDS: Readonly<Record<string, string>> = {
   used: 'its nonce was used for something else',
   declined: 'its payer was declined',
   swept: 'somebody else has swept the address',
+  removed: 'a reorganisation has removed the money',
 };
 
 function versionEntries(version: CarryingVersion): TimelineEntry[] {

@@ -79,7 +79,7 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
     where id = any(${lots as string[]}::text[])`;
 }
 
-/** The problem of lots whose payout was refused, because the books hold less than the lots. */
+/** The problem of a payout that takes more than there is: than the books hold, or than its lots have after a reorganisation. */
 export const NOT_HELD = 'not_held';
 
 /** True if the books refused a payout that begins with a lot of this key. See `payoutKeyOf`. */

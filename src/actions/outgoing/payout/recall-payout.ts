@@ -3,6 +3,7 @@ import { endFailed, lockOutgoing, type Outgoing } from '../../../store/money/out
 import { findDestinationFor, isBeyondLots, NOT_HELD } from '../../../store/money/payable-lots.ts';
 import { markPositionsOutdated } from '../../../store/money/positions.ts';
 import { deleteAlert } from '../../../store/plumbing/alerts.ts';
+import type { Reader } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { aboutOutgoing, paymentOfOutgoing } from '../order/about-outgoing.ts';
@@ -14,25 +15,36 @@ import { logPayouts } from './log-payouts.ts';
  * happens while a freeze or a missing key keeps the payout from being signed.
  */
 export async function recallMisdirected(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
-  const { id, purpose, network, asset, recipient, merchantId } = payout;
-  if (purpose !== 'payout') return false;
-  const destination = await findDestinationFor(deps.db.sql, { merchantId: merchantId ?? '', asset });
-  return destination !== `${network}:${recipient}` && recall(deps, id, 'destination_changed');
+  const { network, asset, recipient, merchantId } = payout;
+  return recallIf(deps, payout, 'destination_changed', async (db) => {
+    const destination = await findDestinationFor(db, { merchantId: merchantId ?? '', asset });
+    return destination !== `${network}:${recipient}`;
+  });
 }
 
 /**
  * Ends a payout that was not signed before a reorganisation removed its money. Returns true if it did. The payout would wait for
  * ever, and other money of the payment with it. Money that comes again gets a payout of its own.
  */
-export async function recallUnheld(deps: CommandDeps, { id, purpose }: Outgoing): Promise<boolean> {
-  return purpose === 'payout' && (await isBeyondLots(deps.db.sql, id)) && recall(deps, id, NOT_HELD);
+export async function recallUnheld(deps: CommandDeps, payout: Outgoing): Promise<boolean> {
+  return recallIf(deps, payout, NOT_HELD, (db) => isBeyondLots(db, payout.id));
 }
 
-/** Planned terms without an item were never published, so they cannot be carried out. */
-function recall(deps: CommandDeps, id: string, problem: string): Promise<boolean> {
+/**
+ * The condition is checked without a lock first, because it is rarely true, and again under the lock of the payout. Planned terms
+ * without an item were never published, so they cannot be carried out.
+ */
+async function recallIf(
+  deps: CommandDeps,
+  { id, purpose }: Outgoing,
+  problem: string,
+  isOver: (db: Reader) => Promise<boolean>,
+): Promise<boolean> {
+  if (purpose !== 'payout' || !(await isOver(deps.db.sql))) return false;
   return command(deps, async (tx, at) => {
     const outgoing = await lockOutgoing(tx, id);
     if (outgoing?.state !== 'sending' || outgoing.isDue) return true;
+    if (!(await isOver(tx))) return false;
     await holdAgain(tx, outgoing, { problem, retryAt: at });
     await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(outgoing.amount))], at);
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'payer-out', evidence: { problem } }, at);

@@ -25,10 +25,14 @@ export async function orderSweeps(tx: Tx, { known, lots, sweeps }: Orders, at: D
   if (known.deposits.length === 0) return;
   const ordered = await listSweepsOf(tx, known.terms.payment);
   const waiting = new Set(lots.filter((lot) => lot.waiting > 0n).map(placeOf));
+  const arrived = new Set(lots.map(placeOf));
   // A sweep that was sent is closed when its transaction is final.
   const ends = ordered
     .filter((sweep) => sweep.state === 'due' && !waiting.has(placeOf(sweep)))
-    .map(({ key }) => ({ key, state: 'unpaid', reason: 'swept' }) as const);
+    .map((sweep) => {
+      const reason = arrived.has(placeOf(sweep)) ? 'swept' : 'removed';
+      return { key: sweep.key, state: 'unpaid', reason } as const;
+    });
   if (ends.length > 0) await endItems(tx, ends, at);
   const wanted = new Map(sweeps.map((sweep) => [placeOf(sweep), sweep]));
   for (const [place, { network, asset, commitment }] of wanted) {
