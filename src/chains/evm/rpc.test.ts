@@ -7,6 +7,7 @@ import type { RpcCall } from './json-rpc.ts';
 import { type Lie, type LyingServer, startLyingServer } from './lying-server.fixture.ts';
 import { createRpc, type Rpc, type RpcInput } from './rpc.ts';
 import { readQuantity } from './rpc-values.ts';
+import type { Transport } from './transport.ts';
 
 const NETWORK = 'eip155:31337';
 const balance: RpcCall<bigint> = { method: 'eth_getBalance', params: ['0x01', 'latest'], read: readQuantity };
@@ -247,6 +248,27 @@ describe('the RPC client', () => {
     const alone = connect([first], { isYielding: true });
     for (let asked = 0; asked < 4; asked += 1) await assert.rejects(alone.call(balance, 20), ChainUnavailableError);
     assert.deepEqual(alone.troubles(), []);
+  });
+
+  it('asks an endpoint that fails now and then again and again, while another one is silent', async () => {
+    const silent: Transport = { post: () => new Promise(() => {}), close: () => {} };
+    let requests = 0;
+    const flapping: Transport = {
+      post: async (body) => {
+        requests += 1;
+        if (requests <= 4) return { status: 502, text: '' };
+        const calls = JSON.parse(body) as { id: number; method: string }[];
+        const resultOf = (method: string) => (method === 'eth_chainId' ? '0x7a69' : '0x5');
+        return {
+          status: 200,
+          text: JSON.stringify(calls.map(({ id, method }) => ({ jsonrpc: '2.0', id, result: resultOf(method) }))),
+        };
+      },
+      close: () => {},
+    };
+    // The time of an option request. The silent endpoint is late within it, and must not be waited for a second time.
+    const rpc = connect([], { endpoints: [silent, flapping], isYielding: true });
+    assert.equal(await rpc.call(balance, 2_500), 5n);
   });
 
   it('finds out how many calls at once a server takes', async () => {

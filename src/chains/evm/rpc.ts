@@ -56,8 +56,11 @@ const DEFAULT_CALLS_PER_S = 20_000;
 /** The rounds through all endpoints before a call fails. Several are needed because replicas lag and connections break briefly. */
 const MAX_ROUNDS = 6;
 const ROUND_PAUSE = { firstMs: 100, maxMs: 400 };
-/** After this fraction (an eighth) of its timeout a call also asks another endpoint. The fraction doubles in each round. */
-const FIRST_HEDGE = 8;
+/**
+ * After this fraction (an eighth) of its timeout a call also asks another endpoint. Before an endpoint is asked a second time while
+ * its first answer is pending, the fraction doubles in each round, so that a slow endpoint gets few requests.
+ */
+const HEDGE = 8;
 /** If every breaker is open, a call waits this long for an endpoint to come back, because most outages are shorter. */
 const PATIENCE_MS = 3_000;
 /** A call waits only for an endpoint that answered within this time. If the network is down for longer, it fails at once. */
@@ -152,10 +155,11 @@ export function createRpc(input: RpcInput): Rpc {
       const ready = await askable(order);
       if (ready.length === 0) break;
       const others = ready.filter(isOther);
-      for (const endpoint of others.length > 0 ? others : ready) {
+      const [next, waits] = others.length > 0 ? [others, 1] : [ready, 2 ** round];
+      for (const endpoint of next) {
         if (attempts.isDecided() || isOver()) break;
         begin(endpoint);
-        await attempts.settleWithin((timeoutMs / FIRST_HEDGE) * 2 ** round);
+        await attempts.settleWithin((timeoutMs / HEDGE) * waits);
       }
     }
     while (attempts.isPending() && !attempts.isDecided() && !isOver()) await attempts.settleWithin(timeoutMs);
