@@ -82,8 +82,10 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     });
     await scene.createPayment(...TEN_DOLLARS, { referenceId: 'EVENT-1' });
     await page.getByRole('link', { name: en.events }).click();
-    await page.getByText('payment.created').first().click();
-    await page.getByText('"EVENT-1"').first().waitFor();
+    // Other payments have such an event, too, and the list grows while it is shown.
+    const event = page.locator('details').filter({ hasText: '"EVENT-1"' });
+    await event.getByText('payment.created').click();
+    await event.locator('pre').waitFor();
     await assertAccessible(page, 'events');
     await page.getByRole('link', { name: en.requests }).click();
     await page.getByLabel(en.onlyErrors).check();

@@ -411,4 +411,33 @@ describe('late money that a partner gives back', () => {
     assert.deepEqual([state, scene.control.balanceOf(other, DOLLAR)], ['returned', 0n]);
     assert.deepEqual(await scene.differences(), []);
   });
+
+  it('was returned before a restore, and dust has joined its lot since: the returned part is found again', async () => {
+    await scene.close();
+    await open({ watching: { sweepFrom: () => 0n } });
+    const { id: paymentId, send } = await scene.deposit();
+    const cancelled = { type: 'cancelled', by: 'merchant' } as const;
+    await scene.movePayment({ paymentId, event: cancelled, actor: 'test', evidence: {} });
+    send(1_000n);
+    await scene.live(node, 4);
+    const { id } = await unexpectedOf(paymentId);
+    await scene.fill(node, OPERATOR_FLOAT, 20n);
+    await scene.fill(node, scene.merchantId, 2_000n);
+    const friend = scene.payers.newAccount();
+    await request(id, friend);
+    await scene.live(node, 6);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
+    await scene.forgetReturn(id);
+    // The payment's money is computed again with the dust, so the unclaimed amount is larger than the returned one.
+    send(330n);
+    await scene.live(node, 4);
+    assert.equal((await unexpected(id)).amount, '1330');
+    const report = await rebuild(scene, scene.connected, { from: 0 });
+    assert.deepEqual([report?.rebuilt, report?.unplaced], [[id], []]);
+    const { state, amount, fee } = await unexpected(id);
+    assert.deepEqual([state, amount, fee], ['returned', '1000', '9']);
+    await scene.live(node);
+    assert.equal(scene.control.balanceOf(friend, DOLLAR), 1_000n);
+    assert.deepEqual(await scene.differences(), []);
+  });
 });

@@ -1,3 +1,5 @@
+import { returnIdFrom } from '../../src/domain/money/money-out.ts';
+import type { Lot } from '../../src/domain/money/terms.ts';
 import { atTime, toppedUp } from './acts.ts';
 import { A, A2, B, type Block, balanceOf, FEES, HELD, type ToyChain } from './toy-chain.ts';
 import {
@@ -37,13 +39,17 @@ function held({ holdings }: World): string {
 
 /**
  * A rebuild finds the money of the live database again, if it also finds the ending and no order was open. If the merchant's float
- * has paid, the chain does not tell whether it was that or a lot of the merchant that came later: only their sum is the same.
+ * has paid, the chain does not tell whether it was that or a lot of the merchant that came later: only their sum is the same. It does
+ * not tell the fee of a lot that has grown since its return either.
  */
 function rebuildFault(world: World, before: World | undefined): string | undefined {
   if (!world.isRebuilt || before === undefined || before.hasLost || before.chain !== world.chain) return undefined;
   const isSameEnding = JSON.stringify(world.ending, asText) === JSON.stringify(before.ending, asText);
   if (!isSameEnding || before.orders.length !== world.orders.length) return undefined;
   if (before.orders.some(({ merchantFloat }) => merchantFloat > 0n)) return undefined;
+  const hasGrown = ({ id, amount }: Lot) =>
+    before.orders.some((order) => order.id === returnIdFrom(id) && order.amount !== amount);
+  if (before.holdings.lots.some(hasGrown)) return undefined;
   return held(world) === held(before) ? undefined : 'a rebuild has found other money';
 }
 

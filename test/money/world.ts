@@ -10,6 +10,7 @@ import {
   chooseSweeps,
   coverRefund,
   coverReturn,
+  feeOfReturned,
   payoutKeyOf,
   payoutKeyOfLot,
   returnIdFrom,
@@ -390,6 +391,7 @@ function spendsBehind({ ending, holdings }: World, carried: Carried): readonly S
   // The gateway cannot place the return of money that paid: a rebuild does not know the cancellation.
   if (lot === undefined || lot.reason === null) return [];
   // Dust may have joined the lot since.
-  const cover = coverReturn(holdings, { ...lot, net: amount - lot.fee });
+  const fee = feeOfReturned(lot, amount);
+  const cover = coverReturn(holdings, { ...lot, fee, net: amount - fee });
   return cover.is === 'covered' ? cover.spends : [];
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { idBytes, markedId } from '../ids.ts';
 import type { Sent } from './fact.ts';
+import { feeShare } from './fee-share.ts';
 import { groupOf, type HeldLot, type Holdings, least, type Spend } from './holding.ts';
 import type { Ending, Lot, PaidEnding } from './terms.ts';
 
@@ -175,6 +176,11 @@ export function coverReturn(holdings: Holdings, lot: Lot): Covered {
   const spends = take(own, lot.net, { order: returnIdFrom(lot.id), purpose: 'return' });
   const fromLots = spends.reduce((total, each) => total + each.amount, 0n);
   return { is: 'covered', spends, merchantFloat: lot.net - fromLots, operatorFloat: lot.fee };
+}
+
+/** The fee of the returned part of a lot that has grown since its return. */
+export function feeOfReturned({ amount, fee }: Pick<Lot, 'amount' | 'fee'>, returned: bigint): bigint {
+  return feeShare({ fee, of: amount }, 0n, returned);
 }
 
 /** The held lots in the asset and on the account of the payment, beginning with the lots that paid. */

@@ -105,6 +105,16 @@ export async function updateLateMoney(
       and (s.amount, s.fee, s.is_held, s.reason) is distinct from (l.amount, l.fee, l."isHeld", l.reason)`;
 }
 
+/** Stores the amount that was returned, if it is less than the lot has now. Only a rebuild needs it. */
+export async function reduceUnexpected(
+  tx: Tx,
+  { id, amount, fee }: Pick<UnexpectedMoney, 'id' | 'amount' | 'fee'>,
+): Promise<void> {
+  await tx`
+    update strays set amount = ${amount}, fee = ${fee}
+    where id = ${id} and state in ('unclaimed', 'requested') and amount > ${amount}::numeric`;
+}
+
 /** Sets the lot of late money of an older version. Returns false if its return has begun, because then floats pay for it. */
 export async function linkUnexpected(tx: Tx, { id, lotId }: { id: string; lotId: string }): Promise<boolean> {
   const { count } = await tx`

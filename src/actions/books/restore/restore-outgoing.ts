@@ -5,7 +5,7 @@ import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { itemKeyOf } from '../../../domain/item.ts';
 import { holdingsOf } from '../../../domain/money/holding.ts';
-import { payoutKeyOf, spendsOfPayout } from '../../../domain/money/money-out.ts';
+import { feeOfReturned, payoutKeyOf, spendsOfPayout } from '../../../domain/money/money-out.ts';
 import { findItemsOfEvents, findPayingItem } from '../../../store/chain/items.ts';
 import { findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
 import { positionsOf } from '../../../store/money/books.ts';
@@ -20,7 +20,12 @@ import {
 import { lockOutgoing, type Outgoing, type OutgoingPurpose } from '../../../store/money/outgoing.ts';
 import { findSpendsBy } from '../../../store/money/payable-lots.ts';
 import { putRestoredOutgoing, takenFor } from '../../../store/money/restored-outgoing.ts';
-import { moveUnexpected, releaseUnexpected } from '../../../store/money/unexpected-money.ts';
+import {
+  moveUnexpected,
+  reduceUnexpected,
+  releaseUnexpected,
+  type UnexpectedMoney,
+} from '../../../store/money/unexpected-money.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
 import { insertRestoredItem } from '../../../store/payments/restored-payments.ts';
@@ -203,13 +208,11 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
 }
 
 async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
-  const unexpected = await lockUnexpectedOfPayment(tx, id);
-  if (unexpected === undefined)
+  const locked = await lockUnexpectedOfPayment(tx, id);
+  if (locked === undefined)
     throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
-  if (unexpected.state === 'float') throw new Unplaced('returned a stray that is a float here');
-  if (unexpected.asset !== event.asset || unexpected.amount !== event.amount.toString()) {
-    throw new Unplaced('does not match its stray');
-  }
+  if (locked.state === 'float') throw new Unplaced('returned a stray that is a float here');
+  const unexpected = await atReturn(tx, locked, event);
   // A request made since the backup may name another account.
   if (unexpected.state === 'requested')
     await releaseUnexpected(tx, { id, from: 'requested', problem: 'returned_before', at });
@@ -230,6 +233,22 @@ async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise
   const evidence = evidenceOf(event);
   if (isChanged) await noteReturn(tx, unexpected, { status: 'returned', recipient, actor: 'operator', evidence }, at);
   return { merchantId: unexpected.merchantId, floatOwner: null, isChanged };
+}
+
+/**
+ * The money as it was returned. Anybody can send dust to a deposit address, so its lot may have grown since: the rest is not part of
+ * the return.
+ */
+async function atReturn(tx: Tx, unexpected: UnexpectedMoney, { asset, amount }: PaidEvent): Promise<UnexpectedMoney> {
+  const [was, fee] = [BigInt(unexpected.amount), BigInt(unexpected.fee)];
+  if (unexpected.asset === asset && was === amount) return unexpected;
+  const isOpen = unexpected.state === 'unclaimed' || unexpected.state === 'requested';
+  if (unexpected.asset !== asset || was < amount || unexpected.lotId === null || !isOpen) {
+    throw new Unplaced('does not match its stray');
+  }
+  const returned = { amount: amount.toString(), fee: feeOfReturned({ amount: was, fee }, amount).toString() };
+  await reduceUnexpected(tx, { id: unexpected.id, ...returned });
+  return { ...unexpected, ...returned };
 }
 
 /** Corrects the books to the chain. Returns true if they differed. */
