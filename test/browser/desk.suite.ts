@@ -84,7 +84,7 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await page.getByRole('link', { name: en.events }).click();
     // Other payments have such an event, too, and the list grows while it is shown.
     const event = page.locator('details').filter({ hasText: '"EVENT-1"' });
-    await event.getByText('payment.created').click();
+    await event.locator('summary').click();
     await event.locator('pre').waitFor();
     await assertAccessible(page, 'events');
     await page.getByRole('link', { name: en.requests }).click();
