@@ -14,8 +14,7 @@ import { takeProcessorMs } from './processor-time.ts';
  * processor time than most files need for their tests (8 files with 126 tests: 13 s in one process, 28 s in eight).
  */
 const FILES = '{src,test,scripts,web/src}/**/*.test.ts';
-/** The long run has files of many minutes, which must not wait for each other. */
-const FILES_PER_GROUP = IS_LONG ? 1 : 30;
+const FILES_PER_GROUP = 30;
 /**
  * Groups that run at once: each waits at times, for a database, a chain or a browser. More than the fewest begin only
  * while a part of the processor time is unused, because groups that compete take more of it (46 files: 142 s in two
@@ -136,26 +135,30 @@ function unusedShare(): () => number {
 }
 
 function groupsOf(files: readonly string[]): string[][] {
-  // In the long run every file is a group of its own.
-  const placeOf = (file: string) => (IS_LONG ? -1 : OWN_GROUPS.findIndex((pattern) => pattern.test(file)));
+  // Tests of the whole gateway take longer than those beside their source.
+  const isWhole = (file: string) => file.startsWith('test/');
+  const placeOf = (file: string) =>
+    IS_LONG && isWhole(file) ? -1 : OWN_GROUPS.findIndex((pattern) => pattern.test(file));
   const ownGroups = OWN_GROUPS.map((_, place) => files.filter((file) => placeOf(file) === place)).filter(
     (group) => group.length > 0,
   );
   const others = files.filter((file) => placeOf(file) < 0);
-  // Tests of the whole gateway take longer than those beside their source.
-  const isWhole = (file: string) => file.startsWith('test/');
   const groups = [
-    ...inGroups(others.filter(isWhole)),
+    // Some of these files take many minutes in the long run, and must not wait for each other.
+    ...inGroups(others.filter(isWhole), IS_LONG ? 1 : FILES_PER_GROUP),
     ...ownGroups,
-    ...inGroups(others.filter((file) => !isWhole(file))),
+    ...inGroups(
+      others.filter((file) => !isWhole(file)),
+      FILES_PER_GROUP,
+    ),
   ];
   const longest = LONGEST.flatMap((file) => groups.filter((group) => group.some((each) => file.test(each))));
   return [...new Set([...longest, ...groups])];
 }
 
-function inGroups(files: readonly string[]): string[][] {
+function inGroups(files: readonly string[], size: number): string[][] {
   const groups: string[][] = [];
-  for (let at = 0; at < files.length; at += FILES_PER_GROUP) groups.push(files.slice(at, at + FILES_PER_GROUP));
+  for (let at = 0; at < files.length; at += size) groups.push(files.slice(at, at + size));
   return groups;
 }
 
