@@ -227,6 +227,7 @@ export async function openRelayScene(input: SceneInput = {}) {
     const node = {
       relayers,
       watcher,
+      watchDeps,
       /** One round of each relayer. */
       relay: async () => {
         for (const relayer of [...relayers, own]) await relayOnce(relayDeps, relayer);

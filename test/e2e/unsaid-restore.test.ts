@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { unfreeze } from '../../src/actions/parties/freeze.ts';
 import { createExpiry } from '../../src/actions/paying/expire-payments.ts';
+import { noticeRestore } from '../../src/actions/watch/notice-restore.ts';
 import { newId } from '../../src/domain/ids.ts';
+import { findUndecidedEvents } from '../../src/store/chain/chain-events.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { copyDatabase, type DatabaseCopy } from '../database-copy.ts';
@@ -81,6 +83,22 @@ describe('a gateway that was started after a restore without the word of the ope
     await node.turn(2);
     assert.equal(await scene.status(id), 'succeeded');
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('is not frozen by a watcher that had read the events before the rebuild, and asked the endpoints meanwhile', async () => {
+    await scene.paid(node, { isHeld: true });
+    await backUp();
+    await scene.register(scene.payers.newAccount());
+    await scene.live(node);
+    await restore();
+    while ((await node.follow()).isBehind);
+    const { number: upTo } = await scene.chain.head();
+    const read = await findUndecidedEvents(scene.db.sql, { network: scene.network, upTo, limit: 10 });
+    assert.equal(read.length, 1, 'the payout');
+    const report = await rebuildAll();
+    assert.deepEqual([report?.rebuilt.length, report?.unplaced], [1, []]);
+    await noticeRestore(node.watchDeps, node.watcher, read);
+    assert.deepEqual(await freezes(), []);
   });
 
   it('does not count held money that it has forgotten twice', async () => {

@@ -293,6 +293,22 @@ export const NAMED_MUTANTS: readonly NamedMutant[] = [
     test: 'test/e2e/money-faults.test.ts',
     title: 'is not unexpected because its events were read',
   },
+  {
+    name: 'a watcher freezes a network that was rebuilt meanwhile',
+    file: 'src/actions/watch/notice-restore.ts',
+    from: '    if ((await findItemsOfEvents(tx, network, [commitment])).length > 0) return;\n',
+    to: '',
+    test: 'test/e2e/unsaid-restore.test.ts',
+    title: 'had read the events before the rebuild',
+  },
+  {
+    name: 'a rebuild does not place the return of a lot that has grown',
+    file: 'src/actions/books/restore/restore-outgoing.ts',
+    from: 'unexpected.asset !== asset || was < amount',
+    to: 'unexpected.asset !== asset || was !== amount',
+    test: 'test/e2e/late-money.test.ts',
+    title: 'dust has joined its lot',
+  },
 ];
 
 const ROOT = join(import.meta.dirname, '../..');

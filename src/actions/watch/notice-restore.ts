@@ -2,6 +2,7 @@ import { type ChainEvent, ChainUnavailableError, type Incoming, type Receipt } f
 import { isSameAddress } from '../../domain/caip.ts';
 import { paymentIdOf, timeOfId } from '../../domain/ids.ts';
 import { deleteEvents, findDecidedCommitments, type StoredEvent } from '../../store/chain/chain-events.ts';
+import { findItemsOfEvents } from '../../store/chain/items.ts';
 import { isRestoring, lockFreezes } from '../../store/parties/freezes.ts';
 import { findPayments } from '../../store/payments/payments.ts';
 import { hintedIds, type SubjectEvent, subjectOfEvent, termsOfEvent } from '../event-subject.ts';
@@ -220,10 +221,12 @@ async function forgetForged(
 }
 
 async function freezeRestored(deps: WatchDeps, { network, lease }: Watcher, event: StoredEvent): Promise<void> {
-  const { transactionHash, blockNumber } = event;
+  const { transactionHash, blockNumber, commitment } = event;
   const reason = `transaction ${transactionHash} in block ${blockNumber} was made with a key of ours, and the database does not know it. Run till rebuild from that block or an earlier one`;
   await commandOfLeader(deps, lease, async (tx, since) => {
     await lockFreezes(tx);
+    // A rebuild may have restored the item while the endpoints were asked. It has lifted its freeze, and nobody would lift this one.
+    if ((await findItemsOfEvents(tx, network, [commitment])).length > 0) return;
     await putFreeze(tx, deps, { scope: 'restored', subject: network, reason, actor: 'watcher', since });
   });
 }
