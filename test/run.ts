@@ -44,6 +44,15 @@ const OWN_GROUPS: readonly RegExp[] = [
 
 /** A file of each group that takes longest. These groups start first, so that no core is idle at the end. */
 const LONGEST: readonly RegExp[] = [
+  ...(IS_LONG
+    ? [
+        /^test\/attacks\/fuzz-routes\./,
+        /^test\/simulation\/simulation\./,
+        /^test\/e2e\/(refunds|payment-lists|deposits)\.property\./,
+        /^test\/e2e\/bad-input\./,
+        /^src\/store\/payments\/payments\./,
+      ]
+    : []),
   /^test\/e2e\/upgrade(-deposits)?\./,
   /^test\/crash\/crash-points\./,
   /^test\/attacks\/authorisation-matrix\./,
