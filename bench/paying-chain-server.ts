@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem';
-import { createSandboxEvm, placeDollar, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { placeDollar, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { createSandboxEvm } from '../src/sandbox/sandbox-evm.ts';
 
 /** A local chain in a separate process: JSON-RPC at `/`, and the benchmark's controls at the other paths. */
 const evm = await createSandboxEvm({

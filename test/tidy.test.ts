@@ -114,6 +114,19 @@ function importsOf(name: string): string[] {
   );
 }
 
+/** The files and packages that a file loads when it is imported. Imports of types alone load nothing. */
+function valueImportsOf(name: string): { readonly files: readonly string[]; readonly packages: readonly string[] } {
+  const loads = /^(?:import|export)\s(?!type\b)[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'/gms;
+  const targets = [...read(name).matchAll(loads)].map((match) => match[1] ?? match[2] ?? '');
+  const isFile = (target: string) => target.startsWith('.');
+  return {
+    files: targets.filter(isFile).map((target) => relative(ROOT, join(ROOT, dirname(name), target))),
+    packages: targets
+      .filter((target) => /^(?!node:)[@\w]/.test(target))
+      .map((target) => target.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? target),
+  };
+}
+
 /** The files of this tree that a file imports, by their path from the root. */
 function neighboursOf(name: string): string[] {
   return importsOf(name)
@@ -288,6 +301,22 @@ describe('the house', () => {
   it('has no circle of imports', () => {
     const scripts = tracked.filter((name) => /^(src|sdk\/src|web\/src|test|bench|scripts)\/.*\.tsx?$/.test(name));
     assert.deepEqual(findCircle(new Map(scripts.map((name) => [name, neighboursOf(name)]))), []);
+  });
+
+  it('runs on the packages of an install without development dependencies', () => {
+    const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    const reached = new Set<string>();
+    const waiting = ['src/main.ts', 'src/cli/till.ts'];
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      if (reached.has(name)) continue;
+      reached.add(name);
+      if (name.endsWith('.ts')) waiting.push(...valueImportsOf(name).files);
+    }
+    const packages = [...reached]
+      .filter((name) => name.endsWith('.ts'))
+      .flatMap((name) => valueImportsOf(name).packages);
+    assert.deepEqual([...new Set(packages)].filter((name) => !(name in dependencies)).sort(), []);
+    assert.ok(reached.size > 300, `only ${reached.size} files were followed`);
   });
 
   it('would notice a circle of imports', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { keccak256 } from 'viem';
 import artifact from '../../contracts/artifacts/Collector.json' with { type: 'json' };
 import { checksumAddress } from '../domain/caip.ts';
-import { createSandboxEvm } from '../sandbox/genesis.ts';
+import { createSandboxEvm } from '../sandbox/sandbox-evm.ts';
 import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS, releaseFor } from './collectors.ts';
 import { COLLECTOR_ADDRESS } from './evm/collector.ts';
 import { DEPOSITS_ADDRESS } from './evm/deposits.ts';

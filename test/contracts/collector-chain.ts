@@ -30,7 +30,8 @@ import {
   reasonOf,
   type SignedItem,
 } from '../../src/chains/evm/collector.ts';
-import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { createSandboxEvm } from '../../src/sandbox/sandbox-evm.ts';
 
 /** A local chain with helpers for tests of the Collector. */
 

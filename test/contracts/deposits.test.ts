@@ -18,7 +18,7 @@ import {
   maxItemsPerSweep,
   sweepGasLimit,
 } from '../../src/chains/evm/deposits.ts';
-import { createSandboxEvm } from '../../src/sandbox/genesis.ts';
+import { createSandboxEvm } from '../../src/sandbox/sandbox-evm.ts';
 import { type AwkwardToken, deployAwkwardToken, type Quirk } from './awkward-token.ts';
 import {
   type CollectorChain,

@@ -4,8 +4,9 @@ import { text } from 'node:stream/consumers';
 import { encodeFunctionData, type Hex, keccak256, maxUint256, parseAbi, stringToBytes } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { PERMIT2_ADDRESS } from '../../src/chains/evm/collector.ts';
-import { createSandboxEvm, placeDollar, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { placeDollar, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import type { LocalEvm } from '../../src/sandbox/local-evm.ts';
+import { createSandboxEvm } from '../../src/sandbox/sandbox-evm.ts';
 
 export type FaultChain = Awaited<ReturnType<typeof startFaultChain>>;
 export type Payer = PrivateKeyAccount;

@@ -4,8 +4,9 @@ import testAgora from '../../../contracts/artifacts/TestAgora.json' with { type:
 import testTether from '../../../contracts/artifacts/TestTether.json' with { type: 'json' };
 import testWrapped from '../../../contracts/artifacts/TestWrapped.json' with { type: 'json' };
 import { systemWorld } from '../../runtime/system-world.ts';
-import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
+import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
 import { type Chain, ChainUnavailableError } from '../chain.ts';
 import { COLLECTORS, type ContractRelease } from '../collectors.ts';
 import { findNetwork, type Network } from '../networks.ts';

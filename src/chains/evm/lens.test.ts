@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
+import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
 import { ChainUnavailableError, ContractFaultError } from '../chain.ts';
 import { ethCall, ethRead } from './eth-call.ts';
 import type { RpcCall } from './json-rpc.ts';

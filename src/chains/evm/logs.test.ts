@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { systemWorld } from '../../runtime/system-world.ts';
-import { createSandboxEvm } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
+import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
 import type { Chain } from '../chain.ts';
 import { findNetwork, type Network } from '../networks.ts';
 import { createEvmChain } from './evm-chain.ts';
