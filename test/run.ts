@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
@@ -87,7 +88,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     void globalTeardown().finally(() => process.exit(1));
   });
 }
-const { values, positionals } = parseArgs({ options: { times: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { times: { type: 'boolean' }, shard: { type: 'string' } },
+  allowPositionals: true,
+});
+const isLongFile = longFiles(values.shard);
 process.exitCode = await main(positionals);
 
 async function main(named: readonly string[]): Promise<number> {
@@ -143,26 +148,47 @@ function unusedShare(): () => number {
   };
 }
 
+/**
+ * Chooses the files whose rare cases run, too. Without a shard these are all files of the long run. `--shard <seed>/<parts>` of
+ * the long run takes one file of so many, another choice for each seed.
+ */
+function longFiles(shard: string | undefined): (file: string) => boolean {
+  if (!IS_LONG || shard === undefined) return () => IS_LONG;
+  const [, seed, parts = ''] = /^(.+)\/([1-9]\d*)$/.exec(shard) ?? [];
+  if (seed === undefined) throw new Error(`--shard ${shard} is not a seed, a slash and a number of parts.`);
+  return (file) => createHash('sha256').update(`${seed} ${file}`).digest().readUInt32BE() % Number(parts) === 0;
+}
+
 function groupsOf(files: readonly string[]): string[][] {
+  const [long, short] = [true, false].map((isLong) =>
+    groupsOfKind(
+      files.filter((file) => isLongFile(file) === isLong),
+      isLong,
+    ),
+  );
+  const groups = [...(long ?? []), ...(short ?? [])];
+  const longest = LONGEST.flatMap((file) => groups.filter((group) => group.some((each) => file.test(each))));
+  return [...new Set([...longest, ...groups])];
+}
+
+function groupsOfKind(files: readonly string[], isLong: boolean): string[][] {
   // Tests of the whole gateway take longer than those beside their source.
   const isWhole = (file: string) => file.startsWith('test/');
   const placeOf = (file: string) =>
-    IS_LONG && isWhole(file) ? -1 : OWN_GROUPS.findIndex((pattern) => pattern.test(file));
+    isLong && isWhole(file) ? -1 : OWN_GROUPS.findIndex((pattern) => pattern.test(file));
   const ownGroups = OWN_GROUPS.map((_, place) => files.filter((file) => placeOf(file) === place)).filter(
     (group) => group.length > 0,
   );
   const others = files.filter((file) => placeOf(file) < 0);
-  const groups = [
+  return [
     // Some of these files take many minutes in the long run, and must not wait for each other.
-    ...inGroups(others.filter(isWhole), IS_LONG ? 1 : FILES_PER_GROUP),
+    ...inGroups(others.filter(isWhole), isLong ? 1 : FILES_PER_GROUP),
     ...ownGroups,
     ...inGroups(
       others.filter((file) => !isWhole(file)),
       FILES_PER_GROUP,
     ),
   ];
-  const longest = LONGEST.flatMap((file) => groups.filter((group) => group.some((each) => file.test(each))));
-  return [...new Set([...longest, ...groups])];
 }
 
 function inGroups(files: readonly string[], size: number): string[][] {
@@ -177,7 +203,12 @@ function runGroup(files: readonly string[]): Promise<Outcome> {
       process.execPath,
       // A larger young generation is collected less often.
       ['--max-semi-space-size=64', RUN_GROUP, ...files],
-      { stdio: ['ignore', 'pipe', 'pipe'], timeout: GROUP_TIMEOUT_MS, killSignal: 'SIGKILL' },
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: GROUP_TIMEOUT_MS,
+        killSignal: 'SIGKILL',
+        env: { ...process.env, TILL_TEST_LONG: files.some(isLongFile) ? '1' : undefined },
+      },
     );
     running.add(child);
     const startedAtMs = Date.now();
