@@ -111,6 +111,20 @@ export function habitsSuite(opened: () => { readonly scene: Scene; readonly visi
     }
   });
 
+  it('load while the browser takes itself for offline: the gateway may be on this machine', async () => {
+    const { page } = visit;
+    await page.goto(`${dashboard}/payments`);
+    await at(page, en.payments);
+    await page.evaluate("dispatchEvent(new Event('offline'))");
+    await page
+      .getByRole('navigation', { name: en.menu })
+      .getByRole('link', { name: en.merchants, exact: true })
+      .click();
+    await at(page, en.merchants);
+    await page.getByRole('list', { name: en.merchants }).getByRole('listitem').first().waitFor();
+    await page.evaluate("dispatchEvent(new Event('online'))");
+  });
+
   it('show the days of the gateway while the clock of the person is wrong', ONLY_LONG, async () => {
     const { context } = visit;
     for (const [name, wrongByMs] of [

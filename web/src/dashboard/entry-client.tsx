@@ -22,7 +22,12 @@ if (root !== null && text != null) {
       },
     }),
     defaultOptions: {
-      queries: { retry: (count, error) => count < 3 && !(error instanceof ApiProblem && error.status < 500) },
+      queries: {
+        retry: (count, error) => count < 3 && !(error instanceof ApiProblem && error.status < 500),
+        // The gateway may be on this machine or network, so a browser that takes itself for offline asks it all the same.
+        networkMode: 'always',
+      },
+      mutations: { networkMode: 'always' },
     },
   });
   const state = JSON.parse(text) as DashboardState;
