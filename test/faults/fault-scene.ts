@@ -9,7 +9,7 @@ import { type Finality, findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { Timers, World } from '../../src/runtime/world.ts';
-import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS } from '../../src/sandbox/genesis.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { startJobs } from '../../src/workers/loop.ts';
 import { payingOutJobs } from '../../src/workers/paying-out.ts';
@@ -183,7 +183,7 @@ async function startNode({ input, database, proxies, second }: Place, terms: Nod
     ? []
     : [
         startRelaying({ ...deps, ...(input.relaying && { relaying: input.relaying }) }),
-        startWatching({ ...deps, watching: { startAt: () => 0 } }),
+        startWatching({ ...deps, watching: { startAt: () => SANDBOX_FIRST_BLOCK } }),
         startJobs(deps, input.paysOut ? payingOutJobs(deps) : []),
       ];
   let isStopped = false;
