@@ -220,6 +220,35 @@ describe('lists and exports of a payment by deposit address', () => {
     assert.deepEqual([listed[0]?.id, listed[0]?.fee, listed[0]?.feeTerms], [id, '10', terms]);
   });
 
+  it('show the address that was paid, and not the x402 authorization that brought the money', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const deposit = await scene.deposit();
+    const node = await scene.newNode();
+    await node.turn(1);
+    await scene.authorize(deposit);
+    await node.turn(4);
+    assert.equal(await scene.status(deposit.id), 'succeeded');
+    const { sql } = scene.db;
+    const ended = await sql<{ method: string }[]>`
+      select method from items where subject = ${deposit.id} and state = 'paid' order by method`;
+    assert.deepEqual(
+      ended.map(({ method }) => method),
+      ['deposit', 'deposit-vrs'],
+    );
+    const terms = { percentage: '1', fixed: null };
+    await scene.tamper(
+      `update items set fee_terms = '${JSON.stringify(terms)}' where commitment = '${deposit.commitment}'`,
+    );
+    // The authorization comes first for any scan, as an account with a low address does, and as after an update of the other row.
+    await scene.tamper(`update items set payer = '0x' where subject = '${deposit.id}' and method = 'deposit-vrs'`);
+    await scene.tamper(`
+      with gone as (delete from items where commitment = '${deposit.commitment}' returning *)
+      insert into items select * from gone`);
+    const query = { ...(await everythingOf(deposit.id)), sortBy: 'date', sortDir: 'desc' } as const;
+    const [listed] = await listPayments(sql, query);
+    assert.deepEqual([listed?.fee, listed?.feeTerms], ['10', terms]);
+  });
+
   it('show the fee of what has come, where less was tolerated', async () => {
     scene = await openBooksScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
     const { id, send } = await scene.deposit({ lifeMs: 300_000 });

@@ -155,6 +155,60 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual(late, { reason: 'paid_twice', amount: '1000' });
   });
 
+  it('that tops a tolerated underpayment up is named, and can be given back', async () => {
+    scene = await openRefundScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 5);
+    const { status, tokenValue } = await scene.payment(id);
+    assert.deepEqual([status, tokenValue], ['succeeded', '991']);
+    // One transfer is dust, and joins the lot that paid. The other one is a lot of its own.
+    for (const units of [9n, 2_000_000n]) {
+      send(units);
+      await scene.live(node, 5);
+    }
+    const paying = await scene.db.sql`select amount::text from lots where payment_id = ${id} and is_paying`;
+    assert.deepEqual([...paying], [{ amount: '991' }]);
+    const named = await scene.db.sql`
+      select reason, amount::text, state from strays s where payment_id = ${id} order by s.amount`;
+    assert.deepEqual(
+      [...named],
+      ['9', '2000000'].map((amount) => ({ reason: 'overpaid', amount, state: 'unclaimed' })),
+    );
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  for (const [units, status] of [
+    [1_000n, 'succeeded'],
+    [400n, 'expired'],
+  ] as const) {
+    it(`late, from a listed sender, is taken off once: beside ${units} units in time the payment has ${status}`, async () => {
+      const hits = new Set<string>();
+      const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+      const screening = { decide: (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list }) };
+      scene = await openRefundScene({ ...EVERYTHING, screening });
+      const node = await scene.newNode();
+      const { id, address, send } = await scene.deposit({ lifeMs: 5 * 60_000 });
+      const listed = scene.payers.newAccount();
+      hits.add(`${scene.network}:${listed}`);
+      send(units);
+      scene.control.mine();
+      scene.pass(16 * 60_000);
+      send(700n, { from: listed });
+      scene.control.mine();
+      await scene.live(node, 6);
+      assert.equal(await scene.status(id), status);
+      // Money of listed senders waits for a person, and so does the rest of the address.
+      assert.equal(scene.control.balanceOf(address, DOLLAR), units + 700n);
+      const [sum] = await scene.db.sql`select sum(amount)::int as units from lots where payment_id = ${id}`;
+      assert.deepEqual(sum, { units: Number(units) + 700 });
+      assert.deepEqual(await scene.differences(), []);
+    });
+  }
+
   it('in a wrong token, swept by us, keeps no signature of the payment from being sent', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();

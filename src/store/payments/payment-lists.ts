@@ -1,6 +1,6 @@
 import { LATE_STATES, type LateReason, type LateState } from '../../domain/late-money.ts';
 import type { RefundState } from '../../domain/refund.ts';
-import type { ItemFeeTerms } from '../chain/items.ts';
+import { type ItemFeeTerms, isPayingItem } from '../chain/items.ts';
 import type { Reader } from '../plumbing/database.ts';
 import { directionOf, majorUnits, orderOf, type PageOrder, type PaymentPageQuery } from './page-order.ts';
 import { partnerPageIds } from './partner-lists.ts';
@@ -109,9 +109,8 @@ function lateMoneyOf(db: Reader): Fragment {
 function payingItem(db: Reader, tokenValue: Fragment): Fragment {
   return db`
     select least(div(fee * ${tokenValue}, amount), case when seal is not null then fee end) as fee, fee_terms, ended_at
-    from items
-    where p.status = 'succeeded' and subject = p.id and purpose = 'payment' and state = 'paid'
-      and end_reason is distinct from 'paid_after_end'
+    from items i
+    where p.status = 'succeeded' and subject = p.id and ${isPayingItem(db)}
     limit 1`;
 }
 
