@@ -66,6 +66,34 @@ describe('the work of a watcher', () => {
     assert.equal(countOf(heads, 'delete from chain_events'), 1, heads.join('\n'));
   });
 
+  it('decides events behind those about which the endpoints contradict each other, however many these are', async () => {
+    scene = await openRefundScene({ witnesses: 2, watching: { mostPerRound: 1 } });
+    const node = await scene.newNode();
+    await node.turn();
+    const victims = await Promise.all(Array.from({ length: 4 }, () => scene.accept()));
+    scene.control.setPaused(DOLLAR);
+    // One endpoint shows payments of items that nobody has carried out. They come before all others, and fill every round.
+    const made = await forged(4);
+    const events = made.map((event, index) => {
+      const { item, commitment = '' } = victims[index] ?? {};
+      const { collector = '', payer = '', asset = '', recipient = '', amount = 0n, fee = 0n } = item ?? {};
+      return { ...event, collector, commitment, payer, asset, recipient, amount, fee } as ChainEvent;
+    });
+    scene.control.lie({ inventedEvents: events });
+    scene.control.testify(0, { invented: events });
+    scene.control.mine();
+    await node.follow();
+    scene.control.beHonest();
+    const [stored] = await scene.db.sql`select count(*)::int as count from chain_events where decided_at is null`;
+    assert.deepEqual(stored, { count: 4 });
+    const { id } = await scene.accept({ method: 'permit2' });
+    await node.turn(8);
+    const [left] = await scene.db.sql`
+      select count(*)::int as count from chain_events where transaction_hash like '0xfff%' and decided_at is null`;
+    assert.deepEqual(left, { count: 4 }, 'the others still wait');
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
   it('applies the sweeps of thirty addresses by a stranger in two transactions', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
