@@ -5,6 +5,7 @@ import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
@@ -230,6 +231,57 @@ describe('money that arrives in ways nobody asked for', () => {
     await scene.live(node, 5);
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 990n);
+  });
+
+  describe('from a sender on the screening list, beside money that paid', () => {
+    const hits = new Set<string>();
+    const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+    const screening = {
+      decide: (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list }),
+    };
+
+    async function paidBeside(units: bigint) {
+      const node = await scene.newNode();
+      const deposit = await scene.deposit();
+      const listed = scene.payers.newAccount();
+      hits.add(`${scene.network}:${listed}`);
+      deposit.send(1_000n);
+      deposit.send(units, { from: listed });
+      await scene.live(node, 6);
+      assert.equal(await scene.status(deposit.id), 'succeeded');
+      return { node, ...deposit };
+    }
+
+    it('stops no sweep if it is dust', async () => {
+      scene = await openRefundScene({ screening });
+      const { address, item } = await paidBeside(999_999n);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+      assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 990n + 999_999n);
+      assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('stops the sweep until an operator lets the address be swept, which is in the audit log', async () => {
+      scene = await openRefundScene({ screening });
+      const { node, id, address, item } = await paidBeside(1_000_000n);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 1_001_000n);
+      const search = (isListed: boolean) =>
+        searchUnexpected(
+          { ...scene, sweepFrom: () => 1n },
+          { paymentId: id, network: scene.network, isSweep: true, isListed, actor: 'Ada' },
+        );
+      const { found, isOrdered } = await search(false);
+      assert.deepEqual([found[0]?.fate, isOrdered], ['listed', false]);
+      await scene.live(node, 3);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 1_001_000n);
+      assert.equal((await search(true)).isOrdered, true);
+      await scene.live(node, 5);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+      assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 1_000_990n);
+      const [entry] = await scene.db.sql`
+        select actor, detail ->> 'isListed' as "isListed" from audit_log where action = 'stray.swept'`;
+      assert.deepEqual(entry, { actor: 'Ada', isListed: 'true' });
+      assert.deepEqual(await scene.differences(), []);
+    });
   });
 
   /** The blocks that are asked for transfers to addresses. While `isSilent` answers yes, the endpoints do not answer. */
