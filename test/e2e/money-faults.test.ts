@@ -5,13 +5,16 @@ import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
-import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { COLLECTORS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { depositItemKey, findDeposit, insertDeposit } from '../../src/store/chain/deposits.ts';
 import { insertItems } from '../../src/store/chain/items.ts';
 import { listBalances } from '../../src/store/money/books.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
@@ -189,7 +192,9 @@ describe('money that arrives in ways nobody asked for', () => {
     it(`late, from a listed sender, is taken off once: beside ${units} units in time the payment has ${status}`, async () => {
       const hits = new Set<string>();
       const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
-      const screening = { decide: (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list }) };
+      const screening = {
+        decide: (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list }),
+      };
       scene = await openRefundScene({ ...EVERYTHING, screening });
       const node = await scene.newNode();
       const { id, address, send } = await scene.deposit({ lifeMs: 5 * 60_000 });
@@ -209,6 +214,57 @@ describe('money that arrives in ways nobody asked for', () => {
       assert.deepEqual(await scene.differences(), []);
     });
   }
+
+  it('through the Collector, to the intermediate account, by a stranger is stray money that an operator can give back', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    const { id } = await scene.deposit({ isHeld: true });
+    // The first release of the Collector shows any subject, without a seal.
+    const collector = COLLECTORS[0]?.address ?? '';
+    for (const terms of [{ fee: 0n }, { fee: 10n, subject: id }]) {
+      const own = { recipient: scene.intermediate, collector, ...terms };
+      const { signed } = await scene.payers.payable('eip3009-vrs', own);
+      scene.control.relayAsStranger([signed]);
+      await scene.live(node, 4);
+    }
+    assert.equal(await scene.status(id), 'requires_action');
+    assert.deepEqual(await scene.differences(), []);
+    const strays = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    assert.deepEqual(strays.map(({ amount, paymentId }) => [amount, paymentId]).toSorted(), [
+      ['1000', null],
+      ['990', null],
+    ]);
+    const recipient = scene.payers.newAccount();
+    const to = { chainId: scene.network, address: recipient };
+    for (const { id: stray } of strays) {
+      // By its log the Collector has sent it, which keeps nothing.
+      await assert.rejects(returnUnexpected(scene, { id: stray, to: undefined, actor: 'Ada' }), /--to/);
+      await returnUnexpected(scene, { id: stray, to, actor: 'Ada' });
+    }
+    await scene.live(node, 6);
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 1_990n);
+    assert.equal(scene.control.balanceOf(scene.intermediate, DOLLAR), 0n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('after the end of an expired payment is paid out, and settles nothing', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+    scene.pass(16 * 60_000);
+    await scene.live(node, 3);
+    assert.equal(await scene.status(id), 'expired');
+    send(2_000_000n);
+    await scene.live(node, 8);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 1_999_990n);
+    const types = await scene.db.sql<{ type: string }[]>`select type from events where object_id = ${id}`;
+    assert.ok(types.every(({ type }) => type !== 'payment.settled'));
+    assert.equal(await scene.settlement(id), undefined);
+    assert.deepEqual(await scene.differences(), []);
+  });
 
   it('in a wrong token, swept by us, keeps no signature of the payment from being sent', async () => {
     scene = await openRefundScene(EVERYTHING);

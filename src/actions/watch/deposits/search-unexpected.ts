@@ -176,7 +176,10 @@ async function order(
     for (const { network, commitment, address } of money) {
       await searchPlace(tx, { network, commitment, address, paymentId, isReleased: isListed }, at);
     }
-    const detail = { ...(isListed && { isListed }), money: money.map(({ asset, address, units }) => ({ asset, address, units })) };
+    const detail = {
+      ...(isListed && { isListed }),
+      money: money.map(({ asset, address, units }) => ({ asset, address, units })),
+    };
     await appendAudit(tx, { at, actor, action: 'stray.swept', subject: paymentId, detail });
   });
 }
