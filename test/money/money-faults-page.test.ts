@@ -8,7 +8,7 @@ const rows = read('docs/money-faults.md')
   .split('\n')
   .filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')))
-  .filter(([, tests]) => tests !== 'test');
+  .filter((cells) => cells.length === 3 && cells[1] !== 'test');
 
 /** `file`: a title; another title; `another file`: a title */
 function testsOf(cell: string): [file: string, title: string][] {
@@ -21,12 +21,15 @@ function testsOf(cell: string): [file: string, title: string][] {
   });
 }
 
+function hasTest(file: string, title: string): boolean {
+  const calls = read(file).replace(/it\(\s+/g, 'it(');
+  return ["it('", 'it("', 'it(`'].some((call) => calls.includes(call + title));
+}
+
 describe('the page of faults of money that arrives', () => {
   it('names tests that exist', () => {
     assert.ok(rows.length > 40);
-    const missing = rows.flatMap(([, cell = '']) =>
-      testsOf(cell).filter(([file, title]) => !new RegExp(`it\\(\\s*['"\`]${RegExp.escape(title)}`).test(read(file))),
-    );
+    const missing = rows.flatMap(([, cell = '']) => testsOf(cell).filter(([file, title]) => !hasTest(file, title)));
     assert.deepEqual(missing, []);
   });
 
@@ -37,7 +40,9 @@ describe('the page of faults of money that arrives', () => {
       .flatMap(([, , cell = '']) => (cell === '–' ? [] : cell.split('; ')))
       .filter((name) => {
         const own = name.replace(/ _\(m\)_$/, '');
-        return own === name ? !lines.has(name) : !functions.includes(`name: '${own}'`) && !functions.includes(`name: "${own}"`);
+        return own === name
+          ? !lines.has(name)
+          : !functions.includes(`name: '${own}'`) && !functions.includes(`name: "${own}"`);
       });
     assert.deepEqual(missing, []);
   });
