@@ -94,15 +94,16 @@ const search = databaseCommand({
   options: {
     network: optional({ ...id, placeholder: 'caip2' }, 'Only this network. Default: all networks of RPC_URLS.'),
     sweep: flag('Sweep the money to the merchant and the fee account.'),
+    listed: flag('With --sweep: also where accounts on the screening list have sent money.'),
   },
   examples: ['strays search pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'strays search pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --sweep'],
-  run: (deps, { payment, network, sweep }) =>
+  run: (deps, { payment, network, sweep, listed }) =>
     withChains(deps, async (chains) => {
       const sweepFrom = (each: string) => depositMinimumOn(deps.config, each);
       const actor = operatorOf(deps.config);
       const report = await searchUnexpected(
         { ...deps, chains, sweepFrom },
-        { paymentId: payment, network, isSweep: sweep, actor },
+        { paymentId: payment, network, isSweep: sweep, isListed: listed, actor },
       );
       return { json: report, text: searchText(report), exitCode: report.unsearched.length > 0 ? 1 : 0 };
     }),
@@ -132,6 +133,8 @@ function fateText(
       return 'it counts for the payment, which is open.';
     case 'too_little':
       return 'a sweep costs more than it brings: see DEPOSIT_MINIMUM.';
+    case 'listed':
+      return 'an account on the screening list has sent some of it. It is swept with --sweep --listed.';
     case 'coin':
       return 'coin cannot be swept, only tokens.';
     case 'no_contract':

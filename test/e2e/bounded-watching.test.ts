@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { command } from '../../src/actions/command.ts';
 import type { ChainEvent } from '../../src/chains/chain.ts';
+import { findDeposit } from '../../src/store/chain/deposits.ts';
+import { listProvedMovements } from '../../src/store/chain/movements.ts';
 import { nodesOf, planOf } from '../query-plan.ts';
+import { seeded } from '../simulation/seeded.ts';
 import { headOf, spyOnStatements } from '../spied-statements.ts';
-import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
+import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
 const DAY_MS = 86_400_000;
 const EVERYTHING = { watching: { sweepFrom: () => 0n } };
@@ -66,6 +69,34 @@ describe('the work of a watcher', () => {
     assert.equal(countOf(heads, 'delete from chain_events'), 1, heads.join('\n'));
   });
 
+  it('decides events behind those about which the endpoints contradict each other, however many these are', async () => {
+    scene = await openRefundScene({ witnesses: 2, watching: { mostPerRound: 1 } });
+    const node = await scene.newNode();
+    await node.turn();
+    const victims = await Promise.all(Array.from({ length: 4 }, () => scene.accept()));
+    scene.control.setPaused(DOLLAR);
+    // One endpoint shows payments of items that nobody has carried out. They come before all others, and fill every round.
+    const made = await forged(4);
+    const events = made.map((event, index) => {
+      const { item, commitment = '' } = victims[index] ?? {};
+      const { collector = '', payer = '', asset = '', recipient = '', amount = 0n, fee = 0n } = item ?? {};
+      return { ...event, collector, commitment, payer, asset, recipient, amount, fee } as ChainEvent;
+    });
+    scene.control.lie({ inventedEvents: events });
+    scene.control.testify(0, { invented: events });
+    scene.control.mine();
+    await node.follow();
+    scene.control.beHonest();
+    const [stored] = await scene.db.sql`select count(*)::int as count from chain_events where decided_at is null`;
+    assert.deepEqual(stored, { count: 4 });
+    const { id } = await scene.accept({ method: 'permit2' });
+    await node.turn(8);
+    const [left] = await scene.db.sql`
+      select count(*)::int as count from chain_events where transaction_hash like '0xfff%' and decided_at is null`;
+    assert.deepEqual(left, { count: 4 }, 'the others still wait');
+    assert.equal(await scene.status(id), 'succeeded');
+  });
+
   it('applies the sweeps of thirty addresses by a stranger in two transactions', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
@@ -86,6 +117,56 @@ describe('the work of a watcher', () => {
     const [swept] = await scene.db.sql`select count(*)::int as lots from lots where waiting = 0 and net > 0`;
     assert.deepEqual(swept, { lots: 30 }, 'the money of each payment is computed');
     assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('adds thousands of dust transfers up in the database, as a walk over all of them would', async () => {
+    scene = await openRefundScene({ watching: { toleranceBasisPoints: () => 0 } });
+    const node = await scene.newNode();
+    const { id, commitment, send } = await scene.deposit();
+    send(1n);
+    await scene.live(node, 2);
+    const random = seeded(7);
+    const dustBelow = { [DOLLAR]: 100n, [TETHER]: 50n };
+    const { deadline } = (await findDeposit(scene.db.sql, { paymentId: id, asset: DOLLAR }))?.item ?? {};
+    assert.ok(deadline);
+    // One in five hundred is no dust. Blocks go from hours before the deadline to hours after it.
+    const made = Array.from({ length: 5_000 }, (_, index) => ({
+      network: random.chance(0.9) ? scene.network : 'eip155:8453',
+      transactionHash: `0x${index}`,
+      logIndex: random.below(1_000),
+      blockNumber: 1_000 + index,
+      at: new Date(deadline.getTime() + (index - 2_500) * 1_000),
+      asset: random.chance(0.8) ? DOLLAR : TETHER,
+      amount: random.chance(0.002) ? 1_000 : random.between(1, 40),
+      isScreened: random.chance(0.1),
+    }));
+    await command(scene, async (tx) => {
+      await tx.unsafe('set local session_replication_role = replica');
+      await tx`delete from movements where payment_id = ${id}`;
+      await tx`
+        insert into movements (network, transaction_hash, log_index, block_number, block_hash, at, commitment, payment_id, asset,
+          sender, amount, is_screened, is_proved)
+        select m.network, m."transactionHash", m."logIndex", m."blockNumber", '', m.at, ${commitment}, ${id}, m.asset,
+          'anybody', m.amount, m."isScreened", true
+        from jsonb_to_recordset(${tx.json(made as never)}) as m(network text, "transactionHash" text, "logIndex" int,
+          "blockNumber" bigint, at timestamptz, asset text, amount numeric, "isScreened" boolean)`;
+    });
+    const walked: { transactionHash: string; amount: bigint }[] = [];
+    const last = new Map<string, { transactionHash: string; amount: bigint } | undefined>();
+    for (const { network, asset, isScreened, at, transactionHash, amount } of made) {
+      const line = [network, asset, isScreened, at <= deadline].join(' ');
+      const isDust = BigInt(amount) < (dustBelow[asset] ?? 0n);
+      const before = isDust ? last.get(line) : undefined;
+      if (before !== undefined) before.amount += BigInt(amount);
+      else walked.push({ transactionHash, amount: BigInt(amount) });
+      if (before === undefined) last.set(line, isDust ? walked.at(-1) : undefined);
+    }
+    const listed = await listProvedMovements(scene.db.sql, id, dustBelow);
+    assert.deepEqual(
+      listed.map(({ transactionHash, amount }) => ({ transactionHash, amount: BigInt(amount) })),
+      walked,
+    );
+    assert.ok(listed.length < 100, `the fold gets ${listed.length} facts`);
   });
 
   it('remembers no address for longer than it is watched', async () => {

@@ -9,10 +9,11 @@ import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
 import { receiptKeyOf } from '../../src/domain/receipt.ts';
 import type { ApiError } from '../../src/errors.ts';
+import { listedFee } from '../../src/http/views/payment-list.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import type { Owner } from '../../src/store/parties/merchants.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
-import { listPayments } from '../../src/store/payments/payment-lists.ts';
+import { type ListedPayment, listPayments } from '../../src/store/payments/payment-lists.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { UNFILTERED } from '../unfiltered.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
@@ -188,6 +189,8 @@ describe('lists and exports of a payment by deposit address', () => {
   let scene: BooksScene;
   afterEach(() => scene.close());
 
+  const feeOf = (payment: ListedPayment | undefined) => payment && listedFee(payment);
+
   /** A query for all payments of the partner that has this one. */
   const everythingOf = async (id: string) => {
     const [owner] = await scene.db.sql<Owner[]>`
@@ -217,7 +220,36 @@ describe('lists and exports of a payment by deposit address', () => {
     await scene.tamper(`
       with gone as (delete from items where commitment = '${commitment}' returning *) insert into items select * from gone`);
     const listed = await listPayments(sql, { ...(await everythingOf(id)), sortBy: 'date', sortDir: 'desc' });
-    assert.deepEqual([listed[0]?.id, listed[0]?.fee, listed[0]?.feeTerms], [id, '10', terms]);
+    assert.deepEqual([listed[0]?.id, feeOf(listed[0]), listed[0]?.feeTerms], [id, 10n, terms]);
+  });
+
+  it('show the address that was paid, and not the x402 authorization that brought the money', async () => {
+    scene = await openBooksScene(EVERYTHING);
+    const deposit = await scene.deposit();
+    const node = await scene.newNode();
+    await node.turn(1);
+    await scene.authorize(deposit);
+    await node.turn(4);
+    assert.equal(await scene.status(deposit.id), 'succeeded');
+    const { sql } = scene.db;
+    const ended = await sql<{ method: string }[]>`
+      select method from items where subject = ${deposit.id} and state = 'paid' order by method`;
+    assert.deepEqual(
+      ended.map(({ method }) => method),
+      ['deposit', 'deposit-vrs'],
+    );
+    const terms = { percentage: '1', fixed: null };
+    await scene.tamper(
+      `update items set fee_terms = '${JSON.stringify(terms)}' where commitment = '${deposit.commitment}'`,
+    );
+    // The authorization comes first for any scan, as an account with a low address does, and as after an update of the other row.
+    await scene.tamper(`update items set payer = '0x' where subject = '${deposit.id}' and method = 'deposit-vrs'`);
+    await scene.tamper(`
+      with gone as (delete from items where commitment = '${deposit.commitment}' returning *)
+      insert into items select * from gone`);
+    const query = { ...(await everythingOf(deposit.id)), sortBy: 'date', sortDir: 'desc' } as const;
+    const [listed] = await listPayments(sql, query);
+    assert.deepEqual([feeOf(listed), listed?.feeTerms], [10n, terms]);
   });
 
   it('show the fee of what has come, where less was tolerated', async () => {
@@ -231,7 +263,7 @@ describe('lists and exports of a payment by deposit address', () => {
     const { sql } = scene.db;
     const query = await everythingOf(id);
     const listed = await listPayments(sql, { ...query, sortBy: 'date', sortDir: 'desc' });
-    assert.deepEqual([listed[0]?.tokenValue, listed[0]?.fee, listed[0]?.settledAmount], ['991', '9', '982']);
+    assert.deepEqual([listed[0]?.tokenValue, feeOf(listed[0]), listed[0]?.settledAmount], ['991', 9n, '982']);
     const { texts } = await readExportPage(sql, { ...query, content: 'bookkeeping', format: 'jsonl', known: ASSETS });
     const lines = texts.join('').trim().split('\n');
     const movements = lines.map((line) => JSON.parse(line)).map(({ type, amount }) => `${type} ${amount}`);

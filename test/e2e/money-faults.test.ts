@@ -5,12 +5,16 @@ import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { payOutHeld } from '../../src/actions/outgoing/payout/pay-out-held.ts';
 import { recordUnexpectedTransfers } from '../../src/actions/outgoing/return/record-unexpected-transfers.ts';
+import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { depositMac } from '../../src/actions/paying/deposit-rows.ts';
+import { searchUnexpected } from '../../src/actions/watch/deposits/search-unexpected.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { COLLECTORS } from '../../src/chains/collectors.ts';
 import { ACCOUNTS, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { depositItemKey, findDeposit, insertDeposit } from '../../src/store/chain/deposits.ts';
 import { insertItems } from '../../src/store/chain/items.ts';
 import { listBalances } from '../../src/store/money/books.ts';
+import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
 import { listFreezes } from '../../src/store/parties/freezes.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
 
@@ -155,6 +159,113 @@ describe('money that arrives in ways nobody asked for', () => {
     assert.deepEqual(late, { reason: 'paid_twice', amount: '1000' });
   });
 
+  it('that tops a tolerated underpayment up is named, and can be given back', async () => {
+    scene = await openRefundScene({ watching: { sweepFrom: () => 0n, toleranceBasisPoints: () => 100 } });
+    const node = await scene.newNode();
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+    send(991n);
+    await scene.live(node, 2);
+    scene.pass(16 * 60_000);
+    await scene.live(node, 5);
+    const { status, tokenValue } = await scene.payment(id);
+    assert.deepEqual([status, tokenValue], ['succeeded', '991']);
+    // One transfer is dust, and joins the lot that paid. The other one is a lot of its own.
+    for (const units of [9n, 2_000_000n]) {
+      send(units);
+      await scene.live(node, 5);
+    }
+    const paying = await scene.db.sql`select amount::text from lots where payment_id = ${id} and is_paying`;
+    assert.deepEqual([...paying], [{ amount: '991' }]);
+    const named = await scene.db.sql`
+      select reason, amount::text, state from strays s where payment_id = ${id} order by s.amount`;
+    assert.deepEqual(
+      [...named],
+      ['9', '2000000'].map((amount) => ({ reason: 'overpaid', amount, state: 'unclaimed' })),
+    );
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  for (const [units, status] of [
+    [1_000n, 'succeeded'],
+    [400n, 'expired'],
+  ] as const) {
+    it(`late, from a listed sender, is taken off once: beside ${units} units in time the payment has ${status}`, async () => {
+      const hits = new Set<string>();
+      const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+      const screening = {
+        decide: (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list }),
+      };
+      scene = await openRefundScene({ ...EVERYTHING, screening });
+      const node = await scene.newNode();
+      const { id, address, send } = await scene.deposit({ lifeMs: 5 * 60_000 });
+      const listed = scene.payers.newAccount();
+      hits.add(`${scene.network}:${listed}`);
+      send(units);
+      scene.control.mine();
+      scene.pass(16 * 60_000);
+      send(700n, { from: listed });
+      scene.control.mine();
+      await scene.live(node, 6);
+      assert.equal(await scene.status(id), status);
+      // Money of listed senders waits for a person, and so does the rest of the address.
+      assert.equal(scene.control.balanceOf(address, DOLLAR), units + 700n);
+      const [sum] = await scene.db.sql`select sum(amount)::int as units from lots where payment_id = ${id}`;
+      assert.deepEqual(sum, { units: Number(units) + 700 });
+      assert.deepEqual(await scene.differences(), []);
+    });
+  }
+
+  it('through the Collector, to the intermediate account, by a stranger is stray money that an operator can give back', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    await scene.live(node, 1);
+    const { id } = await scene.deposit({ isHeld: true });
+    // The first release of the Collector shows any subject, without a seal.
+    const collector = COLLECTORS[0]?.address ?? '';
+    for (const terms of [{ fee: 0n }, { fee: 10n, subject: id }]) {
+      const own = { recipient: scene.intermediate, collector, ...terms };
+      const { signed } = await scene.payers.payable('eip3009-vrs', own);
+      scene.control.relayAsStranger([signed]);
+      await scene.live(node, 4);
+    }
+    assert.equal(await scene.status(id), 'requires_action');
+    assert.deepEqual(await scene.differences(), []);
+    const strays = await listUnexpected(scene.db.sql, { states: ['unclaimed'], limit: 10 });
+    assert.deepEqual(strays.map(({ amount, paymentId }) => [amount, paymentId]).toSorted(), [
+      ['1000', null],
+      ['990', null],
+    ]);
+    const recipient = scene.payers.newAccount();
+    const to = { chainId: scene.network, address: recipient };
+    for (const { id: stray } of strays) {
+      // By its log the Collector has sent it, which keeps nothing.
+      await assert.rejects(returnUnexpected(scene, { id: stray, to: undefined, actor: 'Ada' }), /--to/);
+      await returnUnexpected(scene, { id: stray, to, actor: 'Ada' });
+    }
+    await scene.live(node, 6);
+    assert.equal(scene.control.balanceOf(recipient, DOLLAR), 1_990n);
+    assert.equal(scene.control.balanceOf(scene.intermediate, DOLLAR), 0n);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
+  it('after the end of an expired payment is paid out, and settles nothing', async () => {
+    scene = await openRefundScene(EVERYTHING);
+    const node = await scene.newNode();
+    const destination = scene.payers.newAccount();
+    await scene.register(destination);
+    const { id, send } = await scene.deposit({ lifeMs: 5 * 60_000, isHeld: true });
+    scene.pass(16 * 60_000);
+    await scene.live(node, 3);
+    assert.equal(await scene.status(id), 'expired');
+    send(2_000_000n);
+    await scene.live(node, 8);
+    assert.equal(scene.control.balanceOf(destination, DOLLAR), 1_999_990n);
+    const types = await scene.db.sql<{ type: string }[]>`select type from events where object_id = ${id}`;
+    assert.ok(types.every(({ type }) => type !== 'payment.settled'));
+    assert.equal(await scene.settlement(id), undefined);
+    assert.deepEqual(await scene.differences(), []);
+  });
+
   it('in a wrong token, swept by us, keeps no signature of the payment from being sent', async () => {
     scene = await openRefundScene(EVERYTHING);
     const node = await scene.newNode();
@@ -176,6 +287,57 @@ describe('money that arrives in ways nobody asked for', () => {
     await scene.live(node, 5);
     assert.equal(await scene.status(id), 'succeeded');
     assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 990n);
+  });
+
+  describe('from a sender on the screening list, beside money that paid', () => {
+    const hits = new Set<string>();
+    const list = { hash: 'ab'.repeat(32), version: '7', date: '2026-02-28' };
+    const screening = {
+      decide: (accounts: readonly string[]) => ({ hits: accounts.filter((each) => hits.has(each)), list }),
+    };
+
+    async function paidBeside(units: bigint) {
+      const node = await scene.newNode();
+      const deposit = await scene.deposit();
+      const listed = scene.payers.newAccount();
+      hits.add(`${scene.network}:${listed}`);
+      deposit.send(1_000n);
+      deposit.send(units, { from: listed });
+      await scene.live(node, 6);
+      assert.equal(await scene.status(deposit.id), 'succeeded');
+      return { node, ...deposit };
+    }
+
+    it('stops no sweep if it is dust', async () => {
+      scene = await openRefundScene({ screening });
+      const { address, item } = await paidBeside(999_999n);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+      assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 990n + 999_999n);
+      assert.deepEqual(await scene.differences(), []);
+    });
+
+    it('stops the sweep until an operator lets the address be swept, which is in the audit log', async () => {
+      scene = await openRefundScene({ screening });
+      const { node, id, address, item } = await paidBeside(1_000_000n);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 1_001_000n);
+      const search = (isListed: boolean) =>
+        searchUnexpected(
+          { ...scene, sweepFrom: () => 1n },
+          { paymentId: id, network: scene.network, isSweep: true, isListed, actor: 'Ada' },
+        );
+      const { found, isOrdered } = await search(false);
+      assert.deepEqual([found[0]?.fate, isOrdered], ['listed', false]);
+      await scene.live(node, 3);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 1_001_000n);
+      assert.equal((await search(true)).isOrdered, true);
+      await scene.live(node, 5);
+      assert.equal(scene.control.balanceOf(address, DOLLAR), 0n);
+      assert.equal(scene.control.balanceOf(item.recipient, DOLLAR), 1_000_990n);
+      const [entry] = await scene.db.sql`
+        select actor, detail ->> 'isListed' as "isListed" from audit_log where action = 'stray.swept'`;
+      assert.deepEqual(entry, { actor: 'Ada', isListed: 'true' });
+      assert.deepEqual(await scene.differences(), []);
+    });
   });
 
   /** The blocks that are asked for transfers to addresses. While `isSilent` answers yes, the endpoints do not answer. */

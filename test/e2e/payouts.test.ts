@@ -68,6 +68,33 @@ describe('payouts of held amounts', () => {
     assert.deepEqual(await scene.differences(), []);
   });
 
+  it('that cannot be begun for a fault of their own hold up no other, however few have a turn in a round', async () => {
+    const payments = [await scene.paid(node, { isHeld: true }), await scene.paid(node, { isHeld: true })];
+    await scene.register(destination);
+    await payOutHeld(scene);
+    const [unlucky = '', other = ''] = await Promise.all(payments.map(({ id }) => scene.payoutIdOf(id)));
+    await scene.db.sql`update outgoing set created_at = ${new Date(0)} where id = ${unlucky}`;
+    const { signItem } = scene.chain;
+    let isBroken = true;
+    const unreadable = async (...[signer, item]: Parameters<typeof signItem>) => {
+      if (isBroken && item.subject === unlucky) throw new Error('The signer cannot read these terms.');
+      return signItem(signer, item);
+    };
+    Object.assign(scene.chain, { signItem: unreadable });
+    const begin = () => beginOutgoing({ ...scene, mostPerRound: 1 }, scene.connected);
+    scene.pass(1_000);
+    await assert.rejects(begin(), /cannot read these terms/);
+    await begin();
+    await node.turn(2);
+    assert.equal((await findOutgoing(scene.db.sql, other))?.state, 'paid');
+    assert.deepEqual(await scene.alerts(), [`outgoing_refused ${unlucky}`]);
+    isBroken = false;
+    await begin();
+    await node.turn(2);
+    assert.equal((await findOutgoing(scene.db.sql, unlucky))?.state, 'paid');
+    assert.deepEqual(await scene.alerts(), []);
+  });
+
   it('that were planned for an older Collector are signed for it, also after a newer one has come', async () => {
     const { id } = await scene.paid(node, { isHeld: true });
     await scene.register(destination);

@@ -79,6 +79,12 @@ const MUTANTS: readonly Mutant[] = [
     to: 'if (kind',
   },
   {
+    name: 'a top-up of a tolerated underpayment pays as well',
+    file: 'fold.ts',
+    from: 'const left = ending.amount - work.paid;',
+    to: 'const left = part.amount;',
+  },
+  {
     name: 'a sweep moves one lot alone',
     file: 'fold.ts',
     from: 'if (left > 0n) move',

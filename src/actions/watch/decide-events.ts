@@ -20,9 +20,7 @@ import { nonceOnChain } from './nonce-on-chain.ts';
 import { noticeRestore } from './notice-restore.ts';
 import { type KnownEvent, proveEvents } from './prove-events.ts';
 import { settlePaid } from './settle-paid.ts';
-import type { View, WatchDeps, Watcher } from './watcher.ts';
-
-const MAX_EVENTS = 1_000;
+import { mostPerRound, type View, type WatchDeps, type Watcher } from './watcher.ts';
 
 /**
  * Applies the Collector's events of final blocks. Returns true if there are more. An event counts only if its commitment is ours,
@@ -30,7 +28,10 @@ const MAX_EVENTS = 1_000;
  */
 export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View): Promise<boolean> {
   const { network, memory } = watcher;
-  const found = await findUndecidedEvents(deps.db.sql, { network, upTo: view.finalNumber, limit: MAX_EVENTS });
+  const limit = 2 * mostPerRound(deps);
+  const ask = { network, upTo: view.finalNumber, after: memory.turns.event, limit };
+  const found = await findUndecidedEvents(deps.db.sql, ask);
+  memory.turns.event = found.length < limit ? undefined : found.at(-1);
   if (found.length === 0) {
     memory.disputes.delete('events');
     memory.disputes.delete('outgoing');
@@ -60,7 +61,7 @@ export async function decideEvents(deps: WatchDeps, watcher: Watcher, view: View
     await commandOfLeader(deps, watcher.lease, (tx, at) => markDecided(tx, network, decided, at));
     deps.world.crashPoint?.('watch.decided');
   }
-  return found.length === MAX_EVENTS && decided.length > 0;
+  return found.length === limit && decided.length > 0;
 }
 
 /** Deletes events that an endpoint forged. Their items continue as if there were no event. */

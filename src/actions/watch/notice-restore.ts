@@ -47,9 +47,10 @@ export async function noticeRestore(
   if (connected === undefined) return { open, unproved };
   const own = await ownAccounts(deps, connected);
   const { left, refunds, sealed } = await claimsAmong(deps, watcher, unknown, own);
-  const claims = [...left, ...refunds, ...sealed];
+  const claims = inTurn([...left, ...refunds, ...sealed], memory.turns.claims);
   const proved = claims.slice(0, MAX_PROVED);
   for (const event of claims.slice(MAX_PROVED)) open.add(event);
+  memory.turns.claims = claims.length > MAX_PROVED ? memory.turns.claims + MAX_PROVED : 0;
   const show = showings(chain, proved);
   const origins = new Map<string, Promise<Origin>>();
   const provesRestore = (event: StoredEvent, origin: Origin) =>
@@ -83,6 +84,12 @@ export async function noticeRestore(
   }
   await forgetForged(deps, watcher, forged);
   return { open, unproved };
+}
+
+/** Claims take turns: claims about which the endpoints contradict each other must not fill the round. */
+function inTurn<T>(claims: readonly T[], turns: number): readonly T[] {
+  const first = claims.length === 0 ? 0 : turns % claims.length;
+  return [...claims.slice(first), ...claims.slice(0, first)];
 }
 
 /** Events that may prove a restore. Each is in one of the sets. */

@@ -3,6 +3,7 @@ import type { Chains } from '../../chains/chains.ts';
 import type { ItemKey } from '../../domain/item.ts';
 import type { Heights } from '../../domain/quorum.ts';
 import type { Screening } from '../../screening/screening.ts';
+import type { EventTurn } from '../../store/chain/chain-events.ts';
 import type { WatchedPlace } from '../../store/chain/deposit-places.ts';
 import type { Lease } from '../../store/plumbing/leases.ts';
 import type { Alarms } from '../alarms.ts';
@@ -26,7 +27,7 @@ export interface WatchSettings {
   sweepFrom?(network: string): bigint | undefined;
   /** The part of the requested amount that may be missing after the deadline, in hundredths of a percent. */
   toleranceBasisPoints?(): number;
-  /** The maximum number of payments, outgoing items and deposit addresses in a round; 500 if undefined. */
+  /** The maximum number of payments, outgoing items, deposit addresses and events in a round; 500 if undefined. */
   readonly mostPerRound?: number;
 }
 
@@ -85,6 +86,10 @@ export interface WatchMemory {
     readonly payments: Map<string, string>;
     /** An item of a payout, refund or return. */
     outgoing: ItemKey | '';
+    /** An event that is not decided yet. Undefined if the last round had all of them. */
+    event: EventTurn | undefined;
+    /** The number of claims of a forgotten transfer that had their turn. */
+    claims: number;
   };
 }
 
@@ -111,7 +116,7 @@ export function newWatchMemory(): WatchMemory {
     searches: new Map(),
     unread: new Set(),
     places: { byAddress: new Map(), settledNumber: 0 },
-    turns: { payments: new Map(), outgoing: '' },
+    turns: { payments: new Map(), outgoing: '', event: undefined, claims: 0 },
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { isFiatUnit, storedUnit } from '../../chains/units.ts';
+import { sweptFee } from '../../domain/deposit.ts';
 import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
 import { isFinal, visibleStatus } from '../../domain/payment.ts';
 import type { ListedPayment, ListedRefund } from '../../store/payments/payment-lists.ts';
@@ -85,9 +86,17 @@ function viewTransaction({ transactionHash: hash, transactionNonce: nonce, token
   return { transaction: { networkId, hash, ...(nonce !== null && { nonce: Number(nonce) }) } };
 }
 
-function viewFees(origin: Origin, { tokenAsset, fee, feeTerms }: ListedPayment) {
+/** The fee of the amount that paid. A deposit address may be paid with slightly less than it asked for. */
+export function listedFee({ tokenAsset, tokenValue, asked }: ListedPayment): bigint | null {
+  if (tokenAsset === null || tokenValue === null || asked === null) return null;
+  return sweptFee(asked, { asset: tokenAsset, amount: BigInt(tokenValue) });
+}
+
+function viewFees(origin: Origin, payment: ListedPayment) {
+  const { tokenAsset, feeTerms } = payment;
+  const fee = listedFee(payment);
   if (tokenAsset === null || fee === null) return {};
-  const total = viewToken(origin, tokenAsset, fee);
+  const total = viewToken(origin, tokenAsset, fee.toString());
   if (feeTerms === null) return { fees: { total } };
   const { fixed, percentage } = feeTerms;
   return { fees: { total, fixed: viewToken(origin, tokenAsset, fixed), percentage } };
@@ -104,9 +113,11 @@ function viewSettlement(origin: Origin, payment: ListedPayment) {
 }
 
 /** The part of the settled amount that belongs to the payment. A sweep also moves late money, which is not part of it. */
-function settledPart({ tokenAsset, tokenValue, settledAsset, fee }: ListedPayment, settled: string): string {
+function settledPart(payment: ListedPayment, settled: string): string {
+  const { tokenAsset, tokenValue, settledAsset } = payment;
+  const fee = listedFee(payment);
   if (tokenValue === null || fee === null || tokenAsset !== settledAsset) return settled;
-  const net = BigInt(tokenValue) - BigInt(fee);
+  const net = BigInt(tokenValue) - fee;
   return BigInt(settled) > net ? net.toString() : settled;
 }
 

@@ -23,11 +23,18 @@ export async function insertPlace(tx: Tx, place: DepositPlace, at: Date): Promis
     on conflict (network, commitment) do nothing`;
 }
 
-/** Watches an address where an operator has found money, and schedules a full check of it. */
-export async function searchPlace(tx: Tx, place: DepositPlace, at: Date): Promise<void> {
+/**
+ * Watches an address where an operator has found money, and schedules a full check of it. With `isReleased`, money of senders on the
+ * screening list stops no sweep of the address any more.
+ */
+export async function searchPlace(
+  tx: Tx,
+  { isReleased, ...place }: DepositPlace & { readonly isReleased: boolean },
+  at: Date,
+): Promise<void> {
   await insertPlace(tx, place, at);
   await tx`
-    update deposit_places set is_searched = true, is_stale = true
+    update deposit_places set is_searched = true, is_stale = true, is_released = is_released or ${isReleased}
     where network = ${place.network} and commitment = ${place.commitment}`;
 }
 
@@ -75,6 +82,14 @@ export async function listPlacesToCheckOf(
 
 export interface PlaceToCheck extends DepositPlace {
   readonly isSearched: boolean;
+}
+
+/** Places of a payment where an operator has released the money of senders on the screening list. */
+export async function listReleasedPlaces(
+  db: Reader,
+  paymentId: string,
+): Promise<Pick<DepositPlace, 'network' | 'commitment'>[]> {
+  return db`select network, commitment from deposit_places where payment_id = ${paymentId} and is_released`;
 }
 
 /** Records a check that could not explain the balance of the place. Other places come first in the next round. */

@@ -223,13 +223,20 @@ export async function findSignedSubjects(db: Reader, subjects: readonly string[]
   return new Set(rows.map(({ subject }) => subject));
 }
 
-/** The item that paid a payment. A second paid item is unexpected money. An authorization pays by way of the deposit address. */
+/** The item that paid a payment. */
 export async function findPayingItem(db: Reader, paymentId: string): Promise<StoredItem | undefined> {
   const [row] = await db<StoredItem[]>`
-    select ${itemColumns(db)} from items
-    where subject = ${paymentId} and state = 'paid' and purpose <> 'sweep'
-      and method not in ('deposit-vrs', 'deposit-bytes') and end_reason is distinct from 'paid_after_end' limit 1`;
+    select ${itemColumns(db)} from items i where subject = ${paymentId} and ${isPayingItem(db)} limit 1`;
   return row;
+}
+
+/**
+ * The condition that the item `i` has paid its subject. A second paid item is unexpected money. An authorization by x402 pays by way
+ * of the deposit address, whose item is the one that pays.
+ */
+export function isPayingItem(db: Reader) {
+  return db`i.state = 'paid' and i.purpose <> 'sweep' and i.method not in ('deposit-vrs', 'deposit-bytes')
+    and i.end_reason is distinct from 'paid_after_end'`;
 }
 
 export function findItems(db: Reader, keys: readonly ItemKey[]): Promise<StoredItem[]> {

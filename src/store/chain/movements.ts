@@ -160,24 +160,31 @@ export async function listProvedMovements(
 ): Promise<StoredMovement[]> {
   const dust = Object.entries(dustBelow).map(([asset, units]) => ({ asset, units: units.toString() }));
   const rows = await db<(MovementRow & { readonly total: string })[]>`
-    with numbered as (
-      select m.*, m.amount < coalesce(d.units, 0) as is_dust,
-        row_number() over (order by m.at, m.network, m.block_number, m.log_index) as ordinal,
-        concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source, m.at <= i.deadline) as line
+    with known as (
+      select m.ctid as place, m.at, m.block_number, m.log_index, m.amount, m.amount < coalesce(d.units, 0) as is_dust,
+        concat_ws(' ', m.network, m.commitment, m.asset, m.is_screened, m.source, m.at <= i.deadline) collate "C" as line
       from movements m
       join lateral (select deadline from items i where i.commitment = m.commitment limit 1) i on true
       left join jsonb_to_recordset(${db.json(dust)}) as d(asset text, units numeric) on d.asset = m.asset
       where m.payment_id = ${paymentId} and m.is_proved
-    ), clustered as (
-      select *, case when is_dust then -count(*) filter (where not is_dust) over (partition by line order by ordinal)
-        else ordinal end as cluster
-      from numbered
+    ), ordered as (
+      select place, line, is_dust, amount,
+        is_dust and coalesce(lag(is_dust) over movements_before, false) as goes_on,
+        is_dust and coalesce(lead(is_dust) over movements_before, false) as is_followed,
+        count(*) filter (where not is_dust) over movements_before as cluster,
+        sum(amount) over movements_before as units
+      from known
+      window movements_before as (
+        partition by line order by at, block_number, log_index rows between unbounded preceding and current row)
+    ), ends as (
+      select * from ordered where not (goes_on and is_followed)
     ), summed as (
-      select *, sum(amount) over (partition by line, cluster) as total,
-        row_number() over (partition by line, cluster order by ordinal) as nth
-      from clustered
+      select f.place, l.units - f.units + f.amount as total
+      from ends f join ends l on l.line = f.line and l.cluster = f.cluster and l.is_dust = f.is_dust
+      where not f.goes_on and not l.is_followed
     )
-    select ${movementColumns(db)}, total::text as total from summed where nth = 1 order by ordinal`;
+    select ${movementColumns(db)}, total::text as total from summed join movements m on m.ctid = summed.place
+    order by at, network, block_number, log_index`;
   return rows.map(({ total, ...row }) => readMovement({ ...row, amount: total }));
 }
 

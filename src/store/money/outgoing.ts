@@ -83,7 +83,10 @@ export interface OutgoingToBegin {
   readonly now: Date;
 }
 
-/** Transfers from these accounts that have no stored item yet, the oldest first. */
+/**
+ * Transfers from these accounts that have no stored item yet. The one that has waited longest for its turn comes first, so that
+ * transfers that cannot be begun hold up no other.
+ */
 export function findOutgoingToBegin(
   db: Reader,
   { limit, ...ask }: OutgoingToBegin & { readonly limit: number },
@@ -91,7 +94,7 @@ export function findOutgoingToBegin(
   return db<Outgoing[]>`
     select ${outgoingColumns(db)} from outgoing o
     where ${isToBegin(db, ask)} and payer = any(${ask.signers as string[]}::text[])
-    order by created_at limit ${limit}`;
+    order by coalesce(retry_at, created_at), created_at limit ${limit}`;
 }
 
 /** The number of transfers that could begin if the keys of other accounts were available. */
@@ -151,7 +154,7 @@ export async function markDue(tx: Tx, { id, commitment }: { id: string; commitme
   return count === 1;
 }
 
-/** Prevents attempts of the transfer until that time. */
+/** Prevents attempts of the transfer until that time, and moves it to the back of the queue. */
 export async function postponeOutgoing(
   tx: Tx,
   { id, until, isLimited = false }: { id: string; until: Date; isLimited?: boolean },

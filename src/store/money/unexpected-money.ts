@@ -199,6 +199,17 @@ export function findUnexpected(db: Reader, ids: readonly string[]): Promise<Unex
   >`select ${unexpectedColumns(db)} from strays s where s.id = any(${ids as string[]}::text[])`;
 }
 
+/** Unexpected money that came by these transactions to accounts of ours. */
+export function listUnexpectedTransfers(
+  db: Reader,
+  network: string,
+  transactionHashes: readonly string[],
+): Promise<{ transactionHash: string; asset: string; amount: string }[]> {
+  return db`
+    select transaction_hash as "transactionHash", asset, amount::text as amount from strays
+    where network = ${network} and transaction_hash = any(${transactionHashes as string[]}::text[]) and source = 'transfer'`;
+}
+
 /** The newest first. */
 export function listUnexpected(
   db: Reader,

@@ -1,4 +1,5 @@
 import { OPERATOR_FLOAT } from '../../domain/books.ts';
+import { isPayingItem } from '../chain/items.ts';
 import type { Reader } from '../plumbing/database.ts';
 import type { Fragment } from './payment-filter.ts';
 
@@ -44,8 +45,7 @@ function documents(db: Reader): Fragment {
 }
 
 function isPaying(db: Reader): Fragment {
-  return db`(p.status = 'succeeded' and i.purpose = 'payment' and i.state = 'paid'
-    and i.method not in ('deposit-vrs', 'deposit-bytes') and i.end_reason is distinct from 'paid_after_end')`;
+  return db`(p.status = 'succeeded' and ${isPayingItem(db)})`;
 }
 
 /** The kinds of accounts, in the order of their lines. Money in transit is `pending`. */

@@ -1,6 +1,7 @@
+import type { SweepTerms } from '../../domain/deposit.ts';
 import { LATE_STATES, type LateReason, type LateState } from '../../domain/late-money.ts';
 import type { RefundState } from '../../domain/refund.ts';
-import type { ItemFeeTerms } from '../chain/items.ts';
+import { type ItemFeeTerms, isPayingItem } from '../chain/items.ts';
 import type { Reader } from '../plumbing/database.ts';
 import { directionOf, majorUnits, orderOf, type PageOrder, type PaymentPageQuery } from './page-order.ts';
 import { partnerPageIds } from './partner-lists.ts';
@@ -53,8 +54,8 @@ export interface ListedLateMoney {
 export interface ListedPayment extends Payment {
   readonly merchantName: string;
   readonly merchantIconUrl: string | null;
-  /** The fee in the smallest unit of the paid asset, and its terms. Null while unknown. */
-  readonly fee: string | null;
+  /** The asked amount and fee of the item that paid, and the terms of the fee. Null while unknown. */
+  readonly asked: SweepTerms | null;
   readonly feeTerms: ItemFeeTerms | null;
   /** The transfer to the merchant. All fields are null until it has happened. */
   readonly settledAsset: string | null;
@@ -76,12 +77,12 @@ export function listPayments(db: Reader, query: PaymentPageQuery) {
   const amount = majorUnits(db, db`p."amountValue"`, db`p."amountDecimals"`);
   return db<ListedPayment[]>`
     with page as materialized (${pageIds(db, query)})
-    select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.fee, i.fee_terms as "feeTerms",
+    select p.*, page.name as "merchantName", page.icon_url as "merchantIconUrl", i.asked, i.fee_terms as "feeTerms",
       s.asset as "settledAsset", s.amount as "settledAmount", s.transaction_hash as "settledHash", s.at as "settledAt",
       r.refunds, l."lateMoney"
     from (select ${paymentColumns(db)} from payments where id = any(array(select id from page))) p
     join page on page.id = p.id
-    left join lateral (${payingItem(db, db`p."tokenValue"`)}) i on true
+    left join lateral (${payingItem(db)}) i on true
     left join payment_settlements s on s.payment_id = p.id
     left join lateral (
       select json_agg(json_build_object('id', r.id, 'state', r.state, 'problem', r.problem, 'network', r.network, 'asset', r.asset,
@@ -102,16 +103,12 @@ function lateMoneyOf(db: Reader): Fragment {
     from strays s where s.payment_id = p.id and s.state = any(${LATE_STATES as unknown as string[]}::text[])`;
 }
 
-/**
- * The item that paid the payment `p`. Its fee is computed for the amount that arrived, because a deposit address may be paid with
- * slightly less than it asked for. The fee of a sealed item is at most the asked fee (see `sweptFee`).
- */
-function payingItem(db: Reader, tokenValue: Fragment): Fragment {
+/** The terms of the item that paid the payment `p`. */
+function payingItem(db: Reader): Fragment {
   return db`
-    select least(div(fee * ${tokenValue}, amount), case when seal is not null then fee end) as fee, fee_terms, ended_at
-    from items
-    where p.status = 'succeeded' and subject = p.id and purpose = 'payment' and state = 'paid'
-      and end_reason is distinct from 'paid_after_end'
+    select json_build_object('asset', asset, 'amount', amount::text, 'fee', fee::text, 'seal', seal) as asked, fee_terms
+    from items i
+    where p.status = 'succeeded' and subject = p.id and ${isPayingItem(db)}
     limit 1`;
 }
 

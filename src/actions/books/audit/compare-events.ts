@@ -12,6 +12,7 @@ import {
 } from '../../../store/money/book-comparison.ts';
 import { type ComparedItem, findComparedItems, findOtherItems } from '../../../store/money/book-items.ts';
 import { listEntriesInBlocks, positionsOf, type StoredEntry } from '../../../store/money/books.ts';
+import { listUnexpectedTransfers } from '../../../store/money/unexpected-money.ts';
 import { findPayments } from '../../../store/payments/payments.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { hasLeft, NO_TRANSFER } from '../../own-transfer.ts';
@@ -124,14 +125,35 @@ async function readFacts(
   const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(event, own);
   const outgoing = paidEvents.filter(isOutgoing);
   const unknown = paidEvents.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
+  const isOurs = await ownershipOf(db, { network, intermediateAccount, unknown });
+  const isNamed = await unexpectedAmong(db, network, unknown);
   return {
     items: known,
     positions,
     reverted,
-    isOurs: await ownershipOf(db, { network, intermediateAccount, unknown }),
+    isOurs: (event) => isOurs(event) && !isNamed(event),
     isOutgoing,
     compareOutgoing: await compareOutgoing(db, outgoing),
   };
+}
+
+/**
+ * True for an event of the first releases whose money is known as unexpected money. Anybody can pay our account through them, in the
+ * name of any payment. An operator gives that money back or makes it a float.
+ */
+async function unexpectedAmong(
+  db: Reader,
+  network: string,
+  unknown: readonly PaidEvent[],
+): Promise<(event: PaidEvent) => boolean> {
+  const unsealed = unknown.filter((event) => hasOwnSeal(event) === undefined);
+  if (unsealed.length === 0) return () => false;
+  const keyOf = (transaction: string, asset: string, units: bigint) => `${transaction} ${asset} ${units}`;
+  const hashes = [...new Set(unsealed.map(({ transactionHash }) => transactionHash))];
+  const stored = await listUnexpectedTransfers(db, network, hashes);
+  const named = new Set(stored.map((each) => keyOf(each.transactionHash, each.asset, BigInt(each.amount))));
+  return (event) =>
+    hasOwnSeal(event) === undefined && named.has(keyOf(event.transactionHash, event.asset, event.amount - event.fee));
 }
 
 type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'recipient' | 'transactionHash'>;

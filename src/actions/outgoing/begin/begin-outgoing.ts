@@ -28,6 +28,7 @@ import { deleteAlert, upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Alarms } from '../../alarms.ts';
 import { raiseAlert } from '../../alerts.ts';
 import { command } from '../../command.ts';
+import { isItsOwnFault } from '../../each-isolated.ts';
 import { shownHeads } from '../../event-subject.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import { consentToSend } from '../../own-coin.ts';
@@ -51,11 +52,12 @@ export interface OutgoingDeps extends LimitDeps, RowKeyDeps, SubjectKeyDeps {
   readonly keyless: Alarms;
   /** The alert for a transfer that fails a check and is not signed. */
   readonly refused: Alarms;
+  /** The most transfers that one round begins. 200 by default. */
+  readonly mostPerRound?: number;
 }
 
 /** The validity of an attempt: longer than a passing outage, short enough for an early retry. */
 const LIFE_MS = 3_600_000;
-const MAX_BEGUN = 200;
 const BEGUN_AT_ONCE = 8;
 const FORGOTTEN_RETRY_MS = 3_600_000;
 /** A refused transfer is checked again after this time, and delays no other meanwhile. */
@@ -68,8 +70,9 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   const network = connected.chain.network.chainId;
   const signers = signersOf(connected);
   const ask = { network, signers: [...signers.keys()], now: new Date(deps.world.clock.nowMs()) };
+  const limit = deps.mostPerRound ?? 200;
   const [waiting, unsigned] = await Promise.all([
-    findOutgoingToBegin(deps.db.sql, { ...ask, limit: MAX_BEGUN }),
+    findOutgoingToBegin(deps.db.sql, { ...ask, limit }),
     countOutgoingUnsigned(deps.db.sql, ask),
   ]);
   const message = `${unsigned} payouts, refunds or returns wait for the key of their account: see INTERMEDIATE_KEY.`;
@@ -81,13 +84,27 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
   for (let start = 0; start < waiting.length; start += BEGUN_AT_ONCE) {
     const some = waiting.slice(start, start + BEGUN_AT_ONCE);
     const begun = await Promise.allSettled(
-      some.map((outgoing) => begin(deps, connected, { outgoing, signer: signers.get(outgoing.payer) })),
+      some.map((outgoing) =>
+        begin(deps, connected, { outgoing, signer: signers.get(outgoing.payer) }).catch((error: unknown) =>
+          setAside(deps, outgoing, error),
+        ),
+      ),
     );
     failures.push(...begun.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])));
   }
   // A transfer that cannot begin delays no other. The error makes the job fail, and all are tried again.
   if (failures.length > 0) throw failures[0];
-  return waiting.length === MAX_BEGUN;
+  return waiting.length === limit;
+}
+
+/** Moves a transfer that failed by itself to the back of the queue, where the next round may try it again. The error is thrown again. */
+async function setAside(deps: OutgoingDeps, { id, purpose, asset, amount, recipient }: Outgoing, error: unknown) {
+  if (!isItsOwnFault(error)) throw error;
+  deps.log.error({ id, err: error }, 'an outgoing transfer cannot be begun');
+  const message = `A ${purpose} of ${amountText(asset, amount)} to ${recipient} cannot be signed, and is tried again. The log has the error.`;
+  await deps.refused.set(id, message);
+  await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: now }));
+  throw error;
 }
 
 /**

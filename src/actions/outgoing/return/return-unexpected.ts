@@ -1,5 +1,7 @@
 import { ChainUnavailableError } from '../../../chains/chain.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import { destinationProblem } from '../../../chains/destinations.ts';
+import { parseAccount } from '../../../domain/caip.ts';
 import { ApiError } from '../../../errors.ts';
 import { findUnexpected, lockUnexpected, type UnexpectedMoney } from '../../../store/money/unexpected-money.ts';
 import { lockPayments } from '../../../store/payments/payments.ts';
@@ -36,6 +38,7 @@ export async function returnUnexpected(
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
     const recipient = input.to?.address ?? unexpected.sender;
     if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
+    refuseLost(deps, unexpected, recipient);
     const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
     if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
     if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
@@ -79,6 +82,14 @@ async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, 
   );
   if (shown.length === 0) throw refused('The chain does not show the transfer that it came by.');
   if (isAlone) refuseLarge(chain.network, shown);
+}
+
+/** The sender of a transfer may be the Collector, in which money would be lost. */
+function refuseLost({ chains }: { chains: Chains }, { network, asset }: UnexpectedMoney, recipient: string): void {
+  const account = parseAccount(`${network}:${recipient}`);
+  const problem = account.ok ? destinationProblem(chains, account.value, asset) : account.problem;
+  if (problem === undefined) return;
+  throw refused(`It cannot go to ${recipient}, because a destination ${problem}. Say with --to where it goes.`);
 }
 
 function refused(message: string): ApiError {

@@ -7,9 +7,11 @@ import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
 import { ApiError } from '../../../errors.ts';
 import { searchPlace } from '../../../store/chain/deposit-places.ts';
 import { listDepositsOf, type OpenDeposit } from '../../../store/chain/deposits.ts';
+import { findLotsOf, type StoredLot } from '../../../store/money/lots.ts';
 import { findPayments, lockPayments } from '../../../store/payments/payments.ts';
 import { appendAudit } from '../../../store/plumbing/audit-log.ts';
 import { type CommandDeps, command } from '../../command.ts';
+import { stoppedLots } from './settle-position.ts';
 
 interface MoneyPlace {
   readonly commitment: string;
@@ -33,6 +35,7 @@ export type Fate =
   | 'counts'
   /** The reasons why the money is not swept. */
   | 'too_little'
+  | 'listed'
   | 'coin'
   | 'no_contract'
   | 'no_relayer'
@@ -53,6 +56,8 @@ export interface SearchInput {
   /** In the form of CAIP-2. Undefined for all connected networks. */
   readonly network: string | undefined;
   readonly isSweep: boolean;
+  /** True to sweep addresses where senders on the screening list have sent money, too. */
+  readonly isListed?: boolean;
   readonly actor: string;
 }
 
@@ -70,6 +75,7 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
   const chains = deps.chains.list().filter(({ chain }) => network === undefined || chain.network.chainId === network);
   if (chains.length === 0) throw new ApiError('invalid_params', 'RPC_URLS does not contain that network.');
   const deposits = await listDepositsOf(deps.db.sql, paymentId);
+  const listed = await listedPlaces(deps, paymentId);
   const unsearched = new Set<string>();
   const found: FoundMoney[] = [];
   for (const connected of chains) {
@@ -78,7 +84,9 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
         unsearched.add(connected.chain.network.chainId),
       );
       for (const each of money) {
-        const fate = await fateOf(deps, connected, deposit, { ...each, status: payment.status });
+        const sweepable = await fateOf(deps, connected, deposit, { ...each, status: payment.status });
+        const isListed = sweepable === 'sweepable' && input.isListed !== true && listed.has(placeKey(each));
+        const fate = isListed ? 'listed' : sweepable;
         const { recipient } = deposit.item;
         found.push({ ...each, address: deposit.address, units: each.units.toString(), recipient, fate });
       }
@@ -93,6 +101,25 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
     unsearched: [...unsearched],
     isOrdered: ordered.length > 0,
   };
+}
+
+/** The money that is not swept, because senders on the screening list have sent a part of it. */
+async function listedPlaces({ db, sweepFrom }: SearchDeps, paymentId: string): Promise<ReadonlySet<string>> {
+  const lots = await findLotsOf(db.sql, [paymentId]);
+  const stopped = await stoppedLots(db.sql, paymentId, lots);
+  const waiting = lots.filter(({ id, waiting: units }) => stopped.has(id) && units > 0n);
+  const isStopping = (some: readonly StoredLot[]) => {
+    const [first] = some;
+    if (first === undefined) return false;
+    const units = some.reduce((sum, lot) => sum + lot.waiting, 0n);
+    return fullWeightOf(first.asset, units) >= (sweepFrom(first.network) ?? 1n);
+  };
+  const places = [...Map.groupBy(waiting, placeKey)].filter(([, some]) => isStopping(some));
+  return new Set(places.map(([key]) => key));
+}
+
+function placeKey({ network, commitment, asset }: Pick<MoneyPlace, 'network' | 'commitment' | 'asset'>): string {
+  return `${network} ${commitment} ${asset}`;
 }
 
 interface Money extends MoneyPlace {
@@ -139,13 +166,20 @@ async function fateOf(
   return fullWeightOf(asset, units) >= (deps.sweepFrom(network) ?? 1n) ? 'sweepable' : 'too_little';
 }
 
-async function order(deps: SearchDeps, { paymentId, actor }: SearchInput, money: readonly FoundMoney[]): Promise<void> {
+async function order(
+  deps: SearchDeps,
+  { paymentId, actor, isListed = false }: SearchInput,
+  money: readonly FoundMoney[],
+): Promise<void> {
   await command(deps, async (tx, at) => {
     await lockPayments(tx, [paymentId]);
     for (const { network, commitment, address } of money) {
-      await searchPlace(tx, { network, commitment, address, paymentId }, at);
+      await searchPlace(tx, { network, commitment, address, paymentId, isReleased: isListed }, at);
     }
-    const detail = { money: money.map(({ asset, address, units }) => ({ asset, address, units })) };
+    const detail = {
+      ...(isListed && { isListed }),
+      money: money.map(({ asset, address, units }) => ({ asset, address, units })),
+    };
     await appendAudit(tx, { at, actor, action: 'stray.swept', subject: paymentId, detail });
   });
 }

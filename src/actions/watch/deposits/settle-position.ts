@@ -6,7 +6,7 @@ import { chooseSweeps, type PayoutRules } from '../../../domain/money/money-out.
 import { bookedPosition, type Posting, positionEntries } from '../../../domain/money/position-entries.ts';
 import type { Ending, Lot, PaidEnding } from '../../../domain/money/terms.ts';
 import { isFinal } from '../../../domain/payment.ts';
-import { listPlacesToCheckOf } from '../../../store/chain/deposit-places.ts';
+import { listPlacesToCheckOf, listReleasedPlaces } from '../../../store/chain/deposit-places.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
 import { findSpendsOf, itemLotId, putLots } from '../../../store/money/lots.ts';
 import {
@@ -20,7 +20,7 @@ import {
 import { wakeRefunds } from '../../../store/money/refunds.ts';
 import { findReturningLots } from '../../../store/money/unexpected-money.ts';
 import { lockPayments, type Payment } from '../../../store/payments/payments.ts';
-import { savepoint, type Tx } from '../../../store/plumbing/database.ts';
+import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
 import { recordEntries } from '../../books/record.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
 import { commandOfLeader } from '../../lease.ts';
@@ -95,8 +95,8 @@ async function settlePosition(
   await wakeRefunds(tx, paymentId);
   await recordUnexpected(tx, { payment, lots: kept.filter((lot) => isOurs(lot) && named?.has(lot.id) !== true) }, at);
   if (ending?.is === 'paid') await settleDirect(tx, { payment, ending, lots }, at);
-  const returning = await findReturningLots(tx, paymentId);
-  await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rulesOf(deps, kept, returning)) }, at);
+  const rules = rulesOf(deps, await stoppedLots(tx, paymentId, kept), await findReturningLots(tx, paymentId));
+  await orderSweeps(tx, { known, lots: kept, sweeps: chooseSweeps(kept, rules) }, at);
 }
 
 /**
@@ -197,10 +197,22 @@ function latestOf({ network, asset, reference }: Posting, facts: readonly Fact[]
   return own.length === 0 ? undefined : { block, transaction: last?.transaction ?? own.at(-1)?.transaction ?? '' };
 }
 
-/** The rules of sweeps. Money of screened senders waits for a person, unless it is dust. */
-function rulesOf({ settings }: PositionDeps, lots: readonly Lot[], returning: ReadonlySet<string>): PayoutRules {
+/** The lots of screened senders, which wait for a person unless they are dust. A person may have released their place. */
+export async function stoppedLots(db: Reader, paymentId: string, lots: readonly Lot[]): Promise<ReadonlySet<string>> {
+  const screened = lots.filter(({ isScreened }) => isScreened);
+  const released = screened.length === 0 ? [] : await listReleasedPlaces(db, paymentId);
+  const isReleased = ({ network, commitment }: Lot) =>
+    released.some((place) => place.network === network && place.commitment === commitment);
+  return new Set(screened.filter((lot) => !isReleased(lot)).map(({ id }) => id));
+}
+
+function rulesOf(
+  { settings }: PositionDeps,
+  stopped: ReadonlySet<string>,
+  returning: ReadonlySet<string>,
+): PayoutRules {
   return {
-    stopped: new Set(lots.filter(({ isScreened }) => isScreened).map(({ id }) => id)),
+    stopped,
     returning,
     minimum: (asset) => unitsOfWeight(asset, settings.sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
   };
