@@ -3,7 +3,7 @@ import { afterEach, describe, it } from 'node:test';
 import { recordCoin } from '../../src/actions/books/audit/record-coin.ts';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { command } from '../../src/actions/command.ts';
-import type { Incoming } from '../../src/chains/chain.ts';
+import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import { ChainUnavailableError } from '../../src/chains/chain.ts';
 import { ACCOUNTS } from '../../src/domain/books.ts';
 import { listUnexpected } from '../../src/store/money/unexpected-money.ts';
@@ -14,6 +14,36 @@ import type { TestNode } from '../e2e/relay-scene.ts';
 const STATES = ['unclaimed', 'float', 'returning', 'returned'] as const;
 const ENDPOINTS = 2;
 const HONEST = 10n ** 18n;
+
+describe('the first reading of a network', () => {
+  it('begins in a block that two endpoints know, however long one says the chain is', async () => {
+    const scene = await openRefundScene({ witnesses: ENDPOINTS });
+    try {
+      const { head, block } = scene.chain;
+      const real = await head();
+      const far = { ...real, number: real.number + 1_000_000, hash: `0x${'fa'.repeat(32)}` };
+      const invented = (number: number) => ({ ...far, number, hash: `0x${number.toString(16).padStart(64, 'f')}` });
+      Object.assign(scene.chain, {
+        head: async () => far,
+        block: async (number: number) => (number > real.number ? invented(number) : block(number)),
+      });
+      const node = await scene.newNode();
+      // What the cursor says of the chain counts; the made-up blocks themselves cannot be read.
+      await node.watch().catch(() => undefined);
+      Object.assign(scene.chain, { head, block });
+      await scene.paid(node);
+      const hash = scene.transfer({ from: scene.payers.newAccount(), units: 70n });
+      await scene.live(node, 3);
+      const found = await listUnexpected(scene.db.sql, { states: STATES, limit: 10 });
+      assert.deepEqual(
+        found.map(({ transactionHash }) => transactionHash),
+        [hash],
+      );
+    } finally {
+      await scene.close();
+    }
+  });
+});
 
 describe('money on our accounts that one endpoint of two makes up', () => {
   let scene: RefundScene;
@@ -107,6 +137,18 @@ describe('money on our accounts that one endpoint of two makes up', () => {
     assert.equal(await scene.alertText('endpoints_disagree'), undefined);
   });
 
+  it('is no unexpected token that its own receipts do not show', async () => {
+    await open();
+    const forged = await forgedTransfer(scene.payers.newAccount(), 5_000n);
+    scene.control.testify(0, { inventedTransfers: [forged], hasHonestReceipts: true });
+    const hash = scene.transfer({ from: scene.payers.newAccount(), units: 70n });
+    await scene.live(node, 2);
+    assert.deepEqual(
+      (await unexpectedMoney()).map((each) => each.transactionHash),
+      [hash],
+    );
+  });
+
   it('hides no true transfer either: a list without it is compared with receipts', async () => {
     await open();
     await scene.live(node, 1);
@@ -134,6 +176,40 @@ describe('money on our accounts that one endpoint of two makes up', () => {
       (await unexpectedMoney()).map(({ transactionHash, amount }) => [transactionHash, amount]),
       [[hash, '70']],
     );
+  });
+
+  it('keeps a payment processing until its action is over', async () => {
+    await open();
+    const lifeMs = 60_000;
+    const { id, item, commitment } = await scene.offer(lifeMs);
+    const { number, hash } = await scene.chain.head();
+    const { subject, payer, asset, amount, fee, recipient, collector, seal } = item;
+    const forged: ChainEvent = {
+      type: 'paid',
+      block: { number, hash },
+      transactionHash: `0x${'f0'.repeat(32)}`,
+      logIndex: 0,
+      collector,
+      commitment,
+      subject: seal ?? subject,
+      payer,
+      asset,
+      amount: BigInt(amount),
+      fee: BigInt(fee),
+      recipient,
+    };
+    scene.control.lie({ inventedEvents: [forged] });
+    scene.control.testify(0, { invented: [forged] });
+    scene.control.mine();
+    await node.watch();
+    assert.equal(await scene.status(id), 'processing');
+    scene.pass(2 * lifeMs);
+    await node.turn(4);
+    assert.equal(await scene.status(id), 'processing', 'while one of two shows it');
+    scene.control.beHonest();
+    scene.control.testify(0);
+    await node.turn(4);
+    assert.equal(await scene.status(id), 'requires_action');
   });
 
   it('is not restored by a rebuild', async () => {

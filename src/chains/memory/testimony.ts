@@ -37,10 +37,12 @@ export interface TestimonyLies {
   hidden: readonly string[];
   /** Forged events that the endpoint adds, also to the receipts of their transactions. */
   invented: readonly ChainEvent[];
-  /** Forged transfers of tokens that the endpoint adds, also to the receipts of their transactions. */
+  /** Forged transfers of tokens that the endpoint adds, also to the receipts of their transactions unless it is honest there. */
   inventedTransfers: readonly Incoming[];
   /** True if its lists of transfers are empty. Its receipts are complete. */
   listsNoTransfers: boolean;
+  /** True if its receipts do not have the forged transfers. */
+  hasHonestReceipts: boolean;
 }
 
 export const HONEST_TESTIMONY: TestimonyLies = {
@@ -61,6 +63,7 @@ export const HONEST_TESTIMONY: TestimonyLies = {
   invented: [],
   inventedTransfers: [],
   listsNoTransfers: false,
+  hasHonestReceipts: false,
 };
 
 export function honestTestimony(name: string): Testimony {
