@@ -13,6 +13,7 @@ interface EndpointWord {
 }
 
 const HERE = 'test/attacks/one-endpoint.test.ts';
+const MONEY = 'test/attacks/forged-money.test.ts';
 const LYING = 'test/attacks/lying-endpoints.test.ts';
 
 /** Every such value. The table of `docs/security.md` is made of these rows, and a test looks for the test of each. */
@@ -32,6 +33,14 @@ export const ENDPOINT_WORDS = [
     bound: 'never above the blocks that were read; alone only at three times the depth',
     beyond: 'payments wait',
     test: { file: LYING, title: 'makes no block final by claiming a longer chain' },
+  },
+  {
+    value: 'first block of a network',
+    decides: 'where the reading of a network begins, and the opening balances of its books',
+    agree: 'two: the second highest head counts, and both show the block',
+    bound: 'the first reading alone; `startAt` of the sandbox',
+    beyond: 'the network is not read yet',
+    test: { file: MONEY, title: 'begins in a block that two endpoints know, however long one says the chain is' },
   },
   {
     value: 'block time',
@@ -89,6 +98,30 @@ export const ENDPOINT_WORDS = [
       file: 'test/e2e/deposits.test.ts',
       title: 'is not paid while endpoints contradict each other about its balance',
     },
+  },
+  {
+    value: 'balance of an account of ours',
+    decides: 'coin that came outside of payments, opening balances, and whether the books have cover',
+    agree: 'two, at a final block',
+    bound: 'the books, with the gas of transactions that two endpoints show',
+    beyond: 'nothing is booked, frozen or lifted; alert `audit_failing`',
+    test: { file: MONEY, title: 'is no unexpected coin' },
+  },
+  {
+    value: 'transfers to an account of ours',
+    decides: 'unexpected money, the account that it would be returned to, and the account of floats that were moved',
+    agree: 'two. A transfer that one of them does not list must be in the receipts of both',
+    bound: 'the stored events of the same transaction',
+    beyond: 'unexpected money is not looked for in later blocks; alert `endpoints_disagree`',
+    test: { file: MONEY, title: 'is no unexpected token, and the true transfer beside it is found when the lies stop' },
+  },
+  {
+    value: 'coin of a payer in a block that is not final',
+    decides: 'that a payment is processing, so that nobody else pays it',
+    agree: 'one',
+    bound: 'every term of the stored action',
+    beyond: 'the payment is open again in the first final block after the deadline of the action',
+    test: { file: MONEY, title: 'keeps a payment processing until its action is over' },
   },
   {
     value: 'cost of a transaction',

@@ -31,7 +31,11 @@ export const OPEN_ROUTES = {
     bound: 'sign-ins of an address',
     test: 'test/e2e/people.test.ts',
   },
-  'GET /v1/gateway/payment/{id}': { changes: 'nothing', bound: 'requests of an address', test: ACTS_TEST },
+  'GET /v1/gateway/payment/{id}': {
+    changes: 'that payment counts as opened, in the steps of payers; the checkout does the same',
+    bound: 'once for each payment',
+    test: ACTS_TEST,
+  },
   'GET /v1/gateway/payment/{id}/status': {
     changes: 'nothing; a request may be held',
     bound: 'held requests of an address',
@@ -43,7 +47,7 @@ export const OPEN_ROUTES = {
     test: ACTS_TEST,
   },
   'POST /v1/gateway/payment/{id}/options': {
-    changes: 'nothing: options are not stored',
+    changes: 'that payment counts as asked for options, once; options are not stored',
     bound: 'requests of an address; a survey has a budget',
     test: ACTS_TEST,
   },

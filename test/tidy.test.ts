@@ -497,6 +497,31 @@ describe('the house', () => {
     assert.deepEqual(others, []);
   });
 
+  it('asks one endpoint alone only where two confirm the answer later, or where nothing is written', () => {
+    const asked =
+      /\bchain\.(balance|holding|incoming|coinTransfers?|sentTransactions?|findTransaction|minedNonce|isUsed|block|events)\(/;
+    const places = sources.filter((name) => /^src\/(actions|workers)\//.test(name) && asked.test(read(name)));
+    const reasons: Readonly<Record<string, string>> = {
+      'src/actions/books/audit/compare-balances.ts': 'an alert',
+      'src/actions/books/audit/compare-deposits.ts': 'an alert',
+      'src/actions/books/audit/compare-events.ts': 'an alert',
+      'src/actions/books/audit/record-coin.ts': 'a hint: two endpoints show each transfer',
+      'src/actions/books/restore/restore-gas.ts': 'a hint: two endpoints show each cost',
+      'src/actions/books/restore/restore-movements.ts': 'a hint: two endpoints prove each movement',
+      'src/actions/outgoing/float/add-float.ts': 'the words of a refusal',
+      'src/actions/oversight/wait-facts.ts': 'shown to a person',
+      'src/actions/relay/check-relayer.ts': 'an alert',
+      'src/actions/relay/list-relayers.ts': 'shown to a person',
+      'src/actions/watch/deposits/read-movements.ts': 'a hint: two endpoints prove each movement',
+      'src/actions/watch/deposits/search-unexpected.ts': 'shown to a person; a sweep moves what is there',
+      'src/actions/watch/follow-chain.ts': 'a hint: two endpoints say what is final',
+      'src/actions/watch/nonce-on-chain.ts': 'shown to a person',
+      'src/actions/watch/read-events.ts': 'a hint: two endpoints prove each event',
+      'src/actions/watch/roll-back.ts': 'a hint: two endpoints show that a final block is gone',
+    };
+    assert.deepEqual(places, Object.keys(reasons));
+  });
+
   it('compares addresses in one place', () => {
     const rooms = /^src\/(domain\/caip\.|actions\/|chains\/|store\/|workers\/)/;
     const places = sources.filter(

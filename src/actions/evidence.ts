@@ -4,6 +4,8 @@ import {
   type ChainEvent,
   ChainUnavailableError,
   type Incoming,
+  type Receipt,
+  type UnreadableLog,
   type Witness,
 } from '../chains/chain.ts';
 import {
@@ -148,6 +150,109 @@ export async function askTransfers(
   const reached = isAlone ? (heights.alone ?? heights.agreed ?? -1) : (heights.agreed ?? -1);
   const isFinal = finding.value.every(({ block }) => reached - block.number + 1 >= depth);
   return { transfers: finding.value, isFinal, isAlone };
+}
+
+/** The balance of an account at a block. Throws while too few endpoints report the same one. */
+export async function askHolding(
+  chain: Chain,
+  { account, asset, block }: { readonly account: string; readonly asset: string; readonly block: number },
+): Promise<bigint> {
+  const { finding, statements } = await askWitnesses(chain, (witness) => witness.holding(account, asset, block));
+  if (finding.is === 'agreed' || finding.is === 'alone') return finding.value;
+  const answers = describeStatements(statements);
+  throw new ChainUnavailableError(
+    chain.network.chainId,
+    `the endpoints do not agree on what ${account} holds at block ${block}: ${answers}`,
+  );
+}
+
+/** The receipt of a transaction. Undefined if enough endpoints have none. Throws while they contradict each other. */
+export async function askReceipt(chain: Chain, hash: string): Promise<Receipt | undefined> {
+  const { finding, statements } = await reportedReceipt(chain, hash);
+  if (finding.is === 'agreed' || finding.is === 'alone')
+    return finding.value === NO_RECEIPT ? undefined : finding.value;
+  const answers = describeStatements(statements, (each) =>
+    each === NO_RECEIPT ? each : `block ${each.block.number} at a cost of ${each.coinSpent}`,
+  );
+  throw new ChainUnavailableError(chain.network.chainId, `the endpoints do not agree on ${hash}: ${answers}`);
+}
+
+export const NO_RECEIPT = 'no receipt';
+export type ReceiptAnswer = Receipt | typeof NO_RECEIPT;
+
+/** The answers about the receipt of a transaction: its block, its outcome and its cost. */
+export function reportedReceipt(chain: Chain, hash: string): Promise<Reported<ReceiptAnswer>> {
+  return askWitnesses<ReceiptAnswer>(chain, async (witness) => (await witness.receipt(hash)) ?? NO_RECEIPT, receiptKey);
+}
+
+function receiptKey(answer: ReceiptAnswer): string {
+  if (answer === NO_RECEIPT) return NO_RECEIPT;
+  return [answer.block.hash, answer.isReverted, answer.from, answer.gasSpent, answer.coinSpent].join(' ');
+}
+
+export interface ReportedTransfers {
+  readonly transfers: readonly Incoming[];
+  readonly unreadable: readonly UnreadableLog[];
+  /** The answers, if the endpoints contradict each other. Then nothing may be concluded from these blocks. */
+  readonly dispute: string | undefined;
+}
+
+/** Endpoints that differ in more transfers than this are not compared transfer by transfer. */
+const MAX_DOUBTFUL = 20;
+
+/**
+ * The transfers of known tokens to these accounts, as enough endpoints report them. A transfer that only one endpoint lists must be
+ * in the receipt of its transaction, because lists of logs are sometimes incomplete. Throws while too few endpoints answer.
+ */
+export async function askIncoming(
+  chain: Chain,
+  accounts: ReadonlySet<string>,
+  fromBlock: number,
+  toBlock: number,
+): Promise<ReportedTransfers> {
+  const { finding, statements } = await askWitnesses(
+    chain,
+    async (witness) => {
+      const unreadable: UnreadableLog[] = [];
+      const transfers = await witness.incoming(accounts, fromBlock, toBlock, (log) => unreadable.push(log));
+      return { transfers, unreadable };
+    },
+    ({ transfers }) => transfers.map(transferKey).join(),
+  );
+  if (finding.is === 'agreed' || finding.is === 'alone') return { ...finding.value, dispute: undefined };
+  const { chainId: network } = chain.network;
+  if (finding.is === 'open') throw new ChainUnavailableError(network, 'too few endpoints can be asked for transfers');
+  const lists = statements.flatMap(({ answer }) => answer ?? []);
+  const listed = Map.groupBy(
+    lists.flatMap(({ transfers }) => transfers),
+    transferKey,
+  );
+  const doubtful = [...listed.values()].flatMap(([transfer, ...others]) =>
+    transfer !== undefined && others.length === 0 ? [transfer] : [],
+  );
+  const answers = describeStatements(statements, ({ transfers }) => `${transfers.length} transfers`);
+  const dispute = `Transfers to our accounts in the blocks ${fromBlock} to ${toBlock}: ${answers}.`;
+  const unreadable = lists.flatMap((list) => list.unreadable);
+  if (doubtful.length > MAX_DOUBTFUL) return { transfers: [], unreadable, dispute };
+  const denied = new Set<string>();
+  for (const transfer of doubtful) {
+    const shown = await askTransfers(chain, transfer.transactionHash).catch(orUndefined);
+    if (shown === undefined) return { transfers: [], unreadable, dispute };
+    const key = transferKey(transfer);
+    if (!shown.transfers.some((each) => transferKey(each) === key)) denied.add(key);
+  }
+  const transfers = [...listed].flatMap(([key, [transfer]]) =>
+    transfer === undefined || denied.has(key) ? [] : [transfer],
+  );
+  const isKept = ({ place }: UnreadableLog) =>
+    transfers.some((each) => each.transactionHash === place?.transactionHash && each.logIndex === place.logIndex);
+  const inOrder = transfers.toSorted((a, b) => a.block.number - b.block.number || a.logIndex - b.logIndex);
+  return { transfers: inOrder, unreadable: unreadable.filter((log) => !isKept(log)), dispute: undefined };
+}
+
+function orUndefined(error: unknown): undefined {
+  if (error instanceof ChainUnavailableError) return undefined;
+  throw error;
 }
 
 function transferKey({ block, logIndex, asset, from, to, amount }: Incoming): string {

@@ -122,6 +122,8 @@ export interface Witness {
   receipt(hash: string): Promise<Receipt | undefined>;
   /** The transaction's transfers of known tokens, and its own coin transfer. Empty while the endpoint has no receipt. */
   transfers(hash: string): Promise<readonly Incoming[]>;
+  /** As `Chain.incoming`, according to this endpoint. */
+  readonly incoming: Chain['incoming'];
   events(fromBlock: number, toBlock: number): Promise<readonly ChainEvent[]>;
 }
 

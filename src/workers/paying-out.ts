@@ -21,6 +21,7 @@ type PayingOutDeps = WorkerDeps &
 
 /** Jobs for outgoing transfers and unexpected money. Any node may run them at any time. */
 export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
+  const disputed = createAlarms(deps, 'endpoints_disagree');
   const outgoing = {
     ...deps,
     keyless: createAlarms(deps, 'intermediate_key_missing'),
@@ -34,7 +35,7 @@ export function payingOutJobs(deps: PayingOutDeps): readonly Job[] {
     { name: 'pay-out-held', everyMs: 1_000, run: () => payOutHeld(deps) },
     ...onEach(deps, { name: 'begin-outgoing', everyMs: 500 }, (connected) => beginOutgoing(outgoing, connected)),
     ...onEach(deps, { name: 'record-strays', everyMs: 5_000 }, (connected) =>
-      recordUnexpectedTransfers(deps, connected),
+      recordUnexpectedTransfers({ ...deps, disputed }, connected),
     ),
   ];
 }

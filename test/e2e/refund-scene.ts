@@ -42,6 +42,7 @@ export async function openRefundScene(input: SceneInput = {}) {
     keyless,
     refused: createAlarms(base, 'outgoing_refused'),
     limited: createAlarms(base, 'outgoing_limited'),
+    disputed: createAlarms(base, 'endpoints_disagree'),
     hourlyLimit: input.hourlyLimit ?? (() => undefined),
     config: { signedRefundFees: 'keep' } as const,
   };

@@ -5,7 +5,7 @@ import { recordEntries } from '../../src/actions/books/record.ts';
 import { command } from '../../src/actions/command.ts';
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
-import { ChainUnavailableError } from '../../src/chains/chain.ts';
+import { ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
 import { ACCOUNTS, gasEntry, OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { listUnexpected, type UnexpectedMoney } from '../../src/store/money/unexpected-money.ts';
 import { takeLease } from '../../src/store/plumbing/leases.ts';
@@ -34,6 +34,17 @@ describe('coin outside of payments', () => {
     const lease = await command(scene, (tx) => takeLease(tx, ask));
     assert.ok(lease);
     await recordCoin({ ...scene, holder: 'test' }, { connected, lease });
+  }
+
+  /** The chain with other answers about balances. */
+  function withHoldings(
+    answer: (witness: Witness, ...ask: Parameters<Witness['holding']>) => Promise<bigint>,
+  ): typeof scene.chain {
+    const other = (witness: Witness): Witness => ({
+      ...witness,
+      holding: async (account, asset, block) => answer(witness, account, asset, block),
+    });
+    return { ...scene.chain, witnesses: () => scene.chain.witnesses().map(other) };
   }
 
   const unexpectedMoney = async () => [...(await listUnexpected(scene.db.sql, { states: STATES, limit: 10 }))];
@@ -160,14 +171,11 @@ describe('coin outside of payments', () => {
 
     it('is counted once when it becomes a float in the very moment the books begin', async () => {
       const input = await openWith(70n);
-      const chain: typeof scene.chain = {
-        ...scene.chain,
-        balance: async (account, block) => {
-          const units = await scene.chain.balance(account, block);
-          if (account === scene.intermediate) await addFloat(scene, input);
-          return units;
-        },
-      };
+      const chain = withHoldings(async (witness, account, asset, block) => {
+        const units = await witness.holding(account, asset, block);
+        if (account === scene.intermediate) await addFloat(scene, input);
+        return units;
+      });
       await record({ ...scene.connected, chain });
       await record();
       assert.deepEqual(await scene.floats(), { operator: '70' });
@@ -227,14 +235,14 @@ describe('coin outside of payments', () => {
     scene.sendCoin(5n, { to: relayer() });
     await node.turn(100);
     const { number } = await scene.chain.head();
-    const balance = (keptBlocks: number) => async (account: string, atBlock?: number) => {
-      if (atBlock !== undefined && atBlock < number - keptBlocks)
-        throw new ChainUnavailableError(scene.network, 'gone');
-      return scene.chain.balance(account, atBlock);
-    };
-    await record({ ...scene.connected, chain: { ...scene.chain, balance: balance(2) } });
+    const keeping = (keptBlocks: number) =>
+      withHoldings((witness, account, asset, block) => {
+        if (block < number - keptBlocks) throw new ChainUnavailableError(scene.network, 'gone');
+        return witness.holding(account, asset, block);
+      });
+    await record({ ...scene.connected, chain: keeping(2) });
     assert.deepEqual(await unexpectedMoney(), []);
-    await record({ ...scene.connected, chain: { ...scene.chain, balance: balance(70) } });
+    await record({ ...scene.connected, chain: keeping(70) });
     const unexpected = await only();
     assert.deepEqual([unexpected.amount, unexpected.sender], ['5', null]);
     assert.deepEqual(await scene.differences(), []);

@@ -728,6 +728,8 @@ describe('the watcher', () => {
     const { id, payer, item } = await scene.accept();
     scene.control.setBalance(payer.address, item.asset, 0n);
     const node = await scene.newNode();
+    // The first reading of a network needs endpoints that agree.
+    await node.watch();
     scene.pass(2 * HOUR_MS);
     scene.control.mine();
     scene.control.lie({ isDisagreeing: true });

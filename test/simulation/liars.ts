@@ -1,4 +1,5 @@
 import type { ENDPOINT_WORDS } from '../../scripts/endpoint-words.ts';
+import type { Incoming } from '../../src/chains/chain.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { TestimonyLies } from '../../src/chains/memory/testimony.ts';
 import { networkOf } from './networks.ts';
@@ -18,6 +19,8 @@ const DAY_S = 86_400;
 const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promise<Lies> | Lies>> = {
   nonce: (_, random) => ({ addsToNonces: random.pick([300, 1_000_000_000, -1_000_000_000]) }),
   head: (_, random) => random.pick([{ headAhead: 3 }, { headAhead: 40 }, { hasOtherBlocks: true }]),
+  // A network that is read already does not begin again.
+  'first block of a network': () => ({ headAhead: 1_000 }),
   'block time': (_, random) => ({ addsToTimesS: random.pick([DAY_S, 600, -600]) }),
   'receipt and event': async (stage) => ({ invented: await inventedFor(stage, 'paid') }),
   'missing event': async ({ sql }) => {
@@ -27,6 +30,12 @@ const LIES_ABOUT: Readonly<Record<Word, (stage: Stage, random: Seeded) => Promis
   'event without a stored item': async (stage) => ({ invented: await inventedFor(stage, 'forgotten') }),
   'authorization state': () => ({ deniesUse: true }),
   'balance of a deposit address': () => ({ addsToHoldings: 10n ** 8n }),
+  'balance of an account of ours': async ({ connected }) => ({
+    addsToHoldings: 10n ** 20n,
+    addsFrom: (await connected.chain.head()).number,
+  }),
+  'transfers to an account of ours': async (stage) => ({ inventedTransfers: await inventedTransfer(stage) }),
+  'coin of a payer in a block that is not final': async (stage) => ({ invented: await inventedFor(stage, 'coin') }),
   'cost of a transaction': () => ({ addsToCosts: 10n ** 20n }),
   tip: (_, random) => ({ tip: random.pick([900n * GWEI, 1n]) }),
   'base fee': (_, random) => ({ baseFee: random.pick([15_000n * GWEI, 1n]) }),
@@ -55,10 +64,12 @@ async function lie(stage: Stage, random: Seeded, word: Word): Promise<void> {
 }
 
 /** A payment of a stored item that nobody has made, or a transfer of our account that the database does not have. */
-async function inventedFor({ sql, connected }: Stage, kind: 'paid' | 'forgotten'): Promise<PaidEvent[]> {
+async function inventedFor({ sql, connected }: Stage, kind: 'paid' | 'forgotten' | 'coin'): Promise<PaidEvent[]> {
+  const isCoin = kind === 'coin';
   const rows = await sql<Record<'commitment' | 'seal' | 'collector' | 'payer' | 'asset' | 'recipient', string>[]>`
     select commitment, seal, collector, payer, asset, recipient from items
-    where purpose = 'payment' and method like 'eip3009-%' and state in ('due', 'sent')
+    where purpose = 'payment' and method like ${isCoin ? 'native' : 'eip3009-%'}
+      and state = any(${isCoin ? ['offered'] : ['due', 'sent']})
       and network = ${connected.chain.network.chainId} order by commitment limit 1`;
   const { number, hash } = await connected.chain.head();
   return rows.map(({ seal: subject, ...item }) => ({
@@ -72,6 +83,16 @@ async function inventedFor({ sql, connected }: Stage, kind: 'paid' | 'forgotten'
     amount: 1_000_000n,
     fee: 0n,
   }));
+}
+
+/** A transfer to the intermediate account that nobody has made. */
+async function inventedTransfer({ connected }: Stage): Promise<Incoming[]> {
+  const { number, hash } = await connected.chain.head();
+  const asset = connected.payable().find((each) => each.includes('/erc20:'));
+  if (asset === undefined) return [];
+  const [from, to] = [`0x${'f3'.repeat(20)}`, connected.intermediateAccount];
+  const place = { block: { number, hash }, transactionHash: `0x${'f2'.repeat(32)}`, logIndex: 0 };
+  return [{ ...place, asset, from, to, amount: 7_000_000n }];
 }
 
 /** The payments of this network that the endpoint has invented before. */

@@ -7,6 +7,7 @@ import { listSendsToFinish } from '../../store/chain/sends.ts';
 import { heldAt } from '../../store/money/book-comparison.ts';
 import { lockBalance, positionsOf } from '../../store/money/books.ts';
 import type { Reader, Tx } from '../../store/plumbing/database.ts';
+import { askHolding, askReceipt } from '../evidence.ts';
 
 /** The balance of one of our accounts in one asset at a final block, compared with the books. */
 export interface Surplus {
@@ -35,7 +36,7 @@ export async function coinSurpluses(
     accounts.map(async (account) => {
       const { hashes, units: pending } = await unbookedGas(db, chain, { account, block });
       const { units: booked, fees } = await bookedAt(db, connected, { account, asset, block });
-      const surplus = (await chain.balance(account, block)) - (booked - pending);
+      const surplus = (await askHolding(chain, { account, asset, block })) - (booked - pending);
       // The operator may withdraw fees at any time, so a lack of at most the fees is no shortage.
       return { account, asset, block, booked, hashes, surplus: surplus < 0n && surplus >= -fees ? 0n : surplus };
     }),
@@ -52,9 +53,9 @@ export async function unbookedGas(
 ): Promise<{ readonly hashes: readonly string[]; readonly units: bigint }> {
   const open = await listSendsToFinish(db, chain.network.chainId);
   const hashes = open.flatMap((send) => (send.signer === account ? send.hashes : []));
-  const states = await Promise.all(hashes.map((hash) => chain.findTransaction(hash)));
-  const burnt = states.flatMap((state) =>
-    state.is === 'mined' && state.block.number <= block ? [state.coinSpent] : [],
+  const receipts = await Promise.all(hashes.map((hash) => askReceipt(chain, hash)));
+  const burnt = receipts.flatMap((receipt) =>
+    receipt !== undefined && receipt.block.number <= block ? [receipt.coinSpent] : [],
   );
   const positions = await positionsOf(db, hashes);
   const booked = hashes.map(
@@ -71,7 +72,7 @@ export async function tokenSurplus(
 ): Promise<Surplus> {
   const { chain, intermediateAccount: account } = connected;
   const { units: booked } = await bookedAt(db, connected, { account, asset, block });
-  const held = await chain.holding(account, asset, block);
+  const held = await askHolding(chain, { account, asset, block });
   return { account, asset, block, booked, surplus: held - booked };
 }
 

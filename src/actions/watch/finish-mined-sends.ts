@@ -1,4 +1,4 @@
-import { type ChainEvent, ChainUnavailableError, type Receipt, type Witness } from '../../chains/chain.ts';
+import { type ChainEvent, ChainUnavailableError, type Witness } from '../../chains/chain.ts';
 import type { ReportedNonce } from '../../domain/quorum.ts';
 import { addEvents } from '../../store/chain/chain-events.ts';
 import { countPayerFailures } from '../../store/chain/payer-failures.ts';
@@ -10,7 +10,14 @@ import {
   type SendToFinish,
 } from '../../store/chain/sends.ts';
 import { recordGas, type SpentGas } from '../books/record-gas.ts';
-import { askNonce, askWitnesses, describeStatements, type Reported } from '../evidence.ts';
+import {
+  askNonce,
+  describeStatements,
+  NO_RECEIPT,
+  type ReceiptAnswer,
+  type Reported,
+  reportedReceipt,
+} from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { retryDelayMs } from '../relay/relayer.ts';
 import { clearFound, storedEvent } from './read-events.ts';
@@ -107,24 +114,22 @@ async function finishedVersion(
   { signer, nonce, hashes }: SendToFinish,
   { view, reported }: { readonly view: View; readonly reported: ReportedNonce | undefined },
 ): Promise<(FinishedSend & SpentGas) | undefined> {
-  const found = await Promise.all(
-    hashes.map((hash) => askWitnesses(chain, async (witness) => (await witness.receipt(hash)) ?? NONE, receiptKey)),
-  );
+  const found = await Promise.all(hashes.map((hash) => reportedReceipt(chain, hash)));
   const values = found.map(({ finding }) =>
     finding.is === 'agreed' || finding.is === 'alone' ? finding.value : undefined,
   );
   const key = `${signer} ${nonce}`;
-  const index = values.findIndex((value) => value !== undefined && value !== NONE);
+  const index = values.findIndex((value) => value !== undefined && value !== NO_RECEIPT);
   const receipt = values[index];
   const hash = hashes[index];
-  if (receipt !== undefined && receipt !== NONE && hash !== undefined) {
+  if (receipt !== undefined && receipt !== NO_RECEIPT && hash !== undefined) {
     memory.foreign.delete(key);
     const { block, gasSpent, coinSpent } = receipt;
     if (block.number > view.finalNumber) return undefined;
     return { signer, nonce, hash, hashes, gasSpent, coinSpent, block: block.number };
   }
   const isGone =
-    values.every((value) => value === NONE) &&
+    values.every((value) => value === NO_RECEIPT) &&
     nonce < (reported?.atLeast ?? (reported?.isAlone ? reported.soleCount : 0) ?? 0);
   if (!isGone) {
     const dispute = found.find((each) => isDisputed(each, view));
@@ -139,22 +144,19 @@ async function finishedVersion(
   return { signer, nonce, hash: null, hashes, gasSpent: 0n, coinSpent: 0n, block: view.finalNumber };
 }
 
-const NONE = 'no receipt';
-type ReceiptAnswer = Receipt | typeof NONE;
-
-function receiptKey(answer: ReceiptAnswer): string {
-  return answer === NONE ? NONE : [answer.block.hash, answer.isReverted, answer.gasSpent, answer.coinSpent].join(' ');
-}
-
 /** Near the head a contradiction proves nothing: an endpoint may be one block behind. */
 function isDisputed({ finding, statements }: Reported<ReceiptAnswer>, { finalNumber }: View): boolean {
   if (finding.is !== 'disputed') return false;
-  return statements.some(({ answer }) => answer !== undefined && answer !== NONE && answer.block.number <= finalNumber);
+  return statements.some(
+    ({ answer }) => answer !== undefined && answer !== NO_RECEIPT && answer.block.number <= finalNumber,
+  );
 }
 
 function disputeText(nonce: number, { statements }: Reported<ReceiptAnswer>): string {
   const answers = describeStatements(statements, (each) =>
-    each === NONE ? 'that it has no receipt' : `that block ${each.block.number} has it, at a cost of ${each.coinSpent}`,
+    each === NO_RECEIPT
+      ? 'that it has no receipt'
+      : `that block ${each.block.number} has it, at a cost of ${each.coinSpent}`,
   );
   return `The transaction with nonce ${nonce}: ${answers}.`;
 }

@@ -11,7 +11,7 @@ import {
   type SeenBlock,
 } from '../../store/chain/chain-cursors.ts';
 import { putEvents } from '../../store/chain/chain-events.ts';
-import { askHeights } from '../evidence.ts';
+import { askBlock, askHeights } from '../evidence.ts';
 import { commandOfLeader } from '../lease.ts';
 import { readEvents, storedEvent } from './read-events.ts';
 import { rollBack, seenBlock } from './roll-back.ts';
@@ -101,14 +101,18 @@ async function finalBlock(
 
 const seenOrNone = (block: Block | undefined) => block && seenBlock(block);
 
-/** The first reading of a chain. No payment of ours can be in its past, but a few older blocks are cheap to read. */
+/**
+ * The first reading of a chain. No payment of ours can be in its past, but a few older blocks are cheap to read. Two endpoints show
+ * where it begins: the cursor never goes back below that block.
+ */
 async function begin(deps: WatchDeps, { chain, network, depth, lease }: Watcher): Promise<ChainCursor> {
-  const head = await chain.head();
-  const wanted = deps.settings.startAt?.(network) ?? head.number - START_BELOW_HEAD;
-  const final = Math.max(0, head.number - depth + 1);
+  const { agreed, alone } = await askHeights(chain);
+  const head = agreed ?? alone;
+  if (head === undefined) throw new ChainUnavailableError(network, 'too few endpoints say how long it is');
+  const wanted = deps.settings.startAt?.(network) ?? head - START_BELOW_HEAD;
+  const final = Math.max(0, head - depth + 1);
   // The first block counts as final.
-  const first = await chain.block(Math.max(0, Math.min(wanted, final)));
-  if (first === undefined) throw new ChainUnavailableError(network, 'its blocks cannot be read');
+  const { block: first } = await askBlock(chain, Math.max(0, Math.min(wanted, final)));
   const at = new Date(first.timestampS * 1000);
   const cursor = { network, blockNumber: first.number, blockHash: first.hash, finalNumber: first.number, finalAt: at };
   await commandOfLeader(deps, lease, async (tx, now) => {

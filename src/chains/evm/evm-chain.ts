@@ -116,7 +116,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     head: () => rpc.call(headCall()),
     block: (number) => findBlock(context, number),
     events: createEventReader(context, { call: rpc.call, decode }),
-    incoming: createIncomingReader(context),
+    incoming: createIncomingReader(context, rpc.call),
     coinTransfers: (accounts, block) => listCoinTransfers(context, accounts, block),
     coinTransfer: (hash) => findCoinTransfer(context, hash),
     sentTransaction: (hash) => findSent(context, hash),

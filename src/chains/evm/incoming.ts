@@ -6,6 +6,7 @@ import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { createLogReader, readAll, readPlace } from './logs.ts';
+import type { Rpc } from './rpc.ts';
 import { readData, readFields, readHash, readQuantity, readWord } from './rpc-values.ts';
 import { address, keccakText } from './words.ts';
 
@@ -14,10 +15,10 @@ const TRANSFER_TOPIC = `0x${keccakText('Transfer(address,address,uint256)').toSt
 /** Endpoints limit the number of accounts in a filter. With more accounts, all transfers are read and filtered here. */
 const MAX_NAMED = 500;
 
-/** Reads the Transfer logs of known tokens to these accounts, from any sender. */
-export function createIncomingReader(context: EvmContext): Chain['incoming'] {
+/** Reads the Transfer logs of known tokens to these accounts, from any sender, from the endpoints behind `call`. */
+export function createIncomingReader(context: EvmContext, call: Rpc['call']): Chain['incoming'] {
   const byToken = tokensOf(context);
-  const readLogs = createLogReader({ ...context, call: context.rpc.call }, transferDecoder(byToken));
+  const readLogs = createLogReader({ ...context, call }, transferDecoder(byToken));
   return async (accounts, fromBlock, toBlock, onUnreadable) => {
     if (accounts.size === 0 || byToken.size === 0) return [];
     const isNamed = accounts.size <= MAX_NAMED;

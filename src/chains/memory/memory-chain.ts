@@ -27,9 +27,9 @@ import { type Core, checkBatch, createCore, gasLimitOf, type MemoryChainOptions,
 import { misquote } from './faults.ts';
 import { COIN, checkSignature, collect, keys, type Ledger, payCoin, Refusal, transfer } from './ledger.ts';
 import { sweep } from './sweep.ts';
-import { HONEST_TESTIMONY, inOrder, reportedFees } from './testimony.ts';
+import { addedAt, HONEST_TESTIMONY, inOrder, reportedFees } from './testimony.ts';
 import { type Draft, readTransaction, signDraft } from './transactions.ts';
-import { listWitnesses } from './witness.ts';
+import { incomingOf, listWitnesses } from './witness.ts';
 
 export interface MemoryChain {
   readonly chain: Chain;
@@ -52,6 +52,7 @@ function createPort(core: Core): Chain {
   const visibleHead = (): MinedBlock => blocks.at(Math.max(0, blocks.head().number - lies.headLag)) as MinedBlock;
   /** The endpoint that answers a question to a single endpoint. */
   const speaker = () => inOrder(core.testimonies)[0] ?? HONEST_TESTIMONY;
+  const asSpoken = (sent: SentTransaction) => ({ ...sent, coinSpent: sent.coinSpent + speaker().addsToCosts });
   const ledgerNow = () => core.ledger(history.fork(), core.nextTimestampS());
 
   /** The ledger after that block. Throws `ChainUnavailableError` for a block that does not exist yet. */
@@ -109,12 +110,13 @@ function createPort(core: Core): Chain {
     balance: (account, atBlock) =>
       ask('balance', () => {
         const { state } = atBlock === undefined ? history : ledgerAt(atBlock);
-        return state.get(keys.balance(COIN, account));
+        return state.get(keys.balance(COIN, account)) + addedAt(speaker(), atBlock ?? visibleHead().number);
       }),
     holding: (account, asset, atBlock) =>
       ask('holding', () => {
         const method = rules.assets.get(asset)?.pay.method;
-        return ledgerAt(atBlock).state.get(keys.balance(method === 'native' ? COIN : asset, account));
+        const { state } = ledgerAt(atBlock);
+        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(speaker(), atBlock);
       }),
     suggestFees: () =>
       ask('suggestFees', () => {
@@ -130,7 +132,14 @@ function createPort(core: Core): Chain {
         const receipt = block?.receipts.get(hash);
         if (block === undefined || receipt === undefined) return { is: mempool.has(hash) ? 'pending' : 'unknown' };
         const { isReverted, gasSpent, coinSpent } = receipt;
-        return { is: 'mined', block: { number: block.number, hash: block.hash }, isReverted, gasSpent, coinSpent };
+        const cost = coinSpent + speaker().addsToCosts;
+        return {
+          is: 'mined',
+          block: { number: block.number, hash: block.hash },
+          isReverted,
+          gasSpent,
+          coinSpent: cost,
+        };
       }),
     isPaymentShown: (item, hash) => ask('isPaymentShown', () => isPaymentShown(core, item, hash.toLowerCase())),
     head: () =>
@@ -161,18 +170,14 @@ function createPort(core: Core): Chain {
     incoming: (accounts, fromBlock, toBlock) =>
       ask('incoming', () => {
         if (toBlock > visibleHead().number) throw new ChainUnavailableError(network.chainId, 'the block is not known');
-        const reported = [];
-        for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
-          const seen = blocks.at(number)?.transfers ?? [];
-          reported.push(...seen.filter(({ to, logIndex, amount }) => logIndex >= 0 && amount > 0n && accounts.has(to)));
-        }
-        return reported;
+        return incomingOf(core, speaker(), { accounts, fromBlock, toBlock });
       }),
     coinTransfers: (accounts, number) =>
       ask('coinTransfers', () => {
         const block = number > visibleHead().number ? undefined : blocks.at(number);
         if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
-        return block.transfers.filter(({ to, logIndex }) => logIndex < 0 && accounts.includes(to));
+        const invented = speaker().inventedTransfers.filter((each) => each.block.number === number);
+        return [...block.transfers, ...invented].filter(({ to, logIndex }) => logIndex < 0 && accounts.includes(to));
       }),
     coinTransfer: (hash) =>
       ask('coinTransfer', () =>
@@ -183,13 +188,20 @@ function createPort(core: Core): Chain {
     sentTransaction: (hash) =>
       ask('sentTransaction', () => {
         const block = blocks.holding(hash);
-        return block && sentIn(block).find((sent) => sent.hash === hash);
+        return (
+          block &&
+          sentIn(block)
+            .map(asSpoken)
+            .find((sent) => sent.hash === hash)
+        );
       }),
     sentTransactions: (accounts, number) =>
       ask('sentTransactions', () => {
         const block = number > visibleHead().number ? undefined : blocks.at(number);
         if (block === undefined) throw new ChainUnavailableError(network.chainId, 'the block is not known');
-        return sentIn(block).filter(({ from }) => accounts.includes(from));
+        return sentIn(block)
+          .map(asSpoken)
+          .filter(({ from }) => accounts.includes(from));
       }),
     witnesses: () => listWitnesses(core),
     close: () => {},

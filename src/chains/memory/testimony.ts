@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../chain.ts';
+import type { ChainEvent, Incoming } from '../chain.ts';
 
 /** The lies of one endpoint. They apply when it is asked as a witness, and when it is the first endpoint of a call. */
 export interface Testimony extends TestimonyLies {
@@ -18,8 +18,10 @@ export interface TestimonyLies {
   deniesUse: boolean;
   /** Added to every nonce. The reported nonce is never below zero. */
   addsToNonces: number;
-  /** Added to every token balance. */
+  /** Added to every balance. */
   addsToHoldings: bigint;
+  /** The first block whose balances it changes. */
+  addsFrom: number;
   /** Added to every block time. */
   addsToTimesS: number;
   /** Added to the cost of every transaction, in the smallest unit of the coin. */
@@ -35,6 +37,12 @@ export interface TestimonyLies {
   hidden: readonly string[];
   /** Forged events that the endpoint adds, also to the receipts of their transactions. */
   invented: readonly ChainEvent[];
+  /** Forged transfers of tokens that the endpoint adds, also to the receipts of their transactions unless it is honest there. */
+  inventedTransfers: readonly Incoming[];
+  /** True if its lists of transfers are empty. Its receipts are complete. */
+  listsNoTransfers: boolean;
+  /** True if its receipts do not have the forged transfers. */
+  hasHonestReceipts: boolean;
 }
 
 export const HONEST_TESTIMONY: TestimonyLies = {
@@ -44,6 +52,7 @@ export const HONEST_TESTIMONY: TestimonyLies = {
   deniesUse: false,
   addsToNonces: 0,
   addsToHoldings: 0n,
+  addsFrom: 0,
   addsToTimesS: 0,
   addsToCosts: 0n,
   refuses: false,
@@ -52,10 +61,18 @@ export const HONEST_TESTIMONY: TestimonyLies = {
   baseFee: undefined,
   hidden: [],
   invented: [],
+  inventedTransfers: [],
+  listsNoTransfers: false,
+  hasHonestReceipts: false,
 };
 
 export function honestTestimony(name: string): Testimony {
   return { name, isDistrusted: false, ...HONEST_TESTIMONY };
+}
+
+/** What the endpoint adds to a balance at that block. */
+export function addedAt({ addsToHoldings, addsFrom }: TestimonyLies, block: number): bigint {
+  return block >= addsFrom ? addsToHoldings : 0n;
 }
 
 /** The endpoints in the order in which they are asked: endpoints that two others contradicted come last. */

@@ -4,7 +4,7 @@ import type { MinedBlock } from './blocks.ts';
 import type { Core } from './core.ts';
 import { misquote } from './faults.ts';
 import { COIN, keys } from './ledger.ts';
-import { inOrder, type Testimony } from './testimony.ts';
+import { addedAt, inOrder, type Testimony, type TestimonyLies } from './testimony.ts';
 import type { Transaction } from './transactions.ts';
 
 /** The distance of the safe and finalized blocks from the head. */
@@ -75,7 +75,7 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         if (atBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
         const state = history.fork(Math.min(atBlock, blocks.head().number));
         const method = core.rules.assets.get(asset)?.pay.method;
-        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + testimony.addsToHoldings;
+        return state.get(keys.balance(method === 'native' ? COIN : asset, account)) + addedAt(testimony, atBlock);
       }),
     receipt: (hash) =>
       ask('findTransaction', () => {
@@ -95,9 +95,15 @@ function createWitness(core: Core, testimony: Testimony): Witness {
     transfers: (hash) =>
       ask('findTransaction', () => {
         const block = blocks.holding(hash);
-        if (block === undefined) return [];
         const isOfTransaction = ({ transactionHash }: { transactionHash: string }) => transactionHash === hash;
-        return [...block.transfers.filter(isOfTransaction), ...pulledBy(block, hash)];
+        const invented = testimony.hasHonestReceipts ? [] : testimony.inventedTransfers.filter(isOfTransaction);
+        if (block === undefined) return invented;
+        return [...block.transfers.filter(isOfTransaction), ...pulledBy(block, hash), ...invented];
+      }),
+    incoming: (accounts, fromBlock, toBlock) =>
+      ask('incoming', () => {
+        if (toBlock > headNumber()) throw new ChainUnavailableError(network.chainId, 'the block is not known');
+        return incomingOf(core, testimony, { accounts, fromBlock, toBlock });
       }),
     events: (fromBlock, toBlock) =>
       ask('events', () => {
@@ -106,6 +112,28 @@ function createWitness(core: Core, testimony: Testimony): Witness {
         return numbers.flatMap(eventsIn);
       }),
   };
+}
+
+/** The transfers of tokens to these accounts, as the endpoint reports them. */
+export function incomingOf(
+  { blocks }: Core,
+  { inventedTransfers, listsNoTransfers }: TestimonyLies,
+  { accounts, fromBlock, toBlock }: IncomingAsk,
+): Incoming[] {
+  const reported: Incoming[] = [];
+  if (listsNoTransfers) return reported;
+  for (let number = Math.max(0, fromBlock); number <= toBlock; number += 1) {
+    const invented = inventedTransfers.filter(({ block }) => block.number === number);
+    const seen = [...(blocks.at(number)?.transfers ?? []), ...invented];
+    reported.push(...seen.filter(({ to, logIndex, amount }) => logIndex >= 0 && amount > 0n && accounts.has(to)));
+  }
+  return reported;
+}
+
+interface IncomingAsk {
+  readonly accounts: Parameters<Witness['incoming']>[0];
+  readonly fromBlock: number;
+  readonly toBlock: number;
 }
 
 /** The receipt of a made-up transaction. */

@@ -80,6 +80,10 @@ export function describeOwnAccounts(onScene: OnScene): void {
           await chain.block(found[0]?.block.number ?? 0).then((block) => block?.hash),
           found[0]?.block.hash,
         );
+        for (const witness of chain.witnesses()) {
+          assert.deepEqual(await witness.incoming(new Set([mine1, mine2]), number + 1, to), found);
+          await assert.rejects(witness.incoming(new Set([mine1]), to, to + 1_000), ChainUnavailableError);
+        }
         assert.deepEqual(await chain.incoming(new Set([mine1]), to, to), []);
         assert.deepEqual(await chain.incoming(new Set(), number + 1, to), []);
       }),

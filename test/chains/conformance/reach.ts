@@ -37,6 +37,7 @@ export function describeReach(onScene: OnScene): void {
               [`receipt of ${witness.name}`, () => witness.receipt(hash)],
               [`transfers of ${witness.name}`, () => witness.transfers(hash)],
               [`events of ${witness.name}`, () => witness.events(head.number, head.number)],
+              [`incoming of ${witness.name}`, () => witness.incoming(new Set([recipient]), head.number, head.number)],
             ]),
           ),
         };

@@ -11,6 +11,7 @@ import { findUnexpected, type NewUnexpectedMoney } from '../../../store/money/un
 import { isRestoring } from '../../../store/parties/freezes.ts';
 import type { Lease } from '../../../store/plumbing/leases.ts';
 import type { CommandDeps } from '../../command.ts';
+import { askTransfers } from '../../evidence.ts';
 import { commandOfLeader, type LeaseDeps } from '../../lease.ts';
 import { storeUnexpected, unexpectedOf } from '../../outgoing/return/record-unexpected-transfers.ts';
 import { ownAccounts } from '../../own-accounts.ts';
@@ -141,7 +142,12 @@ async function attribute(
   const commitments = paid.map(({ commitment }) => commitment);
   const booked = paid.length === 0 ? new Map() : await positionsOf(db.sql, commitments);
   if (commitments.some((commitment) => !booked.has(commitment))) return undefined;
-  const candidates = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
+  const proved: Incoming[] = [];
+  for (const transfer of transfers) {
+    const { transfers: shown } = await askTransfers(chain, transfer.transactionHash);
+    if (shown.some((each) => isSameTransfer(each, transfer))) proved.push(transfer);
+  }
+  const candidates = proved.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
   const known = new Set(
     (
       await findUnexpected(
@@ -154,6 +160,11 @@ async function attribute(
   const unexpectedMoney = candidates.filter(({ id }) => !known.has(id));
   const left = unexpectedMoney.reduce((rest, { amount }) => rest - BigInt(amount), units);
   return left <= 0n ? unexpectedMoney : [...unexpectedMoney, unexplainedCoin(connected, { ...arrival, units: left })];
+}
+
+/** The sender gets the coin back, so one endpoint alone may not name it. */
+function isSameTransfer(a: Incoming, b: Incoming): boolean {
+  return a.from === b.from && a.to === b.to && a.asset === b.asset && a.amount === b.amount;
 }
 
 function unexplainedCoin(connected: ConnectedChain, { account, block, units }: Arrival): NewUnexpectedMoney {

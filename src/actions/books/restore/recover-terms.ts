@@ -4,6 +4,7 @@ import { isSameAddress } from '../../../domain/caip.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import type { CommandDeps } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
+import { askBlock } from '../../evidence.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 
 /** The terms of an item that events of the first release do not show. */
@@ -32,8 +33,8 @@ export async function recoverTerms(
 ): Promise<RecoveredTerms> {
   const { collector, asset, payer, recipient, amount, fee, commitment, id: subject } = event;
   const network = chain.network.chainId;
-  const block = await chain.block(event.block.number);
-  const paidAtS = block?.timestampS ?? 0;
+  const { block } = await askBlock(chain, event.block.number);
+  const paidAtS = block.timestampS;
   const paidAt = new Date(paidAtS * 1000);
   const shown = termsOfEvent(network, event);
   if (shown !== undefined) {

@@ -2,6 +2,7 @@ import { ChainUnavailableError, type SentTransaction } from '../../../chains/cha
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
+import { isSameAddress } from '../../../domain/caip.ts';
 import {
   findNonceGaps,
   findSentNonces,
@@ -12,7 +13,7 @@ import {
 } from '../../../store/chain/sends.ts';
 import { findGasWithoutSend, lockBalance, positionsOf } from '../../../store/money/books.ts';
 import { type CommandDeps, command } from '../../command.ts';
-import { askNonce } from '../../evidence.ts';
+import { askNonce, askReceipt } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { recordGas } from '../record-gas.ts';
@@ -157,14 +158,27 @@ async function firstAccounted(
   return Math.min(end, stored ?? end, ...own.map(({ nonce }) => nonce));
 }
 
-/** Books the gas and returns the hashes. A concurrent rebuild waits for the lock, and then finds the gas booked. */
-function book(
+/**
+ * Books the gas and returns the hashes. One endpoint has found the transactions; two must show the cost of each. A concurrent
+ * rebuild waits for the lock, and then finds the gas booked.
+ */
+async function book(
   deps: CommandDeps,
   { chain }: ConnectedChain,
   account: string,
-  lost: readonly SentTransaction[],
+  found: readonly SentTransaction[],
 ): Promise<string[]> {
   const network = chain.network.chainId;
+  const lost: (Pick<SentTransaction, 'block' | 'coinSpent'> & { readonly hash: string })[] = [];
+  for (let start = 0; start < found.length; start += ASKED_AT_ONCE) {
+    const some = found.slice(start, start + ASKED_AT_ONCE);
+    const receipts = await Promise.all(some.map(({ hash }) => askReceipt(chain, hash)));
+    for (const [index, { hash }] of some.entries()) {
+      const receipt = receipts[index];
+      if (receipt === undefined || !isSameAddress(receipt.from, account)) continue;
+      lost.push({ hash, block: receipt.block, coinSpent: receipt.coinSpent });
+    }
+  }
   return command(deps, async (tx, at) => {
     await lockBalance(tx, ACCOUNTS.relayer(account), coinOf(network));
     const hashes = lost.map(({ hash }) => hash);

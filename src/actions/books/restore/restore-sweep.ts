@@ -14,6 +14,7 @@ import { lockPayments } from '../../../store/payments/payments.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { termsOfEvent } from '../../event-subject.ts';
+import { askBlock } from '../../evidence.ts';
 import { depositMac } from '../../paying/deposit-rows.ts';
 import { moveLocked } from '../../paying/move-locked.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
@@ -40,8 +41,8 @@ export async function restoreSweeps(
   if (known.length > 0) return 'intact';
   const item = await recoverDeposit(deps, connected, events);
   const { asset } = item;
-  const block = await connected.chain.block(first.block.number);
-  const paidAt = new Date((block?.timestampS ?? 0) * 1000);
+  const { block } = await askBlock(connected.chain, first.block.number);
+  const paidAt = new Date(block.timestampS * 1000);
   return command(deps, async (tx, now) => {
     const { subject: id, network } = item;
     const [payment] = await lockPayments(tx, [id]);

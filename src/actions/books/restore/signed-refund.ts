@@ -6,6 +6,7 @@ import { findPayingItem } from '../../../store/chain/items.ts';
 import { findRefund } from '../../../store/money/refunds.ts';
 import { findPaymentSettlement } from '../../../store/payments/payment-settlements.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
+import { askReceipt } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
@@ -39,8 +40,9 @@ export async function isSignedRefund(
   const [paid, refund] = await Promise.all([findPayingItem(db.sql, paymentId), findRefund(db.sql, id)]);
   const recipients = [paid?.payer, refund?.recipient];
   if (recipients.some((account) => account !== undefined && isSameAddress(account, event.recipient))) return true;
-  const sent = await connected.chain.sentTransaction(event.transactionHash);
+  const receipt = await askReceipt(connected.chain, event.transactionHash);
   return (
-    sent !== undefined && (await ownAccounts(deps, connected)).some((account) => isSameAddress(account, sent.from))
+    receipt !== undefined &&
+    (await ownAccounts(deps, connected)).some((account) => isSameAddress(account, receipt.from))
   );
 }

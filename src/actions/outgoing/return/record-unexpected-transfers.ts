@@ -23,10 +23,12 @@ import {
 import { isRestoring } from '../../../store/parties/freezes.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import { type Reader, savepoint, type Tx } from '../../../store/plumbing/database.ts';
+import type { Alarms } from '../../alarms.ts';
 import { raiseAlert } from '../../alerts.ts';
 import { recordEntries } from '../../books/record.ts';
 import { type CommandDeps, command } from '../../command.ts';
 import { eachIsolated, isItsOwnFault } from '../../each-isolated.ts';
+import { askIncoming } from '../../evidence.ts';
 import { ownAccounts } from '../../own-accounts.ts';
 import type { RowKeyDeps } from '../../row-keys.ts';
 import { followFloats, movedByHand } from '../float/follow-floats.ts';
@@ -42,7 +44,7 @@ const FLOATS = ACCOUNTS.float('');
  * belong to a payment that the database has forgotten.
  */
 export async function recordUnexpectedTransfers(
-  deps: CommandDeps & RowKeyDeps & { log: Log },
+  deps: CommandDeps & RowKeyDeps & { readonly log: Log; readonly disputed: Alarms },
   connected: ConnectedChain,
 ): Promise<boolean> {
   const { chain } = connected;
@@ -62,8 +64,9 @@ export async function recordUnexpectedTransfers(
   if (final <= searched || (await isRestoring(deps.db.sql, network))) return false;
   const to = Math.min(final, searched + MAX_RANGE);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const unreadable: UnreadableLog[] = [];
-  const found = await chain.incoming(accounts, searched + 1, to, (log) => unreadable.push(log));
+  const { transfers: found, unreadable, dispute } = await askIncoming(chain, accounts, searched + 1, to);
+  await deps.disputed.set(`${network} unexpected money`, dispute);
+  if (dispute !== undefined) return false;
   const transfers = await unownedOf(deps.db.sql, { network, accounts }, found);
   if (transfers === undefined) return false;
   const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'unclaimed'));
