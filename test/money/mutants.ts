@@ -79,7 +79,7 @@ const MUTANTS: readonly Mutant[] = [
     to: 'if (kind',
   },
   {
-    name: 'a top-up of a tolerated underpayment pays as well',
+    name: 'more than the ending says pays',
     file: 'fold.ts',
     from: 'const left = ending.amount - work.paid;',
     to: 'const left = part.amount;',
