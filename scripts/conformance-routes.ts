@@ -224,6 +224,7 @@ export const ROUTES: Readonly<Record<string, readonly Proof[]>> = {
     ],
   ],
   'Create a merchant: `POST /v1/merchants`': [
+    ['specification', 'answers in JSON, and takes nothing else', ['`Content-Type` is `application/json`']],
     [
       'callers',
       'of credentials come before the body and the query on every route of the API',

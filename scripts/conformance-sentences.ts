@@ -40,6 +40,7 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
         '`unit`: `iso4217/` and a currency code',
         '`value` is in the unit’s minor units',
         '`display` of a currency: `assetSymbol`, `assetName` and `decimals` alone',
+        'Answers have `unit` and `value` in the form of requests',
       ],
     ],
     ['payments-bad-input', 'is refused for the amount …', ['Other forms of `value` are refused']],
@@ -100,7 +101,10 @@ export const SECTIONS: Readonly<Record<string, readonly Proof[]>> = {
     [
       'settlement-views',
       'shows a direct payment as settled from the moment of success',
-      ['`settlement.successful` has `amount` with its `unit`, and `txId`'],
+      [
+        '`settlement.successful` has `amount` with its `unit`, and `txId`',
+        '`settlement` of a payment that goes to the merchant directly: its own transaction is the transfer, from success on',
+      ],
     ],
   ],
   'The payment in lists': [

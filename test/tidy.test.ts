@@ -640,6 +640,22 @@ describe('the house', () => {
     assert.deepEqual(shown, Object.keys(CRASH_POINTS));
   });
 
+  it('names the variables of requests alike on every page, so that a reader sets them once', () => {
+    const pages = tracked.filter((name) => name.endsWith('.md'));
+    const requests = pages.flatMap((name) =>
+      [...read(name).matchAll(/^```(?:sh)?\n([\s\S]*?)^```/gm)].flatMap(([, block = '']) =>
+        [...block.matchAll(/^curl (?:.*\\\n)*.*/gm)].map(([request]) => ({ name, request })),
+      ),
+    );
+    const problems = requests.flatMap(({ name, request }) => {
+      const used = [...request.matchAll(/\$([A-Z_]+)/g)].map(([, variable = '']) => variable);
+      const other = used.filter((each) => !['TILL_URL', 'API_KEY', 'MERCHANT_ID', 'PAYMENT'].includes(each));
+      return [...other, ...(/https?:\/\/localhost:8080/.exec(request) ?? [])].map((each) => `${name}: ${each}`);
+    });
+    assert.ok(requests.length > 8);
+    assert.deepEqual(problems, []);
+  });
+
   it('has words that point at things that exist', () => {
     const pages = tracked.filter((name) => name.endsWith('.md'));
     const broken = pages.flatMap((name) =>

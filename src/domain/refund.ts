@@ -113,7 +113,11 @@ export type RefundProblem = (typeof REFUND_PROBLEMS)[number];
 
 /** Null while the refund has not failed. */
 export function problemOf({ state, problem }: RefundStanding): RefundProblem | null {
-  if (state !== 'failed') return null;
+  return state === 'failed' ? publicProblem(problem) : null;
+}
+
+/** The problem of a failed refund, as partners see it. */
+export function publicProblem(problem: string | null): RefundProblem {
   return REFUND_PROBLEMS.find((each) => each === problem) ?? 'not_received';
 }
 

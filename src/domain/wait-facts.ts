@@ -32,6 +32,8 @@ export interface StopFacts {
 
 export interface AttemptFacts {
   readonly state: 'offered' | 'due' | 'sent';
+  /** True for a deposit address, which may have taken money that does not pay. */
+  readonly isDeposit: boolean;
   readonly network: NetworkFacts;
   readonly acceptedAtMs: number;
   readonly deadlineMs: number;

@@ -23,6 +23,7 @@ const BASE: NetworkFacts = {
 
 const DUE: AttemptFacts = {
   state: 'due',
+  isDeposit: false,
   network: BASE,
   acceptedAtMs: NOW - 5_000,
   deadlineMs: DEADLINE,
@@ -382,6 +383,25 @@ describe('the reason of a wait', () => {
       const { partnerText = '' } = waitOf({ ...PROCESSING, ...facts }) ?? {};
       assert.doesNotMatch(partnerText, /\btill |lease|endpoint|relayer|node\b|operator:|mrch_|case 42/i, what);
     }
+  });
+});
+
+describe('a deposit address', () => {
+  const textsOf = (attempt: Partial<AttemptFacts>) => {
+    const offered: AttemptFacts = { ...DUE, state: 'offered', isDeposit: true, ...attempt };
+    const wait = waitOf({ ...PROCESSING, attempts: [offered] });
+    return [wait?.text, wait?.partnerText];
+  };
+
+  it('is not said to have charged nothing when its time is over: a part may have arrived', () => {
+    for (const text of textsOf({ deadlineMs: NOW })) {
+      assert.doesNotMatch(text ?? '', /charged/);
+      assert.match(text ?? '', /deposit address/);
+    }
+  });
+
+  it('waits for a transfer, and for no transaction of a wallet', () => {
+    for (const text of textsOf({})) assert.match(text ?? '', /transfer.*deposit address|deposit address.*transfer/);
   });
 });
 

@@ -52,7 +52,7 @@ function attemptWait(facts: WaitFacts, attempt: AttemptFacts): Wait {
   if (unread !== undefined) return unread;
   if (seen !== undefined) return seenWait(attempt, seen);
   if (isOver) return ranOut(facts, attempt);
-  if (state === 'offered') return coinWait(facts, attempt);
+  if (state === 'offered') return offerWait(facts, attempt);
   return state === 'sent' ? sentWait(attempt) : dueWait(facts, attempt);
 }
 
@@ -131,11 +131,18 @@ function seenWait({ network, acceptedAtMs }: AttemptFacts, seen: SeenFacts): Wai
   });
 }
 
-function ranOut({ nowMs, expiresAtMs }: WaitFacts, { network, deadlineMs }: AttemptFacts): Wait {
+function ranOut({ nowMs, expiresAtMs }: WaitFacts, { network, deadlineMs, isDeposit }: AttemptFacts): Wait {
   const dispute = disputed(network);
   if (dispute !== undefined) return dispute;
   const next = nowMs < expiresAtMs ? 'it can be paid again' : 'it expires';
   const last = network.finalAtMs === undefined ? '' : ` The last final block is of ${isoText(network.finalAtMs)}.`;
+  if (isDeposit) {
+    return waitFor('ran_out', {
+      text: `The time of its deposit address ended at ${isoText(deadlineMs)}. As soon as a final block of ${network.name} is later, ${next}, unless all of the money is in earlier blocks.${last}`,
+      partnerText: `The time of the deposit address is over. When a final block of ${network.name} proves that too little arrived in time, ${next}.`,
+      sinceMs: deadlineMs,
+    });
+  }
   return waitFor('ran_out', {
     text: `Its last attempt ran out at ${isoText(deadlineMs)}. As soon as a final block of ${network.name} is later, ${next}.${last}`,
     partnerText: `The last attempt to pay has run out, and nothing was charged by it so far. When a final block of ${network.name} proves that, ${next}.`,
@@ -143,7 +150,15 @@ function ranOut({ nowMs, expiresAtMs }: WaitFacts, { network, deadlineMs }: Atte
   });
 }
 
-function coinWait({ sinceMs }: WaitFacts, { network, deadlineMs }: AttemptFacts): Wait {
+function offerWait({ sinceMs }: WaitFacts, { network, deadlineMs, isDeposit }: AttemptFacts): Wait {
+  if (isDeposit) {
+    return waitFor('coin', {
+      text: `A deposit address on ${network.name} was handed out, which counts transfers until ${isoText(deadlineMs)}. If final blocks after that time show too little at it, its time is over.`,
+      partnerText: `A transfer to the deposit address on ${network.name} may still arrive, until ${isoText(deadlineMs)}.`,
+      sinceMs,
+      untilMs: deadlineMs,
+    });
+  }
   return waitFor('coin', {
     text: `The payer was handed a transaction on ${network.name}, which may be mined until ${isoText(deadlineMs)}. If no final block after that time shows it, the attempt is over.`,
     partnerText: `A transaction of the payer on ${network.name} may still arrive, until ${isoText(deadlineMs)}.`,

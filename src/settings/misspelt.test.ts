@@ -36,6 +36,7 @@ describe('a variable that looks like a misspelt setting', () => {
       'XDG_RUNTIME_DIR LS_COLORS LC_ALL SHLVL DEBIAN_FRONTEND LOG_FILE LOG_FORMAT METRICS_ENABLED RATE_LIMIT';
     assert.deepEqual(remarksOn(...others.split(' ')), []);
     assert.deepEqual(remarksOn('PORT', 'RPC_URLS', 'TILL_HOME'), []);
+    assert.deepEqual(remarksOn('TILL_URL', 'API_KEY', 'MERCHANT_ID'), [], 'the variables of the guides for partners');
     assert.deepEqual(misspeltSettings({ RPC_URL: '', DATABSE_URL: undefined }), []);
   });
 });

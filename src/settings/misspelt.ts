@@ -5,6 +5,8 @@ import { SETTINGS } from './config.ts';
 const OWN_PREFIX = 'TILL_';
 /** Names up to this length may differ in one letter only: `SITE_URL` is not a misspelt `SMTP_URL`. */
 const SHORT = 8;
+/** The guides for partners use this variable for the address of the gateway. Commands are often run in the same terminal. */
+const OF_PARTNERS = 'TILL_URL';
 const KNOWN: readonly string[] = Object.values(SETTINGS).map(({ env }) => env);
 
 /**
@@ -14,7 +16,7 @@ const KNOWN: readonly string[] = Object.values(SETTINGS).map(({ env }) => env);
  */
 export function misspeltSettings(environment: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(environment).flatMap((name) => {
-    if (KNOWN.includes(name) || (environment[name] ?? '').trim() === '') return [];
+    if (KNOWN.includes(name) || name === OF_PARTNERS || (environment[name] ?? '').trim() === '') return [];
     const word = name.toUpperCase().replaceAll('-', '_');
     const isOwn = word.startsWith(OWN_PREFIX);
     const meant = isOwn

@@ -224,6 +224,28 @@ export function deskSuite(opened: () => { readonly scene: Scene; readonly visit:
     await other.close();
   });
 
+  it('show the events of a payment with their whole names beside the timeline', async () => {
+    const { page } = visit;
+    const { paymentId } = await scene.createPayment(...TEN_DOLLARS);
+    await scene.call('POST', `/v1/payments/${paymentId}/cancel`);
+    const path = `/v1/payments/${paymentId}/webhook-deliveries`;
+    const isThere = async () => {
+      const { deliveries } = await scene.call<{ deliveries: { eventType: string }[] }>('GET', path);
+      return deliveries.some(({ eventType }) => eventType === 'payment.cancelled');
+    };
+    await until('the delivery is there', isThere, { withinMs: 60_000 });
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.goto(`${origin}/dashboard/payments/${scene.merchantId}/${paymentId}`);
+    const name = page.getByRole('link', { name: 'payment.cancelled', exact: true });
+    await name.waitFor();
+    const cell = await name.locator('..').elementHandle();
+    const missing = await page.evaluate(
+      ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+      cell as unknown as { scrollWidth: number; clientWidth: number },
+    );
+    assert.ok(missing <= 0, `${missing} px of the name are cut`);
+  });
+
   it('fit every width, in both directions of writing', ONLY_LONG, async () => {
     const { page } = visit;
     for (const width of [390, 820, 2560]) {

@@ -271,7 +271,7 @@ describe('people', () => {
       assert.deepEqual([large.statusCode, large.json().details], [403, undefined]);
       assert.equal(
         large.json().message,
-        'You may refund at most 10.00 USD of one payment, and this would make 30.00 USD. An owner can raise your limit in the dashboard, under People.',
+        'You may refund at most 10.00 USD of one payment, and this would make 30.00 USD. An owner can raise your limit in the dashboard, on the page Team.',
       );
       assert.notEqual((await refund(headers, above, '1000')).statusCode, 403);
       await gateway.db.sql`

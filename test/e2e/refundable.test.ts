@@ -63,6 +63,18 @@ describe('the refundable rest of a payment', () => {
     assert.deepEqual([shown.refund.status, shown.refund.problem], ['failed', 'vetoed']);
   });
 
+  it('is explained in the timeline: a failed refund with its reason, and a veto as a veto', async () => {
+    const id = await paidPayment(paying, dollars('1000'));
+    paying.screened.add(`${SANDBOX}:${(await paying.items(id))[0]?.payer}`);
+    await veto((await refund(id, dollars('400'))).refundId);
+    const { entries } = await read(`/v1/payments/${id}/timeline`);
+    const texts = entries.filter(({ what }: Json) => what === 'refund.failed').map(({ text }: Json) => text);
+    assert.deepEqual(texts, [
+      'The refund failed: the recipient is on the screening list.',
+      'The operator has ended the refund. It takes nothing of the payment.',
+    ]);
+  });
+
   it('has nothing of a failed refund, whose reason is shown', async () => {
     const id = await paidPayment(paying, dollars('1000'));
     paying.screened.add(`${SANDBOX}:${(await paying.items(id))[0]?.payer}`);

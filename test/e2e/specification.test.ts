@@ -145,7 +145,8 @@ describe('the specification', () => {
         assert.equal(body.pollInMs === null, isFinal, status);
         if (!isFinal) assert.ok(Number.isInteger(body.pollInMs) && body.pollInMs >= 0);
       }
-      for (const body of [(await shop.status(id)).json(), (await shop.details(id)).json()]) {
+      for (const answer of [await shop.status(id), await wallet.status(id), await shop.details(id)]) {
+        const body = answer.json();
         assert.equal(body.status, status);
         assert.equal('failureCode' in body, status === 'failed');
         if (status === 'failed') assert.equal(body.failureCode, 'declined_user');
@@ -165,11 +166,12 @@ describe('the specification', () => {
       'sdk-platform': 'node',
       'idempotency-key': 'x'.repeat(300),
     };
-    for (const read of [shop.details, shop.status]) {
+    const empty = Object.fromEntries(Object.keys(optional).map((name) => [name, '']));
+    const asWallet = (id: string, headers = shop.headers) => payer(t.gateway, headers).status(id);
+    for (const read of [shop.details, shop.status, asWallet]) {
       const plain = await read(paymentId);
       assert.equal(plain.statusCode, 200);
       assert.equal((await read(paymentId, { ...shop.headers, ...optional })).body, plain.body);
-      const empty = Object.fromEntries(Object.keys(optional).map((name) => [name, '']));
       assert.equal((await read(paymentId, { ...shop.headers, ...empty })).body, plain.body);
     }
   });
@@ -207,12 +209,19 @@ describe('the specification', () => {
     const good = await shop.create();
     const bad = await shop.create({});
     const other = await shop.create(JSON.stringify(ORDER), { 'content-type': 'text/plain' });
+    const merchant = await t.gateway.call({
+      method: 'POST',
+      url: '/v1/merchants',
+      headers: { ...shop.headers, 'idempotency-key': freshKey(), 'content-type': 'text/plain' },
+      payload: JSON.stringify({ merchantName: 'Shop', merchantEmail: 'shop@example.com' }),
+    });
     const unknown = await t.gateway.call({ url: '/v1/nothing', headers: shop.headers });
+    const answers = [good, bad, other, merchant, unknown];
     assert.deepEqual(
-      [good, bad, other, unknown].map(({ statusCode }) => statusCode),
-      [201, 400, 415, 404],
+      answers.map(({ statusCode }) => statusCode),
+      [201, 400, 415, 415, 404],
     );
-    for (const { headers, body } of [good, bad, other, unknown]) {
+    for (const { headers, body } of answers) {
       assert.match(String(headers['content-type']), /^application\/json/);
       assert.equal(typeof JSON.parse(body), 'object');
     }

@@ -47,13 +47,9 @@ function ownEntries(attempt: AttemptRow): TimelineEntry[] {
 }
 
 function endEntries(attempt: AttemptRow): TimelineEntry[] {
-  const { state, endedAt, endReason, purpose, method, network, failures, gasSpent } = attempt;
+  const { state, endedAt, network, failures, gasSpent } = attempt;
   if (endedAt === null || state === 'paid') return [];
-  const why = ENDS[endReason ?? ''] ?? 'it can never be carried out';
-  const text =
-    isAuthorized(method) && endReason === 'used'
-      ? 'The attempt is over: somebody else has presented its authorization to the token, or its payer has cancelled it. Money that it moved is at the deposit address.'
-      : `The ${NAMES[purpose]} is over: ${why}. Nothing was charged by it.`;
+  const text = endText(attempt);
   return [
     {
       at: endedAt,
@@ -64,6 +60,18 @@ function endEntries(attempt: AttemptRow): TimelineEntry[] {
       internals: { failures, gasSpent },
     },
   ];
+}
+
+/** A signature or transaction that is over has charged nothing. A deposit address may have taken money that did not pay. */
+function endText({ purpose, method, endReason }: AttemptRow): string {
+  const why = ENDS[endReason ?? ''] ?? 'it can never be carried out';
+  if (purpose !== 'payment') return `The ${NAMES[purpose]} is over: ${why}. It has moved no money.`;
+  if (method === 'deposit') {
+    return `The time of the deposit address is over: ${why}. Money at the address that did not pay is late money.`;
+  }
+  return isAuthorized(method) && endReason === 'used'
+    ? 'The attempt is over: somebody else has presented its authorization to the token, or its payer has cancelled it. Money that it moved is at the deposit address.'
+    : `The attempt is over: ${why}. Nothing was charged by it.`;
 }
 
 /** The reasons why attempts end, each as the end of a sentence. */

@@ -141,7 +141,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     for (const connected of chains.list()) await checkNetwork(connected, nowMs);
     const unplaced = await findOldestUnplaced(db.sql);
     const isLate = unplaced !== undefined && nowMs - unplaced.getTime() >= UNPLACED_AFTER_MS;
-    const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
+    const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then they are not delivered, and held requests answer late.`;
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
     await checkFormerRelayers();
     await checkMissingNetworks();

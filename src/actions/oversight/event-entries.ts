@@ -3,6 +3,7 @@ import { storedUnit } from '../../chains/units.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import type { LateMoney, LateState } from '../../domain/late-money.ts';
 import { formatForPeople } from '../../domain/money.ts';
+import { publicProblem, type RefundProblem } from '../../domain/refund.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { Payment } from '../../store/payments/payments.ts';
 import type { TimelineEntry } from './entry.ts';
@@ -14,7 +15,7 @@ const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork',
 /** The events of the payment, its payout and its refund. */
 export function eventEntries({ payment, events, keyLabels }: History): TimelineEntry[] {
   return events.map(({ type, at, actor, data, evidence }) => {
-    const summary = summaryOf(type, evidence);
+    const summary = summaryOf(type, { data, evidence });
     const detail = type === 'payment.created' ? orderText(payment) : detailOf(data, evidence);
     const problem = typeof data.problem === 'string' ? ` The reason: ${data.problem}.` : '';
     const label = keyLabels.get(actor);
@@ -30,14 +31,28 @@ export function eventEntries({ payment, events, keyLabels }: History): TimelineE
   });
 }
 
-/** An event of a reorganisation has one of three causes. */
-function summaryOf(type: EventType, evidence: Readonly<Record<string, unknown>>): string {
+type Facts = Readonly<Record<string, unknown>>;
+
+/** The catalogue describes every event of a type. Here is the one that happened. */
+function summaryOf(type: EventType, { data, evidence }: { readonly data: Facts; readonly evidence: Facts }): string {
   if (type === 'payment.expired') return 'The time to pay is over.';
+  if (type === 'payment.late_money') {
+    return 'Money arrived that did not count for the payment. The payer should get it back.';
+  }
+  if (type === 'refund.failed' && typeof data.problem === 'string') return REFUND_TEXTS[publicProblem(data.problem)];
   if (type !== 'payment.reorged') return EVENT_TYPES[type].summary;
   if (evidence.transaction !== undefined) return 'The payment is in the chain again after the reorganisation.';
   const what = evidence.payout === undefined ? 'a transaction of the payment' : 'the payout of the payment';
   return `A reorganisation deeper than final depth removed ${what}. It is sent again.`;
 }
+
+const REFUND_TEXTS: Readonly<Record<RefundProblem, string>> = {
+  vetoed: 'The operator has ended the refund. It takes nothing of the payment.',
+  not_left: 'The refund failed: so much was not left of the payment. It takes nothing of the payment.',
+  recipient_screened: 'The refund failed: the recipient is on the screening list.',
+  recipient_blacklisted: 'The refund failed: the token refuses the recipient.',
+  not_received: 'The refund failed: the transfer could not be carried out.',
+};
 
 function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expiresAt }: Payment): string {
   const { symbol, decimals } = storedUnit(amountUnit, amountDecimals);

@@ -124,6 +124,7 @@ async function attemptFacts(deps: FactDeps, ask: AttemptAsk): Promise<AttemptFac
   const stop = around.freezes.find(({ scope, subject }) => scope === 'network' && subject === attempt.network);
   return {
     state: state as AttemptFacts['state'],
+    isDeposit: attempt.method === 'deposit',
     network: { ...network, alerts: alertsOn(deps, ask, transaction?.signer) },
     acceptedAtMs: attempt.acceptedAt.getTime(),
     deadlineMs: attempt.deadline.getTime(),

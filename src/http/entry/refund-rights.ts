@@ -11,7 +11,7 @@ import { checkPasskey } from './caller.ts';
 function limitText(limits: readonly RefundLimit[], total: RefundLimit): string {
   const limit = limits.find(({ unit }) => unit === total.unit);
   const may = limit === undefined ? `none in ${unitText(total.unit)}` : `at most ${moneyText(limit)} of one payment`;
-  return `You may refund ${may}, and this would make ${moneyText(total)}. An owner can raise your limit in the dashboard, under People.`;
+  return `You may refund ${may}, and this would make ${moneyText(total)}. An owner can raise your limit in the dashboard, on the page Team.`;
 }
 
 function moneyText({ unit, value }: RefundLimit): string {

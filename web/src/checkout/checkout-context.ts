@@ -2,7 +2,7 @@ import { chainOf, transactionPath } from '../shared/networks.ts';
 import type { ServerClock } from '../shared/server-clock.ts';
 import type { Gateway, StatusBody } from './api.ts';
 import type { FlowEvent, StatusNews } from './flow.ts';
-import { type Flow, lacksDetails } from './flow-state.ts';
+import type { Flow } from './flow-state.ts';
 import type { PaymentPage, PaymentStatus } from './page-state.ts';
 import type { Memory } from './remembered.ts';
 import type { Wallet } from './wallets.ts';
@@ -37,9 +37,8 @@ export function reportStatus({ dispatch }: CheckoutContext, body: StatusBody, kn
   dispatch({ type: 'status', status: news, knew });
 }
 
-/** Fetches the details that the status answer does not have, if they are needed. */
-export async function learnDetails({ gateway, flow, dispatch }: CheckoutContext, signal: AbortSignal): Promise<void> {
-  if (!lacksDetails(flow())) return;
+/** Fetches the details that the status answer does not have. */
+export async function learnDetails({ gateway, dispatch }: CheckoutContext, signal: AbortSignal): Promise<void> {
   const answer = await gateway.details(signal);
   if (answer.is === 'ok' && !signal.aborted) dispatch({ type: 'details', details: answer.value });
 }

@@ -246,6 +246,30 @@ describe('the checkout', () => {
     assert.equal(count(), before);
   });
 
+  it('learns of money in another token while the address is open, with few requests, and asks nothing without an address', async () => {
+    const lateMoney: readonly LateMoney[] = [
+      { reason: 'wrong_token', status: 'unclaimed', amount: PAGE.payment.amount },
+    ];
+    const amount = { unit: 'caip19/x', value: '5', display: { assetSymbol: 'USDC', assetName: 'USDC', decimals: 6 } };
+    const terms = { address: `${CHAIN}:${OTHER}`, uri: `ethereum:${OTHER}`, expiresAt: 300, confirmations: 1 };
+    const { gateway, calls } = fakeGateway({
+      details: async () => ok({ buyer: null, transaction: null, lateMoney }),
+      address: async () => ok({ ...terms, confirmed: 0, amount, arrived: { ...amount, value: '0' } }),
+    });
+    const count = () => calls.filter((name) => name === 'details').length;
+    const checkout = open({ gateway });
+    const statuses = () => calls.filter((name) => name === 'status').length;
+    await until('three statuses', () => statuses() >= 3);
+    assert.equal(count(), 0, 'no address was given');
+    checkout.send();
+    checkout.sendToken('eip155:8453/erc20:0x1');
+    await until('the money is shown', () => checkout.getFlow().payment.lateMoney?.[0]?.reason === 'wrong_token');
+    assert.equal(checkout.getFlow().payment.isFinal, false);
+    const before = statuses();
+    await until('three statuses more', () => statuses() >= before + 3);
+    assert.ok(count() <= statuses(), 'at most one request for each status');
+  });
+
   it('learns of money that comes after the end and of its return, ever more rarely, for about an hour', async () => {
     const amount = {
       unit: 'caip19/x',

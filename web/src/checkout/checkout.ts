@@ -11,7 +11,7 @@ import {
 import { connectWallet, watchWallet } from './connect-wallet.ts';
 import { deliver } from './deliver.ts';
 import { advance, type FlowEvent, startFlow } from './flow.ts';
-import { canCancel, type Flow, walletIn } from './flow-state.ts';
+import { canCancel, type Flow, lacksDetails, walletIn } from './flow-state.ts';
 import { followStatus } from './follow-status.ts';
 import { keepPricesFresh, loadOptions } from './load-options.ts';
 import { cardOf, type Wallet } from './wallets.ts';
@@ -50,6 +50,8 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
   let flow = startFlow(page.payment);
   let slowTimer: ReturnType<typeof setTimeout> | undefined;
   let unwatch = () => {};
+  /** True once a deposit address was shown: other tokens can arrive there while the payment is open. */
+  let hasAddress = page.paidInto != null;
 
   const context: CheckoutContext = {
     ...deps,
@@ -58,6 +60,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
       const before = flow;
       flow = advance(flow, event);
       if (flow === before) return;
+      if (flow.step.at === 'transfer') hasAddress = true;
       closeUnused(before);
       if (isOvertaken(before, flow, event)) context.begin();
       if (flow.step.at === 'ended' && before.step.at !== 'ended') settle();
@@ -117,7 +120,7 @@ export function createCheckout(deps: CheckoutDeps): Checkout {
         holdMs: () => (isWaitingForLink(flow) ? ASK_AGAIN_MS : undefined),
         onStatus: (body, knew) => {
           reportStatus(context, body, knew);
-          void learnDetails(context, life.signal);
+          if (hasAddress || lacksDetails(flow)) void learnDetails(context, life.signal);
         },
         onConnection: (connection) => dispatch({ type: 'connection', connection }),
         signal: life.signal,

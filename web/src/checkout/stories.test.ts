@@ -21,6 +21,7 @@ const RARE = [
     'ready-long-order',
     'ready-phone',
     'ready-no-wallet',
+    'ready-late-money',
     'no-funds',
     'nothing-offered',
     'sold-out',
@@ -98,6 +99,17 @@ describe('the states of the page', { skip: missingBrowser(), concurrency: 2 }, (
       });
     });
   }
+
+  it('name money in another token while the payment is open, and do not say that nothing is charged', async () => {
+    await visit(PHONE, async (page) => {
+      await open(page, 'ready');
+      assert.match(await page.innerText('.panel'), /Nothing is charged yet/);
+      await open(page, 'ready-late-money');
+      const text = await page.innerText('.panel');
+      assert.match(text, /Another token\s+[\d.]+\sEURC\s+It did not count for this payment/);
+      assert.doesNotMatch(text, /charged/);
+    });
+  });
 
   it('keep the mark in place', ONLY_LONG, async () => {
     await visit(DESK, async (page) => {

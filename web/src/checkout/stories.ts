@@ -193,6 +193,9 @@ export const STORIES: readonly Story[] = [
   story('failed-alone', null, { payment: ended('failed') }),
   story('expired', null, { payment: ended('expired'), page: { checkout: SHOP } }),
   story('expired-alone', null, { payment: ended('expired') }),
+  story('ready-late-money', READY, {
+    payment: { lateMoney: [{ reason: 'wrong_token', status: 'unclaimed', amount: EURC.amount }] },
+  }),
   story('expired-late-money', null, {
     payment: { ...ended('expired'), lateMoney: [{ reason: 'underpaid', status: 'unclaimed', amount: EURC.amount }] },
   }),

@@ -4,7 +4,7 @@ import type { MessagePage, PaymentPage } from '../page-state.ts';
 import type { Actions, PhonePanel, RareSteps } from './actions.ts';
 import { Choosing } from './choosing.tsx';
 import { Confirming } from './confirming.tsx';
-import { Ending } from './endings.tsx';
+import { Ending, LateNotice } from './endings.tsx';
 import { Footer, SandboxBar } from './frame.tsx';
 import { LiveRegion } from './live-region.tsx';
 import { Moment } from './moment.tsx';
@@ -48,6 +48,7 @@ function Payment(props: PaymentProps) {
       <main className="sheet">
         <Summary page={page} flow={flow} nowMs={nowMs} />
         <section className="panel" aria-labelledby="step-title">
+          {flow.step.at !== 'ended' && <LateNotice flow={flow} />}
           {/* A new step is animated. The first one is not. */}
           <div className={flow.step.at === 'ready' ? 'step' : 'step step-moves'} key={flow.step.at}>
             <StepView {...props} />

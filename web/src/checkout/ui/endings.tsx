@@ -49,7 +49,7 @@ export function Ending(props: EndingProps) {
   return (
     <Moment tone={tone} mark={mark} title={title} text={<Fill text={text} merchant={name} />}>
       {isPaid && <Receipt {...props} />}
-      <Late {...props} name={name} />
+      <Late flow={props.flow} />
       {isPaid && props.page.mailsReceipts && <MailReceipt actions={props.actions} />}
       <Way {...props} name={name} />
     </Moment>
@@ -85,10 +85,22 @@ function Receipt({ page, flow, copied, actions }: EndingProps) {
   );
 }
 
+/** Above the step while the payment is open: another token, for example, can arrive at its deposit address. */
+export function LateNotice({ flow }: { readonly flow: Flow }) {
+  if (!flow.payment.lateMoney?.length) return null;
+  return (
+    <div className="notice notice-warm late" role="status">
+      <div>
+        <Late flow={flow} />
+      </div>
+    </div>
+  );
+}
+
 /** Money that arrived and did not count for the payment. */
-function Late({ flow, name }: EndingProps & { readonly name: string }) {
+function Late({ flow }: { readonly flow: Flow }) {
   const { strings } = useWords();
-  const { lateMoney } = flow.payment;
+  const { lateMoney, merchant } = flow.payment;
   if (!lateMoney?.length) return null;
   const isBack = lateMoney.every(({ status }) => status === 'returned');
   return (
@@ -102,7 +114,7 @@ function Late({ flow, name }: EndingProps & { readonly name: string }) {
         ))}
       </dl>
       <p className="small">
-        <Fill text={isBack ? strings.lateReturned : strings.lateText} merchant={name} />
+        <Fill text={isBack ? strings.lateReturned : strings.lateText} merchant={clamp(merchant.name, 64)} />
       </p>
     </>
   );

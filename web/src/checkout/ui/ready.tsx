@@ -22,12 +22,14 @@ export function Ready({ page, flow, copied, actions, phone }: ReadyProps) {
   const { strings } = useWords();
   const { wallets } = flow;
   const hasNone = wallets !== null && wallets.length === 0;
+  // The text says that nothing is charged yet.
+  const hasMoney = flow.notice === 'partArrived' || flow.payment.lateMoney?.length;
   return (
     <div className="stack">
       <div className="needs-script stack">
         <header className="head">
           <StepTitle>{hasNone ? strings.noWalletTitle : strings.readyTitle}</StepTitle>
-          {hasNone ? <NoWalletText /> : <p className="text">{strings.readyText}</p>}
+          {hasNone ? <NoWalletText /> : !hasMoney && <p className="text">{strings.readyText}</p>}
         </header>
         <NoticeBox flow={flow} />
         <WalletList

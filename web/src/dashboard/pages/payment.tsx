@@ -220,11 +220,11 @@ function Refunds({ payment }: { readonly payment: PaymentDetails }) {
             <span className="person-names">
               <span>{formatAmount(priceAmount, style)}</span>
               {reason !== null && (
-                <span className="soft small agent">
+                <span className="soft small">
                   <bdi>{clamp(reason, 120)}</bdi>
                 </span>
               )}
-              {problem !== null && <span className="soft small agent">{problemOf(words, problem)}</span>}
+              {problem !== null && <span className="soft small">{problemOf(words, problem)}</span>}
             </span>
             <RefundBadge status={status} problem={problem} />
             <span className="soft small">

@@ -82,9 +82,9 @@ export function LateRow({ money, title }: LateProps) {
         </span>
         <span className="soft small">{words[REASON_WORDS[reason]]}</span>
         {status === 'unclaimed' && problem !== null && (
-          <span className="soft small agent">{problemOf(words, problem) ?? problem}</span>
+          <span className="soft small">{problemOf(words, problem) ?? problem}</span>
         )}
-        {wait !== undefined && <span className="soft small agent">{wait}</span>}
+        {wait !== undefined && <span className="soft small">{wait}</span>}
         {destination !== null && (
           <span className="soft small agent" dir="ltr">
             {transaction === null ? shortAccount(destination) : <a href={transaction}>{shortAccount(destination)}</a>}
