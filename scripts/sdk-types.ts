@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -108,9 +111,19 @@ const EVENT_DATA = {
 };
 
 const INDENT = '  ';
+const ROOT = join(import.meta.dirname, '..');
 
-/** `sdk/src/api-types.ts`: the types of the client library, under the names that the description of the API has. */
-export function sdkTypes(api: Api): string {
+if (import.meta.main) await writeSdkTypes();
+
+/** Writes `sdk/src/api-types.ts`, which git ignores. A file that is current stays untouched: another process may be reading it. */
+async function writeSdkTypes(): Promise<void> {
+  const file = join(ROOT, 'sdk/src/api-types.ts');
+  const types = sdkTypes(JSON.parse(await readFile(join(ROOT, 'openapi.json'), 'utf8')));
+  if ((await readFile(file, 'utf8').catch(() => '')) !== types) await writeFile(file, types);
+}
+
+/** The types of the client library, under the names that the description of the API has. */
+function sdkTypes(api: Api): string {
   const given = usedBy(api, GIVEN);
   const taken = usedBy(api, TAKEN).filter((name) => !given.includes(name));
   const queries = Object.entries(QUERIES).map(([name, operationId]) => [name, queryOf(api, operationId)] as const);
