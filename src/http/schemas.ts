@@ -55,6 +55,23 @@ export function namedEnum<const T extends readonly string[]>(title: string, valu
   return Type.Unsafe<T[number]>({ title, ...enumOf(values, description) });
 }
 
+/** The rule of a body that changes fields, each of them optional. */
+export function atLeastOneOf(names: readonly string[]) {
+  return {
+    anyOf: names.map((name) => ({ required: [name] })),
+    'x-rule': `must have at least one of ${names.join(', ')}`,
+  };
+}
+
+/** The body of a change: at least one of these fields. */
+export function changeOf<Fields extends TProperties>(title: string, fields: Fields) {
+  return Type.Partial(Type.Object(fields), {
+    title,
+    additionalProperties: false,
+    ...atLeastOneOf(Object.keys(fields)),
+  });
+}
+
 /** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */
 export function nullable<S extends TSchema>(schema: S) {
   const { type, ...rest } = schema as unknown as { type: string; enum?: readonly unknown[] };
