@@ -182,7 +182,7 @@ function queryOf(api: Api, operationId: string): Schema {
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
-/** An event by the objects it can be about, so that its type tells what `data` is. */
+/** An event by the objects it can be about, so that its type decides the type of `data`. */
 function eventTypes(event: Schema, { enum: types = [] }: Schema): string[] {
   const { type: _type, data: _data, ...rest } = event.properties ?? {};
   const fields = { ...rest, type: { $ref: '/Type' }, data: { $ref: '/Data' } };
@@ -193,7 +193,7 @@ function eventTypes(event: Schema, { enum: types = [] }: Schema): string[] {
   });
   return [
     `export interface EventOf<Type extends EventType, Data> ${shape}`,
-    `/** An event. Its \`type\` tells what \`data\` is. */\nexport type TillEvent =\n${members.join('\n')};`,
+    `/** An event. Its \`type\` decides the type of \`data\`. */\nexport type TillEvent =\n${members.join('\n')};`,
     `export interface EventPage {\n${INDENT}events: TillEvent[];\n${INDENT}/** Pass it as \`after\` in the next request. */\n${INDENT}nextCursor: string;\n}\n`,
   ];
 }

@@ -22,10 +22,10 @@ export const PLAIN_TEXT = {
   'x-rule': 'must be text without control characters',
 } as const;
 
-/** Such text that may also have tabs and lines. */
+/** `PLAIN_TEXT` that may also have tabs and line breaks. */
 export const PLAIN_LINES = { ...PLAIN_TEXT, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$' } as const;
 
-/** Such text of a length, without some characters. */
+/** `PLAIN_TEXT` of a bounded length, without some characters. */
 export function plainText(minLength: number, maxLength: number, without = '') {
   return { pattern: `^[^${without}${CONTROL}]{${minLength},${maxLength}}$`, 'x-form': 'text' };
 }

@@ -141,7 +141,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
     for (const connected of chains.list()) await checkNetwork(connected, nowMs);
     const unplaced = await findOldestUnplaced(db.sql);
     const isLate = unplaced !== undefined && nowMs - unplaced.getTime() >= UNPLACED_AFTER_MS;
-    const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is told of them, and held requests answer late.`;
+    const message = `Events have waited for their positions since ${isoText(unplaced?.getTime() ?? 0)}. Until then nobody is notified of them, and held requests answer late.`;
     await alarms.unplaced.set('outbox', isLate ? message : undefined);
     await checkFormerRelayers();
     await checkMissingNetworks();
@@ -162,7 +162,7 @@ function needsMs({ chain: { network } }: ConnectedChain, item: SentItem): number
 function stuckText(count: number, oldest: SentItem, connected: ConnectedChain): string {
   const usual = aboutMs(needsMs(connected, oldest));
   const some = count === 1 ? 'A payment' : `${count} payments`;
-  return `${some} on ${connected.chain.network.name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` tells why.`;
+  return `${some} on ${connected.chain.network.name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` shows why.`;
 }
 
 function sentence({ count, oldest, since }: OverdueWork, name: string): string {

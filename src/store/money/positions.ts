@@ -48,7 +48,7 @@ export async function markPositionsOutdated(tx: Tx, paymentIds: readonly string[
     on conflict (payment_id) do update set is_stale = true where not positions.is_stale`;
 }
 
-/** Makes the money of payments be computed again. Payments without a position are skipped. */
+/** Marks the positions of payments, so that their money is computed again. Payments without a position are skipped. */
 export async function touchPositions(tx: Tx, paymentIds: readonly string[]): Promise<void> {
   await tx`
     update positions set is_stale = true where payment_id = any(${paymentIds as string[]}::text[]) and not is_stale`;
