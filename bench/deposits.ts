@@ -8,22 +8,24 @@ import { findNetwork } from '../src/chains/networks.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
-import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { startCountingProxy } from './counting-proxy.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
 import { batchOf, send, withSeal } from './gas.ts';
-import { type PayingChain, startPayingChain } from './paying-chain.ts';
+import {
+  ASSET,
+  CHAIN_ID,
+  FEE_UNITS,
+  NETWORK,
+  type PayingChain,
+  PRICE_UNITS,
+  startPayingChain,
+  USDC,
+} from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers } from './paying-payers.ts';
 import { until } from './processes.ts';
-
-const CHAIN_ID = 31337;
-const NETWORK = `eip155:${CHAIN_ID}`;
-const USDC = SANDBOX_TOKENS.USDC;
-const ASSET = `${NETWORK}/erc20:${USDC}`;
-const PRICE_UNITS = 10_000_000n;
-const FEE_UNITS = 100_000n;
 
 const ADDRESSES = 100_000;
 const BLOCK_MS = 2_000;
@@ -43,7 +45,7 @@ export const depositsMeasurement: Measurement = {
 };
 
 async function withChain<T>(blockMs: number, work: (rpc: PayingChain, chain: Chain) => Promise<T>): Promise<T> {
-  const rpc = await startPayingChain({ chainId: CHAIN_ID, blockMs });
+  const rpc = await startPayingChain({ blockMs });
   const network = findNetwork(NETWORK);
   if (network === undefined) throw new Error('There is no sandbox network.');
   const chain = createEvmChain({ world: systemWorld, network, endpoints: [rpc.rpcUrl] });

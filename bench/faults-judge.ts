@@ -1,16 +1,7 @@
 import { encodeEventTopics, encodeFunctionData, type Hex, pad } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import {
-  CHAIN_ID,
-  FUNDS_UNITS,
-  PRICE_UNITS,
-  type Prepared,
-  type System,
-  TOKEN,
-  TOKEN_ABI,
-  type Word,
-} from './faults-systems.ts';
-import type { PayingChain } from './paying-chain.ts';
+import { FUNDS_UNITS, type Prepared, type System, TOKEN_ABI, type Word } from './faults-systems.ts';
+import { CHAIN_ID, type PayingChain, PRICE_UNITS, USDC } from './paying-chain.ts';
 import { until } from './processes.ts';
 
 /** A fault of the catalogue, with the way to cause it for either system. */
@@ -56,7 +47,7 @@ export function reasonOf({ text }: Word): string {
 /** The number of payments, derived from the payer's balance. */
 export async function paidTimes(chain: PayingChain, { payer }: Prepared): Promise<number> {
   const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'balanceOf', args: [payer.address] });
-  const balance = BigInt(await chain.request<Hex>('eth_call', { to: TOKEN, data }, 'latest'));
+  const balance = BigInt(await chain.request<Hex>('eth_call', { to: USDC, data }, 'latest'));
   return Number((FUNDS_UNITS - balance) / PRICE_UNITS);
 }
 
@@ -71,7 +62,7 @@ export async function paidOnChain(chain: PayingChain, payment: Prepared): Promis
 export async function depthOf(chain: PayingChain, { payer }: Prepared): Promise<number> {
   const [event] = encodeEventTopics({ abi: TOKEN_ABI, eventName: 'Transfer', args: { from: payer.address } });
   const topics = [event, pad(payer.address)];
-  const logs = await chain.request<{ blockNumber: Hex }[]>('eth_getLogs', { address: TOKEN, fromBlock: '0x0', topics });
+  const logs = await chain.request<{ blockNumber: Hex }[]>('eth_getLogs', { address: USDC, fromBlock: '0x0', topics });
   const head = Number(await chain.request<Hex>('eth_blockNumber'));
   return head - Number(logs[0]?.blockNumber ?? head) + 1;
 }

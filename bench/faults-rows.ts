@@ -14,7 +14,8 @@ import {
   signedSince,
 } from './faults-judge.ts';
 import { NONCE_ROWS } from './faults-nonces.ts';
-import { type Prepared, type System, TOKEN, TOKEN_ABI, type Word } from './faults-systems.ts';
+import { type Prepared, type System, TOKEN_ABI, type Word } from './faults-systems.ts';
+import { USDC } from './paying-chain.ts';
 import { until } from './processes.ts';
 
 const OUTAGE_MS = 3_000;
@@ -81,7 +82,7 @@ export const ROWS: readonly Row[] = [
         const answer = payment.submit();
         const raw = await signedSince(system, before);
         const { to, data } = parseTransaction(raw);
-        await sendFrom(chain, SANDBOX_KEYS.merchant, { to: to ?? TOKEN, data: data ?? '0x' });
+        await sendFrom(chain, SANDBOX_KEYS.merchant, { to: to ?? USDC, data: data ?? '0x' });
         await paidOnChain(chain, payment);
         system.proxy.answerTruthfully();
         return answer;
@@ -168,7 +169,7 @@ export const ROWS: readonly Row[] = [
     async run(system, chain) {
       const payment = await system.prepare();
       const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: 'blacklist', args: [payment.payer.address] });
-      await sendFrom(chain, SANDBOX_KEYS.minter, { to: TOKEN, data });
+      await sendFrom(chain, SANDBOX_KEYS.minter, { to: USDC, data });
       const word = await payment.submit();
       const last = word.claim === 'not paid' ? word : await payment.ask();
       const isRight = last.claim === 'not paid' && (await paidTimes(chain, payment)) === 0;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hex, keccak256, parseAbi, stringToBytes } from 'viem';
-import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { type RpcProxy, startRpcProxy } from '../test/rpc-proxy.ts';
-import type { PayingChain } from './paying-chain.ts';
+import { ASSET, CHAIN_ID, NETWORK, type PayingChain, PRICE_UNITS, USDC } from './paying-chain.ts';
 import { startPayingGateway } from './paying-gateway.ts';
 import { createPayers, type Payer } from './paying-payers.ts';
 import { type SignedPayment, signPayment } from './paying-wallet.ts';
@@ -39,17 +39,12 @@ export interface System {
   stop(): Promise<void>;
 }
 
-export const CHAIN_ID = 31337;
-export const PRICE_UNITS = 10_000_000n;
 export const FUNDS_UNITS = 5n * PRICE_UNITS;
-export const TOKEN = SANDBOX_TOKENS.USDC;
 export const TOKEN_ABI = parseAbi([
   'function balanceOf(address account) view returns (uint256)',
   'function blacklist(address account)',
   'event Transfer(address indexed from, address indexed to, uint256 value)',
 ]);
-export const NETWORK = `eip155:${CHAIN_ID}`;
-export const ASSET = `${NETWORK}/erc20:${TOKEN}`;
 /** The facilitator waits three minutes by default. Our gateway answers at once and continues in the background. */
 const PEER_RECEIPT_MS = 4_000;
 const ANSWER_WITHIN_MS = 15_000;
@@ -63,7 +58,7 @@ export async function newPayer(chain: PayingChain): Promise<Payer> {
   payers += 1;
   const [payer] = await createPayers(`fault ${payers}`, 1);
   if (payer === undefined) throw new Error('There is no payer.');
-  await chain.fund(TOKEN, [payer.address], FUNDS_UNITS);
+  await chain.fund(USDC, [payer.address], FUNDS_UNITS);
   return payer;
 }
 
@@ -159,7 +154,7 @@ export async function startTheirs(chain: PayingChain, payTo: Hex): Promise<Syste
       const payer = await newPayer(chain);
       const nonce = keccak256(stringToBytes(payer.address));
       const domain = { name: 'USD Coin', version: '2' };
-      const terms = { payer, token: TOKEN, domain, chainId: CHAIN_ID, payTo, value: PRICE_UNITS, nonce };
+      const terms = { payer, token: USDC, domain, chainId: CHAIN_ID, payTo, value: PRICE_UNITS, nonce };
       const payment = signPeerPayment(terms);
       let last: Word | undefined;
       return {

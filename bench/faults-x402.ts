@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hex, keccak256, stringToBytes } from 'viem';
 import { startRpcProxy } from '../test/rpc-proxy.ts';
-import { ASSET, CHAIN_ID, NETWORK, newPayer, type Prepared, type System, type Word } from './faults-systems.ts';
-import type { PayingChain } from './paying-chain.ts';
+import { newPayer, type Prepared, type System, type Word } from './faults-systems.ts';
+import { ASSET, CHAIN_ID, NETWORK, type PayingChain } from './paying-chain.ts';
 import { startPayingGateway } from './paying-gateway.ts';
 import { createPayers, type Payer } from './paying-payers.ts';
 import { signPeerPayment } from './peer/payload.ts';

@@ -8,21 +8,24 @@ import { findNetwork } from '../src/chains/networks.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { Item, SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
-import { SANDBOX_ACCOUNTS, SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
-import { type PayingChain, startPayingChain } from './paying-chain.ts';
+import {
+  ASSET,
+  CHAIN_ID,
+  FEE_UNITS,
+  NETWORK,
+  type PayingChain,
+  PRICE_UNITS,
+  startPayingChain,
+  USDC,
+} from './paying-chain.ts';
 import { createPayers, type Payer } from './paying-payers.ts';
 import { startFacilitator } from './peer/facilitator.ts';
 import { signPeerPayment } from './peer/payload.ts';
 import { settlePeerPayment } from './peer/settle.ts';
 import { until } from './processes.ts';
 
-const CHAIN_ID = 31337;
-const NETWORK = `eip155:${CHAIN_ID}`;
-const USDC = SANDBOX_TOKENS.USDC;
-const ASSET = `${NETWORK}/erc20:${USDC}`;
-const PRICE_UNITS = 10_000_000n;
-const FEE_UNITS = 100_000n;
 const LIFETIME_S = 3600;
 const MINED_WITHIN_MS = 20_000;
 
@@ -34,7 +37,7 @@ const MINED_WITHIN_MS = 20_000;
 export const gasMeasurement: Measurement = {
   names: ['gas', 'gas_1'],
   async measure(wanted) {
-    const rpc = await startPayingChain({ chainId: CHAIN_ID, blockMs: 200 });
+    const rpc = await startPayingChain({ blockMs: 200 });
     const network = findNetwork(NETWORK);
     if (network === undefined) throw new Error('There is no sandbox network.');
     const chain = createEvmChain({ world: systemWorld, network, endpoints: [rpc.rpcUrl] });

@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CHECKOUT_APPS } from '../src/actions/parties/open-checkout.ts';
-import { SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 import { call } from './calls.ts';
 import { describeOthers } from './contest.ts';
 import { type Figure, type Measurement, median, quantile, round } from './figures.ts';
 import type { ProviderUse } from './metered-proxy-server.ts';
 import type { NoiseOrder, NoiseReport } from './noise-client.ts';
-import { startPayingChain } from './paying-chain.ts';
+import { ASSET, NETWORK, startPayingChain, USDC } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers, type Payer } from './paying-payers.ts';
 import { confirm, signPayment, statusOf } from './paying-wallet.ts';
 import { freePort, messageOf, startClient, startProcess, stopProcess, until } from './processes.ts';
 import { shareDuring } from './quiet.ts';
 
-const NETWORK = 'eip155:31337';
-const USDC = SANDBOX_TOKENS.USDC;
-const ASSET = `${NETWORK}/erc20:${USDC}`;
 const BLOCK_MS = 1_000;
 const ENDPOINTS = 2;
 const UNITS_PER_S = 660;

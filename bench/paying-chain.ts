@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 import { freePort, startProcess, stopProcess, until } from './processes.ts';
 
 /** A local chain for both sides of a comparison. */
@@ -16,9 +17,17 @@ export interface PayingChain {
   stop(): Promise<void>;
 }
 
+/** The chain, token and price of payments, unless a measurement has several chains. */
+export const CHAIN_ID = 31337;
+export const NETWORK = `eip155:${CHAIN_ID}`;
+export const USDC = SANDBOX_TOKENS.USDC;
+export const ASSET = `${NETWORK}/erc20:${USDC}`;
+export const PRICE_UNITS = 10_000_000n;
+export const FEE_UNITS = 100_000n;
+
 const FILE = fileURLToPath(new URL('./paying-chain-server.ts', import.meta.url));
 
-export async function startPayingChain({ chainId = 31337, blockMs = 200 } = {}): Promise<PayingChain> {
+export async function startPayingChain({ chainId = CHAIN_ID, blockMs = 200 } = {}): Promise<PayingChain> {
   const port = await freePort();
   const child = startProcess([FILE], { PORT: String(port), CHAIN_ID: String(chainId), BLOCK_MS: String(blockMs) });
   const rpcUrl = `http://127.0.0.1:${port}`;

@@ -1,19 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CHECKOUT_APPS } from '../src/actions/parties/open-checkout.ts';
-import { SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
 import { describeOthers } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
-import { startPayingChain } from './paying-chain.ts';
+import { ASSET, NETWORK, startPayingChain, USDC } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers } from './paying-payers.ts';
 import { confirm, signPayment, statusOf } from './paying-wallet.ts';
 import { type PublicRequest, publicRequestsOf } from './public-request-list.ts';
 import { shareDuring } from './quiet.ts';
 
-const NETWORK = 'eip155:31337';
-const USDC = SANDBOX_TOKENS.USDC;
-const ASSET = `${NETWORK}/erc20:${USDC}`;
 const WARM_UPS = 30;
 const REQUESTS = 200;
 const IDLE_MS = 5_000;

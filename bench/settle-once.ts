@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { describeOthers } from './contest.ts';
 import { compare, type Figure, type Measurement, round } from './figures.ts';
-import { startPayingChain } from './paying-chain.ts';
+import { ASSET, CHAIN_ID, NETWORK, PRICE_UNITS, startPayingChain, USDC } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers } from './paying-payers.ts';
 import { confirm, type SignedPayment, signPayment, statusOf } from './paying-wallet.ts';
@@ -11,12 +11,7 @@ import { signPeerPayment } from './peer/payload.ts';
 import { settlePeerPayment } from './peer/settle.ts';
 import { shareDuring } from './quiet.ts';
 
-const CHAIN_ID = 31337;
-const NETWORK = `eip155:${CHAIN_ID}`;
-const USDC = SANDBOX_TOKENS.USDC;
-const ASSET = `${NETWORK}/erc20:${USDC}`;
 const BLOCK_MS = 2_000;
-const PRICE_UNITS = 10_000_000n;
 const HOLD_MS = 20_000;
 /** Spreads the starts evenly over the time between two blocks, the same for both sides. */
 const GOLDEN = 0.618;
@@ -28,7 +23,7 @@ export const settleOnceMeasurement: Measurement = {
 };
 
 export async function measureSettleOnce(rounds: number): Promise<Figure> {
-  const chain = await startPayingChain({ chainId: CHAIN_ID, blockMs: BLOCK_MS });
+  const chain = await startPayingChain({ blockMs: BLOCK_MS });
   const [shop] = await createPayers('shop', 1);
   const payTo = shop?.address ?? '0x';
   const gateway = await startPayingGateway({

@@ -1,8 +1,8 @@
-import { SANDBOX_KEYS, SANDBOX_TOKENS } from '../src/sandbox/genesis.ts';
+import { SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
 import { describeOthers } from './contest.ts';
 import { readCpuUse } from './cpu-use.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
-import { type PayingChain, startPayingChain } from './paying-chain.ts';
+import { ASSET, CHAIN_ID, NETWORK, type PayingChain, PRICE_UNITS, startPayingChain, USDC } from './paying-chain.ts';
 import { type PayingGateway, startPayingGateway } from './paying-gateway.ts';
 import { createPayers, type Payer } from './paying-payers.ts';
 import { confirm, forEachAtOnce, type SignedPayment, signPayment } from './paying-wallet.ts';
@@ -12,14 +12,9 @@ import { settlePeerPayment } from './peer/settle.ts';
 import { until } from './processes.ts';
 import { shareDuring } from './quiet.ts';
 
-const CHAIN_ID = 31337;
-const NETWORK = `eip155:${CHAIN_ID}`;
-const USDC = SANDBOX_TOKENS.USDC;
-const ASSET = `${NETWORK}/erc20:${USDC}`;
 const BLOCK_MS = 200;
 const MERCHANTS = 50;
 const PRICE_CENTS = '1000';
-const PRICE_UNITS = 10_000_000n;
 const PREPARE_AT_ONCE = 32;
 /** Enough to saturate the gateway; the rest waits in the sockets. */
 const CONFIRM_AT_ONCE = 64;
@@ -80,7 +75,7 @@ export async function measureSettle(sizes: SettleSizes): Promise<Figure> {
 
 /** A chain, and a gateway with merchants on it. */
 export async function startShops() {
-  const chain = await startPayingChain({ chainId: CHAIN_ID, blockMs: BLOCK_MS });
+  const chain = await startPayingChain({ blockMs: BLOCK_MS });
   const shops = await createPayers('shop', MERCHANTS);
   const gateway = await startPayingGateway({
     rpcUrls: { [NETWORK]: [chain.rpcUrl] },

@@ -217,7 +217,8 @@ contract Deposits is Batch {
 
     /**
      * Reads the packed item at `offset`. In memory the order lies between the selector of `carryOut` and the authorization.
-     * The three together are the calldata that `_attempt` sends.
+     * The three together are the calldata that `_attempt` sends. The Collector has a function of its own for its other terms: one
+     * function for both would read the offsets from memory, for each item.
      */
     function _unpack(
         Kind kind,

@@ -289,7 +289,7 @@ function checkEvent({ logIndex, collector }, logs, { topics, words }) {
     log.topics.length === topics.length && topics.every((topic, at) => same(topic, log.topics[at])),
     'the event is another one',
   );
-  check(same(log.data, `0x${words.join('')}`), 'the event tells of something else than the receipt');
+  check(same(log.data, `0x${words.join('')}`), 'the event differs from the receipt');
 }
 
 /** The token's own word: so much went from the Collector, the payer or the deposit address to the recipient. */

@@ -6,7 +6,7 @@ interface EndpointWord {
   readonly agree: string;
   /** The bound by facts of our own. */
   readonly bound: string;
-  /** What happens beyond. */
+  /** The effect if the answers contradict each other or exceed the bound. */
   readonly beyond: string;
   /** A test in which one endpoint lies about it. */
   readonly test: { readonly file: string; readonly title: string };

@@ -17,7 +17,6 @@ import { expandReferences } from './expand-references.ts';
 import { jsonText } from './json-text.ts';
 import { networksPage } from './networks-page.ts';
 import { roomsPage } from './rooms-page.ts';
-import { sdkTypes } from './sdk-types.ts';
 import { withSecurityTables } from './security-tables.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -43,7 +42,6 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/conformance.md', conformancePage()],
     ['docs/rooms.md', roomsPage()],
     ['docs/security.md', withSecurityTables(withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8')))],
-    ['sdk/src/api-types.ts', sdkTypes(JSON.parse(openApi))],
   ];
 }
 

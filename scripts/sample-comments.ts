@@ -24,7 +24,8 @@ const { values } = parseArgs({ options: { seed: { type: 'string' }, count: { typ
 const seed = values.seed ?? '1';
 const comments = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}', 'sdk/src/**/*.ts'], {
   cwd: ROOT,
-  exclude: (name) => name.endsWith('.test.ts') || name === 'node_modules',
+  // `api-types.ts` is generated.
+  exclude: (name) => name.endsWith('.test.ts') || name === 'node_modules' || name === 'api-types.ts',
 })
   .sort()
   .flatMap(commentsOf);

@@ -1,3 +1,6 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -108,9 +111,19 @@ const EVENT_DATA = {
 };
 
 const INDENT = '  ';
+const ROOT = join(import.meta.dirname, '..');
 
-/** `sdk/src/api-types.ts`: the types of the client library, under the names that the description of the API has. */
-export function sdkTypes(api: Api): string {
+if (import.meta.main) await writeSdkTypes();
+
+/** Writes `sdk/src/api-types.ts`, which git ignores. A file that is current stays untouched: another process may be reading it. */
+async function writeSdkTypes(): Promise<void> {
+  const file = join(ROOT, 'sdk/src/api-types.ts');
+  const types = sdkTypes(JSON.parse(await readFile(join(ROOT, 'openapi.json'), 'utf8')));
+  if ((await readFile(file, 'utf8').catch(() => '')) !== types) await writeFile(file, types);
+}
+
+/** The types of the client library, under the names that the description of the API has. */
+function sdkTypes(api: Api): string {
   const given = usedBy(api, GIVEN);
   const taken = usedBy(api, TAKEN).filter((name) => !given.includes(name));
   const queries = Object.entries(QUERIES).map(([name, operationId]) => [name, queryOf(api, operationId)] as const);
@@ -169,7 +182,7 @@ function queryOf(api: Api, operationId: string): Schema {
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
-/** An event by the objects it can be about, so that its type tells what `data` is. */
+/** An event by the objects it can be about, so that its type decides the type of `data`. */
 function eventTypes(event: Schema, { enum: types = [] }: Schema): string[] {
   const { type: _type, data: _data, ...rest } = event.properties ?? {};
   const fields = { ...rest, type: { $ref: '/Type' }, data: { $ref: '/Data' } };
@@ -180,7 +193,7 @@ function eventTypes(event: Schema, { enum: types = [] }: Schema): string[] {
   });
   return [
     `export interface EventOf<Type extends EventType, Data> ${shape}`,
-    `/** An event. Its \`type\` tells what \`data\` is. */\nexport type TillEvent =\n${members.join('\n')};`,
+    `/** An event. Its \`type\` decides the type of \`data\`. */\nexport type TillEvent =\n${members.join('\n')};`,
     `export interface EventPage {\n${INDENT}events: TillEvent[];\n${INDENT}/** Pass it as \`after\` in the next request. */\n${INDENT}nextCursor: string;\n}\n`,
   ];
 }

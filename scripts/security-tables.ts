@@ -5,7 +5,7 @@ import { type ApiDocument, guardedRoutes } from './authorisation-page.ts';
 interface Act {
   /** Everything that it changes. */
   readonly changes: string;
-  /** What bounds a thousand of it. */
+  /** The bound if somebody does it a thousand times. */
   readonly bound: string;
   /** The file of its test. */
   readonly test: string;

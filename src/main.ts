@@ -76,7 +76,7 @@ const COPY_LOGOS_MS = 2_000;
 const PAGE = join(import.meta.dirname, '../web/dist');
 const ignore = () => {};
 
-/** Errors that are printed without a stack: their message tells the operator enough. */
+/** Errors that are printed without a stack: their message is enough for the operator. */
 const EXPECTED = [
   ChainSettingsError,
   ChainStartError,

@@ -7,6 +7,8 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
  * Play money in the shape of Circle's USDC and EURC (FiatToken 2.2): the same functions, events, messages and storage
  * of balances. Like them it is the implementation behind a delegating proxy (`TestProxy.sol`), it publishes its
  * EIP-712 domain as `DOMAIN_SEPARATOR()` and it does not implement EIP-5267. One account mints, pauses and blacklists.
+ *
+ * The functions of EIP-3009 stand in each of the test tokens, as in the contracts that they imitate: a file shows a token whole.
  */
 contract TestDollar {
     event Transfer(address indexed from, address indexed to, uint256 value);

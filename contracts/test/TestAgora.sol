@@ -6,6 +6,8 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 /**
  * A token for tests in the shape of Agora's AUSD: EIP-3009 in both forms, EIP-5267, and no `DOMAIN_SEPARATOR()`, the
  * reverse of Circle's. It freezes accounts, and reverts with custom errors.
+ *
+ * The functions of EIP-3009 stand in each of the test tokens, as in the contracts that they imitate: a file shows a token whole.
  */
 contract TestAgora {
     event Transfer(address indexed from, address indexed to, uint256 value);

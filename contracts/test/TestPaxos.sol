@@ -7,6 +7,8 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
  * A token for tests in the shape of Paxos's tokens (PYUSD, USDG). Its EIP-3009 takes the signatures of keys only, and a
  * used authorization does not revert: the call succeeds and moves nothing. It has `DOMAIN_SEPARATOR()` and no EIP-5267,
  * freezes accounts, and reverts with custom errors.
+ *
+ * The functions of EIP-3009 stand in each of the test tokens, as in the contracts that they imitate: a file shows a token whole.
  */
 contract TestPaxos {
     event Transfer(address indexed from, address indexed to, uint256 value);

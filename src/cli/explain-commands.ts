@@ -20,7 +20,7 @@ const MAX_ENTRIES = 1_000;
 
 const explain = databaseCommand({
   name: 'explain',
-  summary: 'Tell everything that happened to a payment of any partner, why it waits, and what ends the wait.',
+  summary: 'Show everything that happened to a payment of any partner, why it waits, and what ends the wait.',
   positionals: { id: required(id, 'The payment.') },
   examples: ['explain pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6', 'explain pay_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --json'],
   run: (deps, { id: paymentId }) => withKnownChains(deps, (chains) => describeExplanation(deps, chains, paymentId)),

@@ -42,7 +42,7 @@ const list = databaseCommand({
         { title: 'requested for', cell: (unexpected) => unexpected.recipient },
         { title: 'seen', cell: (unexpected) => unexpected.seenAt },
       ],
-      empty: 'No stray money.',
+      empty: 'No unexpected money.',
     });
   },
 });
@@ -55,8 +55,8 @@ function whatOf(unexpected: UnexpectedMoney): string {
 
 const giveBack = databaseCommand({
   name: 'strays return',
-  summary: 'Return stray money. A late payment is returned in full; floats cover the missing part.',
-  positionals: { id: required(id, 'The stray, as shown by strays list.') },
+  summary: 'Return unexpected money. A late payment is returned in full; floats cover the missing part.',
+  positionals: { id: required(id, 'The id that strays list shows.') },
   options: {
     to: optional(account, 'The recipient. Default: the sender, which may be an exchange: ask before.'),
   },
@@ -77,7 +77,7 @@ const giveBack = databaseCommand({
 const veto = databaseCommand({
   name: 'strays veto',
   summary: 'End the return of late money that a partner has requested and that is not on its way.',
-  positionals: { id: required(id, 'The stray, as shown by strays list.') },
+  positionals: { id: required(id, 'The id that strays list shows.') },
   options: { reason: required(words, 'Why. It is kept in the audit log.') },
   examples: ['strays veto stry_1HKHRZ5Q8MB2N4P6R8T0V2X4Z6 --reason "requested by a stolen key"'],
   run: async (deps, { id: unexpectedId, reason }) => {

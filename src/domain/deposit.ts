@@ -29,7 +29,7 @@ export function sweptFee(terms: SweepTerms, swept: { readonly asset: string; rea
   return isBounded ? feeShare(schedule, 0n, swept.amount) : unboundedShare(schedule, swept.amount);
 }
 
-/** The most that sweeps take as fees from these units together, however many they are. The asked fee limits only a single sweep. */
+/** The maximum fee of all sweeps of these units together. `terms.fee` bounds each sweep, and not the sum of several. */
 export function mostFeesOf(terms: Pick<SweepTerms, 'amount' | 'fee'>, units: bigint): bigint {
   return unboundedShare({ fee: BigInt(terms.fee), of: BigInt(terms.amount) }, units);
 }

@@ -73,7 +73,7 @@ declare const isItemKey: unique symbol;
  */
 export type ItemKey = string & { readonly [isItemKey]: true };
 
-/** The key is the commitment, or `commitment@network` if an item of another network has taken that. */
+/** The key is the commitment. If an item of another network has the same commitment, it is `commitment@network`. */
 export function itemKeyOf(
   { network, commitment }: { readonly network: string; readonly commitment: string },
   { isTaken }: { readonly isTaken: boolean } = { isTaken: false },

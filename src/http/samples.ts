@@ -32,7 +32,7 @@ import { STATISTICS_SAMPLES } from './statistics-samples.ts';
 import { systemSamples } from './system-samples.ts';
 import { webhookSamples } from './webhook-samples.ts';
 
-/** The examples of the reference, which together tell one story. A test checks each body against the schema of its route. */
+/** The examples of the reference, which together are one story. A test checks each body against the schema of its route. */
 
 const ORDER = {
   description: 'Breakfast for two',

@@ -22,10 +22,10 @@ export const PLAIN_TEXT = {
   'x-rule': 'must be text without control characters',
 } as const;
 
-/** Such text that may also have tabs and lines. */
+/** `PLAIN_TEXT` that may also have tabs and line breaks. */
 export const PLAIN_LINES = { ...PLAIN_TEXT, pattern: '^[^\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]*$' } as const;
 
-/** Such text of a length, without some characters. */
+/** `PLAIN_TEXT` of a bounded length, without some characters. */
 export function plainText(minLength: number, maxLength: number, without = '') {
   return { pattern: `^[^${without}${CONTROL}]{${minLength},${maxLength}}$`, 'x-form': 'text' };
 }
@@ -53,6 +53,23 @@ export function enumOf<const T extends readonly string[]>(values: T, description
 /** A closed list of values that has a name in the description of the API. */
 export function namedEnum<const T extends readonly string[]>(title: string, values: T, description?: string) {
   return Type.Unsafe<T[number]>({ title, ...enumOf(values, description) });
+}
+
+/** The rule of a body that changes fields, each of them optional. */
+export function atLeastOneOf(names: readonly string[]) {
+  return {
+    anyOf: names.map((name) => ({ required: [name] })),
+    'x-rule': `must have at least one of ${names.join(', ')}`,
+  };
+}
+
+/** The body of a change: at least one of these fields. */
+export function changeOf<Fields extends TProperties>(title: string, fields: Fields) {
+  return Type.Partial(Type.Object(fields), {
+    title,
+    additionalProperties: false,
+    ...atLeastOneOf(Object.keys(fields)),
+  });
 }
 
 /** The same schema, or null. One `type` array instead of a choice of two schemas keeps error messages short. */

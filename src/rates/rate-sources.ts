@@ -79,7 +79,7 @@ function parseSource(line: string, place: number): Parsed<HttpSourceTerms> {
   const twice = repeated(requests.map(keyOf));
   if (twice !== undefined) return refuse(`lists ${twice} twice for ${name}`);
   if (repeated(requests.map(({ url, path }) => JSON.stringify([url, path]))) !== undefined) {
-    return refuse(`asks the same for two pairs of ${name}; {base} and {quote} must tell them apart`);
+    return refuse(`asks the same for two pairs of ${name}; {base} and {quote} must distinguish them`);
   }
   return accept({ name, requests });
 }

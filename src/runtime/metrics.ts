@@ -1,34 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-export interface Metrics {
-  readonly registry: Registry;
-  readonly requestTimes: Histogram<'method' | 'route' | 'status'>;
-  readonly refusals: Counter<'reason'>;
-  readonly replays: Counter;
-  readonly jobRuns: Counter<'job' | 'outcome'>;
-  readonly alerts: Gauge<'name'>;
-  readonly sends: Counter<'network' | 'why'>;
-  readonly sendsInFlight: Gauge<'network' | 'signer'>;
-  readonly relayedItems: Counter<'network' | 'outcome'>;
-  readonly chainBlocks: Gauge<'network' | 'which'>;
-  readonly chainEvents: Counter<'network' | 'outcome'>;
-  readonly reorgBlocks: Counter<'network'>;
-  readonly leasesHeld: Gauge<'lease'>;
-  readonly payments: Gauge<'status'>;
-  readonly oldestProcessing: Gauge;
-  readonly dueItems: Gauge<'network'>;
-  readonly mails: Gauge<'state'>;
-  readonly endpoints: Gauge<'network' | 'endpoint' | 'reason'>;
-  readonly databaseConnections: Gauge<'pool' | 'state'>;
-  readonly databaseWaiting: Gauge<'pool'>;
-  readonly databaseErrors: Counter<'pool' | 'kind'>;
-  readonly webhookAttempts: Histogram<'outcome'>;
-  readonly webhooksInFlight: Gauge;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(): Metrics {
-  const registers = [new Registry()] as [Registry];
-  const [registry] = registers;
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name, help, labelNames, registers });
   return {
     registry,
     requestTimes: new Histogram({
@@ -38,118 +18,81 @@ export function createMetrics(): Metrics {
       buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30],
       registers,
     }),
-    refusals: new Counter({
-      name: 'till_http_refusals_total',
-      help: 'Requests turned away before any work, by reason: rate_limited, overloaded, address_not_allowed.',
-      labelNames: ['reason'],
-      registers,
-    }),
-    replays: new Counter({
-      name: 'till_idempotent_replays_total',
-      help: 'Requests answered with the stored answer of an earlier one.',
-      registers,
-    }),
-    jobRuns: new Counter({
-      name: 'till_job_runs_total',
-      help: 'Runs of background jobs, by outcome: ok, failed.',
-      labelNames: ['job', 'outcome'],
-      registers,
-    }),
-    alerts: new Gauge({
-      name: 'till_alert',
-      help: 'Alerts that are raised, by name.',
-      labelNames: ['name'],
-      registers,
-    }),
-    sends: new Counter({
-      name: 'till_sends_total',
-      help: 'Transactions signed by relayers: first ones of a nonce, bumps with a better offer, fills of a gap.',
-      labelNames: ['network', 'why'],
-      registers,
-    }),
-    sendsInFlight: new Gauge({
-      name: 'till_sends_in_flight',
-      help: 'Nonces of a relayer that are taken and not mined yet.',
-      labelNames: ['network', 'signer'],
-      registers,
-    }),
-    relayedItems: new Counter({
-      name: 'till_relayed_items_total',
-      help: 'Items that relayers have sent, and those they left for later because a simulation refused them.',
-      labelNames: ['network', 'outcome'],
-      registers,
-    }),
-    chainBlocks: new Gauge({
-      name: 'till_chain_block',
-      help: 'Numbers of blocks: the head of the chain, the last one read, the last one of final depth.',
-      labelNames: ['network', 'which'],
-      registers,
-    }),
-    chainEvents: new Counter({
-      name: 'till_chain_events_total',
-      help: 'Events of the Collector by outcome: paid, refused, unknown (not ours), set_aside.',
-      labelNames: ['network', 'outcome'],
-      registers,
-    }),
-    reorgBlocks: new Counter({
-      name: 'till_reorg_blocks_total',
-      help: 'Blocks that had been read and were reorganised away.',
-      labelNames: ['network'],
-      registers,
-    }),
-    leasesHeld: new Gauge({
-      name: 'till_lease_held',
-      help: 'Leases that this node holds: the work that it alone does.',
-      labelNames: ['lease'],
-      registers,
-    }),
-    payments: new Gauge({
-      name: 'till_payments',
-      help: 'All payments by status, of all nodes.',
-      labelNames: ['status'],
-      registers,
-    }),
-    oldestProcessing: new Gauge({
-      name: 'till_oldest_processing_seconds',
-      help: 'The age of the payment that is processing for longest; 0 if none is. Of all nodes.',
-      registers,
-    }),
-    dueItems: new Gauge({
-      name: 'till_items_due',
-      help: 'Accepted items that wait to be sent, of all nodes.',
-      labelNames: ['network'],
-      registers,
-    }),
-    mails: new Gauge({
-      name: 'till_mails',
-      help: 'Mails that wait to be sent, and mails that were given up within a day: waiting, failed. Of all nodes.',
-      labelNames: ['state'],
-      registers,
-    }),
-    endpoints: new Gauge({
-      name: 'till_endpoint_up',
-      help: 'Endpoints as this node knows them: 1 if up, 0 with the reason if not. An endpoint that was not asked yet is missing.',
-      labelNames: ['network', 'endpoint', 'reason'],
-      registers,
-    }),
-    databaseConnections: new Gauge({
-      name: 'till_database_connections',
-      help: 'Open connections of this node by pool (main, lists) and state (in_use, idle).',
-      labelNames: ['pool', 'state'],
-      registers,
-    }),
-    databaseWaiting: new Gauge({
-      name: 'till_database_waiting',
-      help: 'Statements and transactions of this node that wait for a connection.',
-      labelNames: ['pool'],
-      registers,
-    }),
-    databaseErrors: new Counter({
-      name: 'till_database_errors_total',
-      help: 'Failed statements and transactions by kind: unavailable, conflict (run again), busy (a lock), other.',
-      labelNames: ['pool', 'kind'],
-      registers,
-    }),
+    refusals: counter(
+      'till_http_refusals_total',
+      'Requests turned away before any work, by reason: rate_limited, overloaded, address_not_allowed.',
+      'reason',
+    ),
+    replays: counter('till_idempotent_replays_total', 'Requests answered with the stored answer of an earlier one.'),
+    jobRuns: counter('till_job_runs_total', 'Runs of background jobs, by outcome: ok, failed.', 'job', 'outcome'),
+    alerts: gauge('till_alert', 'Alerts that are raised, by name.', 'name'),
+    sends: counter(
+      'till_sends_total',
+      'Transactions signed by relayers: first ones of a nonce, bumps with a better offer, fills of a gap.',
+      'network',
+      'why',
+    ),
+    sendsInFlight: gauge(
+      'till_sends_in_flight',
+      'Nonces of a relayer that are taken and not mined yet.',
+      'network',
+      'signer',
+    ),
+    relayedItems: counter(
+      'till_relayed_items_total',
+      'Items that relayers have sent, and those they left for later because a simulation refused them.',
+      'network',
+      'outcome',
+    ),
+    chainBlocks: gauge(
+      'till_chain_block',
+      'Numbers of blocks: the head of the chain, the last one read, the last one of final depth.',
+      'network',
+      'which',
+    ),
+    chainEvents: counter(
+      'till_chain_events_total',
+      'Events of the Collector by outcome: paid, refused, unknown (not ours), set_aside.',
+      'network',
+      'outcome',
+    ),
+    reorgBlocks: counter('till_reorg_blocks_total', 'Blocks that had been read and were reorganised away.', 'network'),
+    leasesHeld: gauge('till_lease_held', 'Leases that this node holds: the work that it alone does.', 'lease'),
+    payments: gauge('till_payments', 'All payments by status, of all nodes.', 'status'),
+    oldestProcessing: gauge(
+      'till_oldest_processing_seconds',
+      'The age of the payment that is processing for longest; 0 if none is. Of all nodes.',
+    ),
+    dueItems: gauge('till_items_due', 'Accepted items that wait to be sent, of all nodes.', 'network'),
+    mails: gauge(
+      'till_mails',
+      'Mails that wait to be sent, and mails that were given up within a day: waiting, failed. Of all nodes.',
+      'state',
+    ),
+    endpoints: gauge(
+      'till_endpoint_up',
+      'Endpoints as this node knows them: 1 if up, 0 with the reason if not. An endpoint that was not asked yet is missing.',
+      'network',
+      'endpoint',
+      'reason',
+    ),
+    databaseConnections: gauge(
+      'till_database_connections',
+      'Open connections of this node by pool (main, lists) and state (in_use, idle).',
+      'pool',
+      'state',
+    ),
+    databaseWaiting: gauge(
+      'till_database_waiting',
+      'Statements and transactions of this node that wait for a connection.',
+      'pool',
+    ),
+    databaseErrors: counter(
+      'till_database_errors_total',
+      'Failed statements and transactions by kind: unavailable, conflict (run again), busy (a lock), other.',
+      'pool',
+      'kind',
+    ),
     webhookAttempts: new Histogram({
       name: 'till_webhook_attempt_seconds',
       help: 'How long attempts to deliver webhooks took, by outcome: succeeded, failed.',
@@ -157,11 +100,7 @@ export function createMetrics(): Metrics {
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
-    webhooksInFlight: new Gauge({
-      name: 'till_webhooks_in_flight',
-      help: 'Attempts to deliver webhooks that have no answer yet.',
-      registers,
-    }),
+    webhooksInFlight: gauge('till_webhooks_in_flight', 'Attempts to deliver webhooks that have no answer yet.'),
   };
 }
 

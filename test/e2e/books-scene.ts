@@ -59,5 +59,23 @@ export async function openBooksScene(input: SceneInput = {}) {
         if (count === 0) throw new Error('Nothing was tampered with.');
       });
     },
+    /** Deletes all rows of a swept payment at a deposit address, as an older backup has none of them. */
+    async forget(id: string, commitment: string) {
+      for (const statement of [
+        `delete from events where object_id = '${id}'`,
+        `delete from book_entries where reference = '${commitment}'`,
+        `delete from payment_settlements where payment_id = '${id}'`,
+        `delete from movements where payment_id = '${id}'`,
+        `delete from lots where payment_id = '${id}'`,
+        `delete from positions where payment_id = '${id}'`,
+        `delete from deposit_places where payment_id = '${id}'`,
+        `delete from deposits where commitment = '${commitment}'`,
+        'delete from send_items where true',
+        `delete from items where subject = '${id}'`,
+        `delete from payments where id = '${id}'`,
+      ]) {
+        await this.tamper(statement);
+      }
+    },
   };
 }

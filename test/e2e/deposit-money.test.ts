@@ -334,21 +334,7 @@ describe('till rebuild, for deposit addresses', () => {
     send(1_000n);
     await node.turn(4);
     await scene.seal();
-    for (const statement of [
-      `delete from events where object_id = '${id}'`,
-      `delete from book_entries where reference = '${commitment}'`,
-      `delete from payment_settlements where payment_id = '${id}'`,
-      `delete from movements where payment_id = '${id}'`,
-      `delete from lots where payment_id = '${id}'`,
-      `delete from positions where payment_id = '${id}'`,
-      `delete from deposit_places where payment_id = '${id}'`,
-      `delete from deposits where commitment = '${commitment}'`,
-      'delete from send_items where true',
-      `delete from items where subject = '${id}'`,
-      `delete from payments where id = '${id}'`,
-    ]) {
-      await scene.tamper(statement);
-    }
+    await scene.forget(id, commitment);
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: scene.merchantId });
     assert.deepEqual([report?.rebuilt, report?.unplaced], [[id], []]);
     await assert.rejects(receiptOf(scene, id), /Only a succeeded payment/);

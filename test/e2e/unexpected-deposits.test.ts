@@ -180,22 +180,8 @@ describe('stray money at a deposit address', () => {
     send(300n, { token: TETHER });
     await node.turn(5);
     await scene.seal();
-    for (const statement of [
-      `delete from events where object_id = '${id}'`,
-      `delete from book_entries where reference = '${commitment}'`,
-      `delete from payment_settlements where payment_id = '${id}'`,
-      `delete from strays where payment_id = '${id}'`,
-      `delete from movements where payment_id = '${id}'`,
-      `delete from lots where payment_id = '${id}'`,
-      `delete from positions where payment_id = '${id}'`,
-      `delete from deposit_places where payment_id = '${id}'`,
-      `delete from deposits where commitment = '${commitment}'`,
-      'delete from send_items where true',
-      `delete from items where subject = '${id}'`,
-      `delete from payments where id = '${id}'`,
-    ]) {
-      await scene.tamper(statement);
-    }
+    await scene.tamper(`delete from strays where payment_id = '${id}'`);
+    await scene.forget(id, commitment);
     const report = await rebuild(scene, scene.connected, { from: 0, merchantId: scene.merchantId });
     assert.deepEqual([report?.rebuilt, report?.unplaced], [[id], []]);
     await node.turn(2);

@@ -162,7 +162,7 @@ function needsMs({ chain: { network } }: ConnectedChain, item: SentItem): number
 function stuckText(count: number, oldest: SentItem, connected: ConnectedChain): string {
   const usual = aboutMs(needsMs(connected, oldest));
   const some = count === 1 ? 'A payment' : `${count} payments`;
-  return `${some} on ${connected.chain.network.name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` tells why.`;
+  return `${some} on ${connected.chain.network.name} took longer than ${usual} since sending. \`till explain ${oldest.subject}\` shows why.`;
 }
 
 function sentence({ count, oldest, since }: OverdueWork, name: string): string {

@@ -23,7 +23,7 @@ export function notPayable(status: PaymentStatus): ApiError {
   return new ApiError('invalid_state', `The payment cannot be paid: it is ${status}.`);
 }
 
-/** The merchant or its partner is suspended or frozen. The payer is not told which, or why. */
+/** The merchant or its partner is suspended or frozen. The answer to the payer does not name which, or why. */
 export function merchantStopped(): ApiError {
   return new ApiError('invalid_state', MERCHANT_STOPPED);
 }

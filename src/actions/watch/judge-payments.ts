@@ -114,8 +114,8 @@ async function judge(
 
 /**
  * Items that end without a move of their payment. An item of an ended payment need not wait for other items. A coin action ends
- * alone while an item with a later deadline is open, so that nobody can pile them up: the last item decides about the payment.
- * While the payment is `processing`, that last item must be an attempt that can still be carried out.
+ * without a move if an item with a later deadline is open. Otherwise open coin actions of a payment would accumulate. The item with
+ * the last deadline moves the payment. While the payment is `processing`, that item must be an attempt that can still be carried out.
  */
 function endingAlone(items: readonly OpenItem[], fates: readonly ItemFate[]): readonly ItemEnd[] {
   return items.flatMap((item, index) => {

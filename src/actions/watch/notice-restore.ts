@@ -128,9 +128,9 @@ async function claimsAmong(
 const MAX_AGE_MS = 2 * 365 * 86_400_000;
 
 /**
- * True if the first half of the seal may be an id of ours, because an id contains its time. Of the items of other gateways with the
- * same contracts only one in some hundreds passes, so that the others cost no request to the chain. The ids of payouts and returns
- * are hashes without a time, but their money leaves our own accounts: those events are claims in `left`, whatever their ids are.
+ * True if the first half of the seal may be an id of ours: an id contains its time of creation, which must lie in the last two
+ * years. This refuses nearly all items of other gateways with the same contracts, without a request to the chain. The ids of payouts
+ * and returns are hashes without a time. Their money leaves our own accounts, so their events are found by the account, in `left`.
  */
 function hasPossibleId(deps: WatchDeps, { fields: { subject = '', amount = '0' } }: StoredEvent): boolean {
   const nowMs = deps.world.clock.nowMs();

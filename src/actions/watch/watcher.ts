@@ -80,11 +80,11 @@ export interface WatchMemory {
     readonly byAddress: Map<string, WatchedPlace>;
     settledNumber: number;
   };
-  /** The rows of the last turn. Rows that cannot progress are tried again after all others. */
+  /** The rows at which the last page ended. The next page begins behind them, so rows that cannot progress delay no others. */
   readonly turns: {
-    /** The last payment by merchant. */
+    /** By merchant: the id of the last payment. */
     readonly payments: Map<string, string>;
-    /** An item of a payout, refund or return. */
+    /** The last item of a payout, refund or return. */
     outgoing: ItemKey | '';
     /** An event that is not decided yet. Undefined if the last round had all of them. */
     event: EventTurn | undefined;

@@ -5,7 +5,7 @@ import type { PlacedEvent } from '../../store/events/events.ts';
 import type { Database } from '../../store/plumbing/database.ts';
 import { findEvents } from '../../store/webhooks/deliveries.ts';
 
-/** The public bodies of events in a version, as `GET /v1/events/{id}` answers. */
+/** The public bodies of events in an API version, the same as in answers of `GET /v1/events/{id}`. */
 export type RenderEvents = (events: readonly PlacedEvent[], version: Version) => Promise<readonly object[]>;
 
 export interface BodyRequest {

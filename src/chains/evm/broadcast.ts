@@ -12,7 +12,7 @@ export const isShort = ({ message }: Pick<RpcError, 'message'>) => SHORT.test(me
  * Error texts of clients for a broadcast transaction. The clients give no error codes, so the texts of geth, Erigon,
  * Nethermind, Besu, Reth and EDR are matched, only here. Order matters: texts of earlier rows may contain texts of later rows.
  */
-const SAYINGS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
+const ERROR_TEXTS: readonly (readonly [RegExp, BroadcastOutcome])[] = [
   [
     /already known|known transaction|already imported|already exists|already in (the )?(mem)?pool|alreadyknown|duplicate/,
     'known',
@@ -52,5 +52,5 @@ export function broadcastCall(bytes: string): RpcCall<BroadcastOutcome> {
 }
 
 export function readOutcome({ message }: Pick<RpcError, 'message'>): BroadcastOutcome | undefined {
-  return SAYINGS.find(([words]) => words.test(message))?.[1];
+  return ERROR_TEXTS.find(([words]) => words.test(message))?.[1];
 }

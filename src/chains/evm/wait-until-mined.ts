@@ -14,5 +14,5 @@ export async function waitUntilMined(context: EvmContext, hash: Hex): Promise<vo
     if ((await findTransaction(context, hash)).is === 'mined') return;
     await context.world.timers.sleep(pauseMs);
   }
-  throw new DeploymentError(`Transaction ${hash} has not been mined yet: look again later.`);
+  throw new DeploymentError(`Transaction ${hash} has not been mined yet: check again later.`);
 }

@@ -44,7 +44,7 @@ export function bookedPosition(
   return [...sums.values()].map(({ lines, ...about }) => ({ ...about, lines: addUp(lines) }));
 }
 
-/** The proof of the newest fact behind the entries of a reference. */
+/** The transaction and block of the newest fact from which the entries of a reference are computed. */
 export interface LatestFact {
   readonly transaction: string;
   readonly block: number;

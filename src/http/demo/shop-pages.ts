@@ -46,7 +46,7 @@ export function thanksPage(order: OrderState | undefined, product: Product | und
   if (order.isFinal) {
     return message('Not paid', `The payment is ${order.status}, so ${goods} stays on the shelf.`, BACK_TO_SHOP);
   }
-  const page = message('One moment', 'The payment is not through yet. This page looks again by itself.', BACK_TO_SHOP);
+  const page = message('One moment', 'The payment is not through yet. This page checks again by itself.', BACK_TO_SHOP);
   return { ...page, refreshS: REFRESH_S };
 }
 

@@ -6,7 +6,7 @@ import { type Brand, findBrand } from '../../store/parties/brands.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, merchantOf, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { LOGO_PICTURE, readPicture } from '../entry/picture.ts';
-import { nullable, pictureField } from '../schemas.ts';
+import { atLeastOneOf, nullable, pictureField } from '../schemas.ts';
 import { BrandBody, viewBrand } from '../views/brand.ts';
 import { MerchantParams } from './merchants.ts';
 
@@ -123,8 +123,7 @@ const PATCH = {
     {
       title: 'BrandingChange',
       additionalProperties: false,
-      anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
-      'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,
+      ...atLeastOneOf(Object.keys(CHANGES)),
     },
   ),
   response: { 200: One },

@@ -106,7 +106,7 @@ interface Confirming {
   readonly reply: FastifyReply;
 }
 
-/** Looks for a transaction in coin first, then holds the answer if the request asks for that. */
+/** Searches for a transaction in coin first, then holds the answer if the request asks for that. */
 async function follow(deps: HttpDeps, confirming: Confirming, { payment, sought }: Confirmed): Promise<PaymentGlance> {
   const glance = () => findPayable(deps, deps.glanceAtPayment, confirming.request);
   if (sought === undefined) return held(deps, { ...confirming, payment, find: glance });

@@ -12,6 +12,7 @@ import { actorOf, callerRights, checkPasskey, merchantOf, onBehalfOf, ownerOf } 
 import { idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import {
   acceptedAssetsField,
+  atLeastOneOf,
   Cursor,
   deletedBody,
   EmailAddress,
@@ -289,8 +290,7 @@ const PATCH = {
     },
     {
       title: 'MerchantChange',
-      anyOf: MERCHANT_CHANGES.map((name) => ({ required: [name] })),
-      'x-rule': `must have at least one of ${MERCHANT_CHANGES.join(', ')}`,
+      ...atLeastOneOf(MERCHANT_CHANGES),
     },
   ),
   response: { 200: Type.Object({ merchant: MerchantBody }, { description: 'The merchant as it is now.' }) },

@@ -16,7 +16,7 @@ import { givenFields } from '../entry/given-fields.ts';
 import { idempotencyKeyOf, idempotentRequest, sendAnswer } from '../entry/idempotency.ts';
 import { LINK_PICTURE, readPicture } from '../entry/picture.ts';
 import { acceptedFor, checkPrice } from '../entry/price.ts';
-import { Cursor, limitOf, PLAIN_TEXT, PriceFields, pageOf } from '../schemas.ts';
+import { Cursor, changeOf, limitOf, PLAIN_TEXT, PriceFields, pageOf } from '../schemas.ts';
 import { LinkBody, LinkField, viewLink } from '../views/payment-link.ts';
 
 const READ = { scheme: 'partner', merchant: 'header', scope: 'links:read' } as const;
@@ -253,7 +253,6 @@ const GET = {
   response: { 200: One },
 };
 
-const CHANGES = { description, stock, expiresAt, status, acceptedAssets, picture };
 const PATCH = {
   tags: TAGS,
   operationId: 'updatePaymentLink',
@@ -261,21 +260,6 @@ const PATCH = {
   description:
     'Give at least one field. The price stays: create another link for another price. Payments that the link has created can be paid to their end, as long as the stock allows.',
   params: LinkParams,
-  body: Type.Object(
-    {
-      description: Type.Optional(description),
-      stock: Type.Optional(stock),
-      expiresAt: Type.Optional(expiresAt),
-      status: Type.Optional(status),
-      acceptedAssets: Type.Optional(acceptedAssets),
-      picture: Type.Optional(picture),
-    },
-    {
-      title: 'PaymentLinkChange',
-      additionalProperties: false,
-      anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
-      'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,
-    },
-  ),
+  body: changeOf('PaymentLinkChange', { description, stock, expiresAt, status, acceptedAssets, picture }),
   response: { 200: One },
 };

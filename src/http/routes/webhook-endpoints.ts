@@ -18,7 +18,7 @@ import type { App, HttpDeps } from '../deps.ts';
 import { actorOf, type CallerRights, callerRights, onBehalfOf, ownerOf } from '../entry/caller.ts';
 import { givenFields } from '../entry/given-fields.ts';
 import { isPlausibleId } from '../entry/plausible-id.ts';
-import { deletedBody } from '../schemas.ts';
+import { changeOf, deletedBody } from '../schemas.ts';
 import { EndpointBody, EndpointField, EndpointWithSecret, viewEndpoint } from '../views/webhook-endpoint.ts';
 
 export const WEBHOOKS = { scheme: 'partner', scope: 'webhooks' } as const;
@@ -184,7 +184,6 @@ const GET = {
   response: { 200: One },
 };
 
-const CHANGES = { url, events, merchantIds, description, apiVersion, status };
 const PATCH = {
   tags: TAGS,
   operationId: 'updateWebhookEndpoint',
@@ -192,22 +191,7 @@ const PATCH = {
   description:
     'Give at least one field. Deliveries that are pending go to the new URL. Pending deliveries of events that the endpoint is no longer subscribed to are not sent, and are removed.',
   params: EndpointParams,
-  body: Type.Object(
-    {
-      url: Type.Optional(url),
-      events: Type.Optional(events),
-      merchantIds: Type.Optional(merchantIds),
-      description: Type.Optional(description),
-      apiVersion: Type.Optional(apiVersion),
-      status: Type.Optional(status),
-    },
-    {
-      title: 'WebhookEndpointChange',
-      additionalProperties: false,
-      anyOf: Object.keys(CHANGES).map((name) => ({ required: [name] })),
-      'x-rule': `must have at least one of ${Object.keys(CHANGES).join(', ')}`,
-    },
-  ),
+  body: changeOf('WebhookEndpointChange', { url, events, merchantIds, description, apiVersion, status }),
   response: { 200: One },
 };
 

@@ -20,7 +20,7 @@ export const en = {
   refunds: 'Refunds',
   lateMoney: 'More money has arrived',
   lateText:
-    'It did not count for this payment. {merchant} was told and can give it back: ask {merchant}, and name your account.',
+    'It did not count for this payment. {merchant} was notified and can give it back: ask {merchant}, and name your account.',
   late: 'Came too late',
   overpaid: 'More than was asked for',
   underpaid: 'Less than was asked for',

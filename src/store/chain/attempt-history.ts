@@ -57,7 +57,7 @@ export interface CarryingVersion {
   readonly finalHash: string | null;
 }
 
-/** The newest transactions of these items first. */
+/** The transactions that carry these items, the newest first. */
 export async function findCarryingVersions(
   db: Reader,
   keys: readonly ItemKey[],

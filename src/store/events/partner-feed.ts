@@ -30,7 +30,7 @@ export interface FeedAsk extends FeedView {
 
 /** A row for each event of a page. An empty page has one row without an event. */
 type FeedRow = (PlacedRow | { readonly id: null }) & {
-  /** The index of the ask. */
+  /** The index of the request in `asks`. */
   readonly ask: number;
   /** The last position and the number of the scanned events. Null if there are none. */
   readonly last: string | null;
@@ -38,8 +38,8 @@ type FeedRow = (PlacedRow | { readonly id: null }) & {
 };
 
 /**
- * Events after a position, in the order of positions, for each ask. A page can be empty although more events follow. Its position
- * then shows how far it has scanned.
+ * A page of events for each request: those after a position, in the order of positions. A page can be empty although more events
+ * follow. Its position then shows how far the statement has scanned.
  */
 export async function readFeeds(db: Reader, asks: readonly FeedAsk[]): Promise<FeedPage[]> {
   const rows = await db<FeedRow[]>`

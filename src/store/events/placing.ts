@@ -56,10 +56,10 @@ export function placeEvents({ name, fencing }: Lease, limit: number): SingleStat
         from (select unnest(objects) as id from taken union select partner_id || '/' || mode from taken) names
       ), messages as (
         select string_agg(id, ',') as ids from changed group by message
-      ), told as (
+      ), notified as (
         select pg_notify(${EVENTS_CHANNEL}, ids) from messages
       )
-      select (select count(*)::int from placed) as placed, (select count(*)::int from told) as messages`,
+      select (select count(*)::int from placed) as placed, (select count(*)::int from notified) as messages`,
     read: ([row]) => Number(row?.placed),
     appendsEvents: false,
   };

@@ -143,7 +143,7 @@ export async function putCoinCursor(
     on conflict (network, account) do update set block_number = greatest(coin_cursors.block_number, excluded.block_number)`;
 }
 
-/** Makes the blocks after this one be read again, because their rows may have been lost. */
+/** Sets the cursor back to this block: the blocks after it are read again, because their rows may have been lost. */
 export async function rewindCoinCursors(tx: Tx, network: string, block: number): Promise<void> {
   await tx`
     update coin_cursors set block_number = least(block_number, ${block}) where network = ${network}`;

@@ -62,7 +62,7 @@ export async function findComparedItems(
   return rows.map(({ payer, recipient, payment, ...row }) => ({ ...readItem(row), payer, recipient, payment }));
 }
 
-/** Those of these commitments that belong to payouts, refunds or returns of the network. */
+/** Of these commitments, those of payouts, refunds or returns on the network. */
 export async function findOtherItems(
   db: Reader,
   network: string,

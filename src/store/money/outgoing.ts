@@ -356,7 +356,7 @@ export async function findUnexplained(
   return row && { ...row, blockNumber: Number(row.blockNumber) };
 }
 
-/** True if an event proves its payer's signature. In a token of their own, anybody can name any payer. */
+/** True if the event shows a signature of its payer. An event of an unknown token shows none: its contract can name any payer. */
 function provesTransfer(db: Reader, assets: readonly string[]) {
   return db`e.fields ->> 'asset' = any(${assets as string[]}::text[]) and (e.fields ->> 'amount')::numeric > 0
     and e.problem is null`;

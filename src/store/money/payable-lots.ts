@@ -82,7 +82,7 @@ export async function postponeLots(tx: Tx, { lots, destination, problem, retryAt
 /** The problem of a payout that takes more than there is: than the books hold, or than its lots have after a reorganisation. */
 export const NOT_HELD = 'not_held';
 
-/** True if the books refused a payout that begins with a lot of this key. See `payoutKeyOf`. */
+/** True if the books refused a payout whose first lot has this key (`payoutKeyOf`). */
 export async function isPayoutNotHeld(db: Reader, payoutKey: string): Promise<boolean> {
   const rows = await db`select from lots where payout_key = ${payoutKey} and problem = ${NOT_HELD} and is_open limit 1`;
   return rows.length > 0;

@@ -39,7 +39,7 @@ export async function putAdopted(tx: Tx, paymentId: string, adopted: Adopted): P
   await tx`update positions set adopted = ${tx.json(adopted as never)} where payment_id = ${paymentId}`;
 }
 
-/** Makes the money of these payments be computed in the next round. The caller may have locked the payments. */
+/** Marks the positions of these payments: the next round computes their money again. The caller may have locked the payments. */
 export async function markPositionsOutdated(tx: Tx, paymentIds: readonly string[], at: Date): Promise<void> {
   if (paymentIds.length === 0) return;
   await tx`
@@ -48,7 +48,7 @@ export async function markPositionsOutdated(tx: Tx, paymentIds: readonly string[
     on conflict (payment_id) do update set is_stale = true where not positions.is_stale`;
 }
 
-/** Makes the money of payments be computed again. Payments without a position are skipped. */
+/** Marks the positions of payments, so that their money is computed again. Payments without a position are skipped. */
 export async function touchPositions(tx: Tx, paymentIds: readonly string[]): Promise<void> {
   await tx`
     update positions set is_stale = true where payment_id = any(${paymentIds as string[]}::text[]) and not is_stale`;

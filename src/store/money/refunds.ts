@@ -106,7 +106,7 @@ export async function postponeRefund(
   await tx`update refunds set waits_for = ${waitsFor}, look_at = ${checkAt} where id = ${id}`;
 }
 
-/** Makes the payment's waiting refunds be checked again, because its money has changed. */
+/** Marks the waiting refunds of a payment as due, because its money has changed. */
 export async function wakeRefunds(tx: Tx, paymentId: string): Promise<void> {
   await tx`
     update refunds set look_at = null

@@ -2,7 +2,7 @@ import type { LateReason } from '../../domain/late-money.ts';
 import type { Lot } from '../../domain/money/terms.ts';
 import type { Reader, Tx } from '../plumbing/database.ts';
 
-/** Unexpected money: money that no payment asked for. */
+/** Money that arrived without a payment, or that its payment did not need. */
 export interface UnexpectedMoney {
   readonly id: string;
   readonly network: string;
@@ -17,8 +17,9 @@ export interface UnexpectedMoney {
   /** Our account that received the money. */
   readonly account: string;
   readonly amount: string;
-  /** For a late payment: its fee, and whether the rest is on `account`. */
+  /** The fee of a late payment. */
   readonly fee: string;
+  /** True if the net amount of a late payment is on `account`. */
   readonly isHeld: boolean;
   readonly paymentId: string | null;
   readonly merchantId: string | null;

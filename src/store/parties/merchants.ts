@@ -13,7 +13,7 @@ export interface Merchant {
   readonly email: string | null;
   readonly status: MerchantStatus;
   readonly iconUrl: string | null;
-  /** The merchant's own list. The partner's list holds as well. */
+  /** The merchant's own list. An asset must be in the partner's list, too. */
   readonly acceptedAssets: AcceptedAssets;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -46,10 +46,10 @@ export function fanOutEvents(
       ), moved as (
         update webhook_cursor set position = (select max(position + size - 1) from taken)
         where exists (select from taken)
-      ), told as (
+      ), notified as (
         select pg_notify(${DELIVERIES_CHANNEL}, '') where exists (select from added)
       )
-      select (select coalesce(sum(size), 0)::int from taken) as events, (select count(*)::int from told) as told`,
+      select (select coalesce(sum(size), 0)::int from taken) as events, (select count(*)::int from notified) as messages`,
     read: ([row]) => Number(row?.events),
     appendsEvents: false,
   };

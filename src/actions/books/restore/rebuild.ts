@@ -129,7 +129,7 @@ export async function rebuild(
     to,
     commitments: swept.map(({ commitment }) => commitment),
   });
-  // Only a restored payment shows which account received it, and may have paid a refund.
+  // A signed refund is paid by the account that received the payment. That account is known once the payment is restored.
   for (const event of named) {
     if (!(await isSignedRefund(deps, connected, event))) continue;
     left.push(event);

@@ -210,8 +210,8 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
 async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
   const locked = await lockUnexpectedOfPayment(tx, id);
   if (locked === undefined)
-    throw new Unplaced('returned a stray from before these blocks: begin with an earlier block');
-  if (locked.state === 'float') throw new Unplaced('returned a stray that is a float here');
+    throw new Unplaced('returned unexpected money from before these blocks: begin with an earlier block');
+  if (locked.state === 'float') throw new Unplaced('returned unexpected money that is a float here');
   const unexpected = await atReturn(tx, locked, event);
   // A request made since the backup may name another account.
   if (unexpected.state === 'requested')
@@ -244,7 +244,7 @@ async function atReturn(tx: Tx, unexpected: UnexpectedMoney, { asset, amount }: 
   if (unexpected.asset === asset && was === amount) return unexpected;
   const isOpen = unexpected.state === 'unclaimed' || unexpected.state === 'requested';
   if (unexpected.asset !== asset || was < amount || unexpected.lotId === null || !isOpen) {
-    throw new Unplaced('does not match its stray');
+    throw new Unplaced('does not match its unexpected money');
   }
   const returned = { amount: amount.toString(), fee: feeOfReturned({ amount: was, fee }, amount).toString() };
   await reduceUnexpected(tx, { id: unexpected.id, ...returned });

@@ -65,7 +65,7 @@ export async function restorePayment(
   });
 }
 
-const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
+const NO_MERCHANT = 'was paid, but the chain does not show for which merchant: name it with --merchant';
 
 /** The merchant whose destination is the recipient, if there is exactly one. */
 async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient }: PaidEvent) {

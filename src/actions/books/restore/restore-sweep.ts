@@ -81,7 +81,7 @@ export async function restoreSweeps(
   });
 }
 
-const NO_MERCHANT = 'was paid, but nobody can tell to whom: name the merchant with --merchant';
+const NO_MERCHANT = 'was paid, but the chain does not show for which merchant: name it with --merchant';
 
 /** The merchant with this destination (CAIP-10) for the asset, if there is exactly one. */
 async function merchantAt(tx: Tx, destination: string, asset: string): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import type { Refund } from '../../../store/money/refunds.ts';
 import { upsertAlert } from '../../../store/plumbing/alerts.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
-/** Alerts the operator of a refund whose own money cannot be taken yet. Adding to a float would not help. */
+/** Raises an alert: the money of the refunded payment exists, but cannot be taken yet. Adding to a float would not help. */
 export async function alertOfHold(tx: Tx, { id, asset, amount }: Refund, problem: string, at: Date): Promise<void> {
   const message = `A refund of ${amountText(asset, amount)} waits: ${problem}. It goes on by itself. \`till refunds veto ${id}\` ends it.`;
   await upsertAlert(tx, { name: 'refund_awaiting_funds', subject: id, message, lastSeen: at });

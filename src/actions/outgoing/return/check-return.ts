@@ -40,7 +40,7 @@ export async function checkReturn(deps: CheckDeps, connected: ConnectedChain, ou
     unexpected.network === outgoing.network &&
     unexpected.asset === outgoing.asset &&
     unexpected.amount === outgoing.amount;
-  if (!isSame) return refused('it differs from the stray that it returns');
+  if (!isSame) return refused('it differs from the unexpected money that it returns');
   const own = await checkOwnLot(deps, connected, outgoing, unexpected);
   if (own.is !== 'good') return own;
   if (unexpected.recipient === null) return GOOD;

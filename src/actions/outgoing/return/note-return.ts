@@ -34,9 +34,10 @@ export async function endReturn(
   at: Date,
 ): Promise<void> {
   const { id, state } = unexpected;
-  if (state !== 'requested' && state !== 'returning') throw new Error(`A stray that is ${state} has no return to end.`);
+  if (state !== 'requested' && state !== 'returning')
+    throw new Error(`Unexpected money that is ${state} has no return to end.`);
   if (!(await releaseUnexpected(tx, { id, from: state, problem: end.problem, at }))) {
-    throw new Error('A locked stray was moved by another transaction.');
+    throw new Error('A locked row of unexpected money was moved by another transaction.');
   }
   await noteReturn(tx, unexpected, { status: 'unclaimed', recipient: null, ...end }, at);
 }

@@ -79,7 +79,7 @@ export async function recordUnexpectedTransfers(
   });
   await reportUnreadable(deps, network, unreadable);
   if (unexpectedMoney.length > 0)
-    deps.log.warn({ network, from: searched + 1, to, count: unexpectedMoney.length }, 'stray money found');
+    deps.log.warn({ network, from: searched + 1, to, count: unexpectedMoney.length }, 'unexpected money found');
   return to < final;
 }
 

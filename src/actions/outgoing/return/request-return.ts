@@ -58,7 +58,7 @@ export function requestReturn(
     const sendAfter = new Date(now.getTime() + input.coolingOffMs);
     const terms = { ...unexpected, recipient, sendAfter };
     const isStored = await putReturnRequest(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
-    if (!isStored) throw new Error('A locked stray was moved by another transaction.');
+    if (!isStored) throw new Error('A locked row of unexpected money was moved by another transaction.');
     const { asset, amount } = unexpected;
     const detail = { before: null, after: { asset, amount, recipient, sendAfter: sendAfter.toISOString() } };
     await appendAudit(tx, { at: now, actor, action: 'stray.return_requested', subject: id, detail });

@@ -60,7 +60,7 @@ export const RETURN: Consequences = {
 async function unexpectedOf(tx: Tx, { id, floatOwner }: Outgoing): Promise<UnexpectedMoney | undefined> {
   if (floatOwner !== null) return undefined;
   const unexpected = await lockUnexpectedOfPayment(tx, id);
-  if (unexpected === undefined) throw new Error('The returned money is neither a stray nor a float.');
+  if (unexpected === undefined) throw new Error('The returned money is neither unexpected money nor a float.');
   return unexpected;
 }
 

@@ -37,7 +37,7 @@ export async function returnUnexpected(
     const { id, network, asset, amount } = unexpected;
     if (input.to !== undefined && input.to.chainId !== network) throw refused(`It lies on ${network}: so must --to.`);
     const recipient = input.to?.address ?? unexpected.sender;
-    if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
+    if (recipient === null) throw refused('Its sender is not known: name the recipient with --to.');
     refuseLost(deps, unexpected, recipient);
     const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
     if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);

@@ -49,12 +49,12 @@ export async function sendReturn(
   const taken = await takeFromFloats(tx, { network, asset, subject: id, kind: 'covered', parts, payer }, at);
   if (!taken.ok) return taken;
   if (!(await moveUnexpected(tx, { id, from: state, to: 'returning', at })))
-    throw new Error('A locked stray was moved.');
+    throw new Error('A locked row of unexpected money was moved.');
   const amount = BigInt(unexpected.amount);
   await insertSpends(tx, spends);
   const outgoing = { id, purpose: 'return', network, asset, method, payer, recipient, amount } as const;
   const begun = await orderOutgoing(tx, deps, [{ ...outgoing, merchantId, floatOwner: null }], at);
-  if (begun.length !== 1) throw new Error('The stray is on its way already.');
+  if (begun.length !== 1) throw new Error('The return is on its way already.');
   const about = { ...aboutUnexpected(unexpected), merchantId: cover.merchantId };
   const added = bookedCover(unexpected, cover);
   await recordEntries(

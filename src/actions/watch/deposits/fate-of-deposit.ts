@@ -29,7 +29,7 @@ export async function fateOfDeposit(
   if (deposit === undefined) return { is: 'unclear' };
   // Endpoints may have omitted movements from the list, so the balance is read at this block.
   if (!(await checkBalance(deps, watcher, deposit, view))) return { is: 'unclear' };
-  // The payment has ended without this address.
+  // The payment has ended already, so money at this address cannot pay it any more.
   if (isFinal(deposit.paymentStatus)) return { is: 'over', reason: 'ran_out' };
   const needed = leastPaid(BigInt(stored.amount), deps.settings.toleranceBasisPoints?.() ?? 0);
   const counted = await countedOf(deps, deposit);

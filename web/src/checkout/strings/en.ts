@@ -174,7 +174,7 @@ export const en = {
   cancelledText: 'It can no longer be paid.',
   lateMoney: 'More money has arrived',
   lateText:
-    'It did not count for this payment. {merchant} was told and can give it back: ask {merchant}, and name your account.',
+    'It did not count for this payment. {merchant} was notified and can give it back: ask {merchant}, and name your account.',
   lateReturned: 'It did not count for this payment, and was given back.',
   late: 'Came too late',
   overpaid: 'More than was asked for',

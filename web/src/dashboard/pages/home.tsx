@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { numberFormat } from '../../shared/money.ts';
 import { fill } from '../../shared/text.ts';
@@ -215,7 +215,6 @@ function NeedsYou() {
   const words = useWords();
   const mayWebhooks = useMay('webhooks');
   const { data } = useQuery(attentionQuery);
-  const text = (word: keyof Strings, count: number) => fill(words[word], { count: String(count) });
   return (
     <section className="card" aria-labelledby="needs">
       <h2 id="needs">{words.needsYou}</h2>
@@ -224,49 +223,33 @@ function NeedsYou() {
       )}
       {data !== undefined && (
         <ul className="needs">
-          {data.slowPayments > 0 && (
-            <li>
-              <Link to="/payments" search={{ status: 'processing', sort: 'oldest' }}>
-                {text('slowPayments', data.slowPayments)}
-              </Link>
-            </li>
-          )}
-          {data.failedRefunds > 0 && (
-            <li>
-              <Link to="/refunds" search={{ status: 'failed' }}>
-                {text('failedRefunds', data.failedRefunds)}
-              </Link>
-            </li>
-          )}
-          {data.waitingRefunds > 0 && (
-            <li>
-              <Link to="/refunds" search={{ status: 'awaiting_funds' }}>
-                {text('waitingRefunds', data.waitingRefunds)}
-              </Link>
-            </li>
-          )}
-          {data.lateMoney > 0 && (
-            <li>
-              <Link to="/late-money" search={{ status: 'unclaimed' }}>
-                {text('lateWaiting', data.lateMoney)}
-              </Link>
-            </li>
-          )}
-          {data.heldPayments > 0 && (
-            <li>
-              <Link to="/payouts" search={{ status: 'held' }}>
-                {text('heldPayments', data.heldPayments)}
-              </Link>
-            </li>
-          )}
-          {data.failingEndpoints > 0 && mayWebhooks && (
-            <li>
-              <Link to="/webhooks">{text('failingEndpoints', data.failingEndpoints)}</Link>
-            </li>
-          )}
+          <Need
+            count={data.slowPayments}
+            word="slowPayments"
+            to="/payments"
+            search={{ status: 'processing', sort: 'oldest' }}
+          />
+          <Need count={data.failedRefunds} word="failedRefunds" to="/refunds" search={{ status: 'failed' }} />
+          <Need count={data.waitingRefunds} word="waitingRefunds" to="/refunds" search={{ status: 'awaiting_funds' }} />
+          <Need count={data.lateMoney} word="lateWaiting" to="/late-money" search={{ status: 'unclaimed' }} />
+          <Need count={data.heldPayments} word="heldPayments" to="/payouts" search={{ status: 'held' }} />
+          <Need count={mayWebhooks ? data.failingEndpoints : 0} word="failingEndpoints" to="/webhooks" />
         </ul>
       )}
     </section>
+  );
+}
+
+type NeedProps = LinkProps & { readonly count: number; readonly word: keyof Strings };
+
+/** A number of things that wait for a person, with a link to them. Renders nothing for zero. */
+function Need({ count, word, ...link }: NeedProps) {
+  const words = useWords();
+  if (count === 0) return null;
+  return (
+    <li>
+      <Link {...link}>{fill(words[word], { count: String(count) })}</Link>
+    </li>
   );
 }
 

@@ -5,17 +5,14 @@ import { useLivePayments } from '../follow.ts';
 import { useMerchants } from '../queries.ts';
 import { LATE_STATUSES, type LateMoney, type LateMoneyPage as Page } from '../shapes.ts';
 import { LATE_WORDS, LateRow } from '../ui/late-money.tsx';
-import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
-import { PageHead, useTitle } from '../ui/parts.tsx';
-import { StatusFilter } from '../ui/status-filter.tsx';
+import { StatusList } from '../ui/status-list.tsx';
 import { useWords } from '../words.ts';
 
 export function LateMoneyPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/late-money' });
   const navigate = useNavigate();
-  useTitle(words.lateMoney);
   // Payment events reload this list, too, because its query key begins with `payments`.
   useLivePayments();
   const list = usePages<Page>(
@@ -24,23 +21,17 @@ export function LateMoneyPage() {
   );
   const found = list.data?.pages.flatMap((page) => page.lateMoney);
   return (
-    <>
-      <PageHead title={words.lateMoney}>
-        <StatusFilter
-          value={status}
-          choices={LATE_STATUSES.map((each) => ({ value: each, text: words[LATE_WORDS[each][0]] }))}
-          onChange={(next) => void navigate({ to: '/late-money', search: next === '' ? {} : { status: next } })}
-        />
-      </PageHead>
-      <p className="soft lead">{words.lateMoneyText}</p>
-      <ListState error={list.error} count={found?.length} empty={words.noLateMoney} />
-      <ul className="plain-list" aria-label={words.lateMoney}>
-        {found?.map((money) => (
-          <LateRow key={money.id} money={money} title={<PaymentLink money={money} />} />
-        ))}
-      </ul>
-      <More list={list} />
-    </>
+    <StatusList
+      title={words.lateMoney}
+      text={words.lateMoneyText}
+      empty={words.noLateMoney}
+      status={status}
+      statuses={LATE_STATUSES}
+      statusWords={LATE_WORDS}
+      onStatus={(search) => void navigate({ to: '/late-money', search })}
+      list={list}
+      rows={found?.map((money) => <LateRow key={money.id} money={money} title={<PaymentLink money={money} />} />)}
+    />
   );
 }
 

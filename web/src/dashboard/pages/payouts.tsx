@@ -6,10 +6,9 @@ import { queryText } from '../api.ts';
 import { type ListedPayout, PAYOUT_STATUSES, type PayoutPage } from '../outgoing-shapes.ts';
 import { useMerchants } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
-import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
-import { Notice, PageHead, Time, useTitle } from '../ui/parts.tsx';
-import { StatusFilter } from '../ui/status-filter.tsx';
+import { Notice, Time } from '../ui/parts.tsx';
+import { StatusList } from '../ui/status-list.tsx';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
 const REFRESH_MS = 10_000;
@@ -35,7 +34,6 @@ export function PayoutsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/payouts' });
   const navigate = useNavigate();
-  useTitle(words.payouts);
   const list = usePages<PayoutPage>(
     ['payouts', status],
     (cursor) => `/v1/payouts${queryText({ limit: 50, status, cursor })}`,
@@ -43,23 +41,17 @@ export function PayoutsPage() {
   );
   const payouts = list.data?.pages.flatMap((page) => page.payouts);
   return (
-    <>
-      <PageHead title={words.payouts}>
-        <StatusFilter
-          value={status}
-          choices={PAYOUT_STATUSES.map((each) => ({ value: each, text: words[STATUS_WORDS[each][0]] }))}
-          onChange={(next) => void navigate({ to: '/payouts', search: next === '' ? {} : { status: next } })}
-        />
-      </PageHead>
-      <p className="soft lead">{words.payoutsText}</p>
-      <ListState error={list.error} count={payouts?.length} empty={words.noPayouts} />
-      <ul className="plain-list" aria-label={words.payouts}>
-        {payouts?.map((payout) => (
-          <PayoutRow key={payout.paymentId} payout={payout} />
-        ))}
-      </ul>
-      <More list={list} />
-    </>
+    <StatusList
+      title={words.payouts}
+      text={words.payoutsText}
+      empty={words.noPayouts}
+      status={status}
+      statuses={PAYOUT_STATUSES}
+      statusWords={STATUS_WORDS}
+      onStatus={(search) => void navigate({ to: '/payouts', search })}
+      list={list}
+      rows={payouts?.map((payout) => <PayoutRow key={payout.paymentId} payout={payout} />)}
+    />
   );
 }
 

@@ -7,10 +7,9 @@ import { useLivePayments } from '../follow.ts';
 import { type ListedRefund, REFUND_STATUSES, type RefundPage } from '../outgoing-shapes.ts';
 import { useMay, useMerchants } from '../queries.ts';
 import type { Strings } from '../strings/en.ts';
-import { ListState, More } from '../ui/list-state.tsx';
 import { usePages } from '../ui/pages-list.ts';
-import { Code, Notice, PageHead, problemOf, Time, useTitle, waitText } from '../ui/parts.tsx';
-import { StatusFilter } from '../ui/status-filter.tsx';
+import { Code, Notice, problemOf, Time, waitText } from '../ui/parts.tsx';
+import { StatusList } from '../ui/status-list.tsx';
 import { usePageState, useTimes, useWords } from '../words.ts';
 
 const STATUS_WORDS = {
@@ -25,7 +24,6 @@ export function RefundsPage() {
   const words = useWords();
   const { status } = useSearch({ from: '/shell/refunds' });
   const navigate = useNavigate();
-  useTitle(words.refunds);
   // Refund events reload this list, because its query key begins with `payments`.
   useLivePayments();
   const list = usePages<RefundPage>(
@@ -34,22 +32,16 @@ export function RefundsPage() {
   );
   const refunds = list.data?.pages.flatMap((page) => page.refunds);
   return (
-    <>
-      <PageHead title={words.refunds}>
-        <StatusFilter
-          value={status}
-          choices={REFUND_STATUSES.map((each) => ({ value: each, text: words[STATUS_WORDS[each][0]] }))}
-          onChange={(next) => void navigate({ to: '/refunds', search: next === '' ? {} : { status: next } })}
-        />
-      </PageHead>
-      <ListState error={list.error} count={refunds?.length} empty={words.noRefunds} />
-      <ul className="plain-list" aria-label={words.refunds}>
-        {refunds?.map((refund) => (
-          <RefundRow key={refund.refundId} refund={refund} />
-        ))}
-      </ul>
-      <More list={list} />
-    </>
+    <StatusList
+      title={words.refunds}
+      empty={words.noRefunds}
+      status={status}
+      statuses={REFUND_STATUSES}
+      statusWords={STATUS_WORDS}
+      onStatus={(search) => void navigate({ to: '/refunds', search })}
+      list={list}
+      rows={refunds?.map((refund) => <RefundRow key={refund.refundId} refund={refund} />)}
+    />
   );
 }
 

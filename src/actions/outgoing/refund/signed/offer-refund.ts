@@ -141,7 +141,7 @@ async function refuseUnable(chain: Chain, { merchantAccount, asset, recipient, a
 }
 
 function changedMeanwhile(): ApiError {
-  return new ApiError('invalid_state', 'The refund has just changed. Look at it again.');
+  return new ApiError('invalid_state', 'The refund has just changed. Read it again.');
 }
 
 function paidBefore(): ApiError {
