@@ -1,5 +1,6 @@
-import { assetsOf, type PayTerms } from '../src/chains/assets.ts';
-import { NETWORKS, type Network } from '../src/chains/networks.ts';
+import { assetsOf } from '../src/chains/assets.ts';
+import type { Network, PayTerms } from '../src/chains/network.ts';
+import { NETWORKS } from '../src/chains/networks.ts';
 import type { Mode } from '../src/domain/mode.ts';
 
 /** `docs/networks.md`: the networks and assets of payments. */
@@ -39,7 +40,7 @@ Prices and settlement destinations may name assets of these networks; payments a
 
 ${others.map(({ name, chainId }) => `- ${name}, \`${chainId}\`: ${symbolsOf(chainId)}`).join('\n')}
 
-This page is generated from \`src/chains/networks.ts\` and \`src/chains/assets.ts\`.
+This page is generated from the files of \`networks/\`.
 `;
 }
 

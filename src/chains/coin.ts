@@ -1,8 +1,7 @@
-import { findNetwork } from './networks.ts';
+import { REGISTRY } from './networks.ts';
+import { coinOf as coinIn } from './registry.ts';
 
-const ETHER = 60;
-
-/** The CAIP-19 id of a network's native coin, which pays for gas. Coin that is no payable asset has no record in `assets.ts`. */
+/** The CAIP-19 id of a network's native coin, which pays for gas. */
 export function coinOf(network: string): string {
-  return `${network}/slip44:${findNetwork(network)?.coinType ?? ETHER}`;
+  return coinIn(REGISTRY, network);
 }

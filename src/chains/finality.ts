@@ -1,4 +1,4 @@
-import type { FinalityTag, Network } from './networks.ts';
+import type { FinalityTag, Network } from './network.ts';
 import { weightOf } from './weight.ts';
 
 interface Amount {

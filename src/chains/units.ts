@@ -1,6 +1,7 @@
 import { type Parsed, parseAsset } from '../domain/caip.ts';
 import { fiatCodeOf, parseFiatUnit } from '../domain/currency.ts';
-import { findAsset, type KnownAsset } from './assets.ts';
+import { findAsset } from './assets.ts';
+import type { KnownAsset } from './network.ts';
 import { findNetwork } from './networks.ts';
 
 /** The unit of an amount: a currency, or a token on a network. */

@@ -1,16 +1,6 @@
 import { findAsset } from './assets.ts';
 
-/**
- * Upper bounds for the value of a whole token without a peg, in units of a currency. They only decide how much finality an amount
- * needs, so they are rather too high. They are never used as exchange rates.
- */
-const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
-  ETH: 10_000n,
-  WETH: 10_000n,
-  BNB: 2_500n,
-  POL: 5n,
-  WPOL: 5n,
-};
+/** The value of a whole token without a peg or a bound of its own. It is rather too high, and never used as an exchange rate. */
 const UNKNOWN_WORTH = 100_000n;
 
 /** The weight, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
@@ -33,6 +23,6 @@ export function unitsOfWeight(asset: string, weight: bigint): bigint {
 
 function scaleOf(asset: string) {
   const known = findAsset(asset);
-  const worth = known?.peg === undefined ? (WORTH_AT_MOST[known?.symbol ?? ''] ?? UNKNOWN_WORTH) : 1n;
+  const worth = known?.peg === undefined ? (known?.worthAtMost ?? UNKNOWN_WORTH) : 1n;
   return { worth, one: 10n ** BigInt(known?.decimals ?? 0) };
 }

@@ -1,7 +1,7 @@
 import { assetsOf } from '../chains/assets.ts';
-import { SANDBOX_NETWORK } from '../chains/networks.ts';
 import type { PublicEventType } from '../domain/event.ts';
 import { SANDBOX_ACCOUNTS } from '../sandbox/genesis.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import { createShopper, type Shopper } from '../sandbox/shopper.ts';
 import { SLOW_ADDRESS } from '../settings/cooling-off.ts';
 import { type Command, command } from './command.ts';

@@ -3,7 +3,7 @@ import { knowsNewestSecret } from '../actions/open-receipt-key.ts';
 import { findMissingNetworks } from '../actions/oversight/missing-networks.ts';
 import type { ConnectedChain } from '../chains/chains.ts';
 import { loneCeilingOf } from '../chains/finality.ts';
-import type { Network } from '../chains/networks.ts';
+import type { Network } from '../chains/network.ts';
 import { clockRemark } from '../domain/clock-off.ts';
 import { LONE_DEPTH_FACTOR } from '../domain/quorum.ts';
 import { productionRisks } from '../settings/production-risks.ts';

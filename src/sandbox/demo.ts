@@ -9,7 +9,6 @@ import { withPersonMac } from '../actions/people/person-rows.ts';
 import { onSteadyTime } from '../actions/people/steady-time.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
 import { assetsOf } from '../chains/assets.ts';
-import { SANDBOX_NETWORK as NETWORK } from '../chains/networks.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
@@ -26,6 +25,7 @@ import { insertPerson } from '../store/people/people.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
+import { SANDBOX_NETWORK as NETWORK } from './sandbox-network.ts';
 import { unlessCode } from './whole-file.ts';
 
 /** The contents of `sandbox.json`: everything that the first API call needs. */

@@ -1,4 +1,5 @@
-import { isTestNetwork, SANDBOX_NETWORK } from '../chains/networks.ts';
+import { isTestNetwork } from '../chains/networks.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import type { Config } from './config.ts';
 import { isAddress, valueOn } from './network-kinds.ts';
 

@@ -1,4 +1,5 @@
-import { type FinalityTier, findNetwork } from '../chains/networks.ts';
+import type { FinalityTier } from '../chains/network.ts';
+import { findNetwork } from '../chains/networks.ts';
 import { parseAccount } from '../domain/caip.ts';
 import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';

@@ -15,7 +15,8 @@ import { COLLECTORS, type ContractRelease } from '../../src/chains/collectors.ts
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
-import { findNetwork, type Network } from '../../src/chains/networks.ts';
+import type { Network } from '../../src/chains/network.ts';
+import { findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';

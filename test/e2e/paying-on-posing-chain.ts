@@ -5,10 +5,11 @@ import { decodePaymentResponseHeader, x402Client, x402HTTPClient } from '@x402/f
 import { pino } from 'pino';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { assetsOf, type KnownAsset } from '../../src/chains/assets.ts';
+import { assetsOf } from '../../src/chains/assets.ts';
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
+import type { KnownAsset } from '../../src/chains/network.ts';
 import { findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';

@@ -1,5 +1,6 @@
-import { assetsOf, findAsset, type KnownAsset } from '../../chains/assets.ts';
+import { assetsOf, findAsset } from '../../chains/assets.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
+import type { KnownAsset } from '../../chains/network.ts';
 import { isTestNetwork } from '../../chains/networks.ts';
 import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
 import { type AcceptedAssets, accepts } from '../../domain/accepted-assets.ts';

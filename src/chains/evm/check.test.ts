@@ -8,7 +8,8 @@ import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbo
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { type Chain, ChainUnavailableError } from '../chain.ts';
 import { COLLECTORS, type ContractRelease } from '../collectors.ts';
-import { findNetwork, type Network } from '../networks.ts';
+import type { Network } from '../network.ts';
+import { findNetwork } from '../networks.ts';
 import { createEvmChain } from './evm-chain.ts';
 
 const network = findNetwork('eip155:31337') as Network;

@@ -1,7 +1,7 @@
 import type { World } from '../../runtime/world.ts';
-import { assetsOf, type KnownAsset, type PayTerms } from '../assets.ts';
+import { assetsOf } from '../assets.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
-import type { Network } from '../networks.ts';
+import type { KnownAsset, Network, PayTerms } from '../network.ts';
 import { tokenOf } from './item-terms.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';

@@ -4,7 +4,8 @@ import { systemWorld } from '../../runtime/system-world.ts';
 import { createSandboxEvm } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import type { Chain } from '../chain.ts';
-import { findNetwork, type Network } from '../networks.ts';
+import type { Network } from '../network.ts';
+import { findNetwork } from '../networks.ts';
 import { createEvmChain } from './evm-chain.ts';
 
 /** Answers of nodes that have not seen the last blocks of a range. */

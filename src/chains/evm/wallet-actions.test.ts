@@ -4,7 +4,8 @@ import { decodeFunctionData, hashTypedData, recoverTypedDataAddress } from 'viem
 import { privateKeyToAccount } from 'viem/accounts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { COLLECTORS } from '../collectors.ts';
-import { findNetwork, type Network } from '../networks.ts';
+import type { Network } from '../network.ts';
+import { findNetwork } from '../networks.ts';
 import { COLLECTOR_ABI, COLLECTOR_ADDRESS } from './collector.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createEvmContext } from './evm-context.ts';

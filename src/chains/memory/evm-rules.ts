@@ -10,7 +10,7 @@ import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
 import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
-import type { Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 
 /** The typed data and digests of a real EVM chain, so that tests use the same wallet code for both chains. */
 export interface EvmRules {

@@ -3,6 +3,7 @@ import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { findShownById } from '../../actions/paying/shown-by-id.ts';
+import { NETWORKS } from '../../chains/networks.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { acceptsOn } from '../../domain/accepted-assets.ts';
 import { shownReference } from '../../domain/payment-link.ts';
@@ -82,6 +83,7 @@ export async function paymentPage(
     ...viewOrder(config, shown.details),
     sendable: sendable.map(({ asset, amount }) => viewToken(config, asset, amount.toString())),
     ...(paidInto !== undefined && { paidInto }),
+    coins: coinsOf(deps, payment),
     sandbox: sandboxOf(deps, payment),
     pairing,
     ...(config.smtp !== undefined && shown.leadsToReceipt && { mailsReceipts: true }),
@@ -104,6 +106,16 @@ export async function refundPage(
     refundStrings,
     sandbox: sandboxOf(deps, payment),
   };
+}
+
+/** The configured networks of the payment's mode. Without any, all known ones: the answer then says that none takes payments. */
+function coinsOf({ chains }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
+  const own = chains
+    .list()
+    .map(({ chain }) => chain.network)
+    .filter((network) => network.mode === mode);
+  const networks = (own.length > 0 ? own : NETWORKS).filter(({ chainId }) => chainId.startsWith('eip155:'));
+  return Object.fromEntries(networks.map(({ chainId, coin }) => [chainId, coin.symbol]));
 }
 
 function sandboxOf({ sandbox }: HttpDeps, { mode }: Payment): PaymentPage['sandbox'] {

@@ -2,7 +2,7 @@ import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
 import { coinOf } from '../../../chains/coin.ts';
 import { isSmall, loneCeilingOf } from '../../../chains/finality.ts';
-import type { Network } from '../../../chains/networks.ts';
+import type { Network } from '../../../chains/network.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
