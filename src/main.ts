@@ -166,12 +166,14 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   const { db, listDb, clockOffMs } = database;
   // From here on the clock follows the database's clock. A sandbox has its own, movable time.
   const realWorld: World = { ...ownWorld, clock: database.clock };
-  const time = isSandbox(config) ? await followSandboxTime({ db, log, world: realWorld }) : undefined;
+  const time = isSandbox(config)
+    ? await followSandboxTime({ db, registry: config.registry, log, world: realWorld })
+    : undefined;
   onStop(() => time?.stop());
   const world: World = { ...realWorld, clock: time?.clock ?? realWorld.clock };
 
   const secrets = await openSecrets({ config, world });
-  const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
+  const base = { config, registry: config.registry, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());

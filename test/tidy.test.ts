@@ -516,6 +516,24 @@ describe('the house', () => {
     assert.deepEqual(named, []);
   });
 
+  it('reads the files of networks once, with the settings, and hands the registry down', () => {
+    const readers = sources.filter((name) => /\b(readRegistry|builtInRegistry|readFolder)\(/.test(read(name)));
+    assert.deepEqual(
+      readers,
+      [
+        // The command line needs networks even if the settings cannot be read.
+        'src/cli/till.ts',
+        'src/chains/records/read-folder.ts',
+        'src/chains/registry.ts',
+        'src/settings/read-config.ts',
+      ].toSorted(),
+    );
+    const tables = sources.filter((name) =>
+      /^(export )?const \w+ = (await )?(readRegistry|builtInRegistry)\(/m.test(read(name)),
+    );
+    assert.deepEqual(tables, [], 'a table of a module is no object that is handed down');
+  });
+
   it('would notice a network or a token in the source', () => {
     const tokens = new Set(['0x833589fcd6edb6e08f4c7c32d4f71b54bda02913']);
     assert.deepEqual(namedNetworks("const caps = { 'eip155:137': 5n };", tokens), ['eip155:137']);

@@ -53,12 +53,12 @@ interface DatabaseReadiness {
 const OUTDATED =
   'The master secret was rotated, and this node does not have the new one: it refuses valid keys. Set TILL_SECRET, and restart it.';
 
-async function databaseState({ db, secrets, chains }: ReadinessDeps): Promise<DatabaseReadiness> {
+async function databaseState({ db, config, secrets, chains }: ReadinessDeps): Promise<DatabaseReadiness> {
   try {
     if (!(await isMigrated(db.sql))) return { database: 'not_migrated', secret: 'ok', missing: [] };
     const [isNewest, missing] = await Promise.all([
       knowsNewestSecret(db.sql, secrets),
-      findMissingNetworks(db.sql, chains),
+      findMissingNetworks(db.sql, config.registry, chains),
     ]);
     const secret = isNewest ? 'ok' : 'outdated';
     return { database: 'ok', secret, missing: missing.map(({ message }) => message) };

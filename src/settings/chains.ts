@@ -4,7 +4,6 @@ import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../chains/evm/external-signer.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
 import type { Network } from '../chains/network.ts';
-import { findNetwork } from '../chains/networks.ts';
 import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
@@ -127,12 +126,16 @@ export function gasBudgets(config: Config) {
   return {
     // Gas is free on the sandbox chain, and benchmarks use much of it.
     feeCap: (network: string) =>
-      on(config.gasPriceCap, network, exceptSandbox(network, findNetwork(network)?.gasPriceCap ?? GAS_PRICE_CAP)),
+      on(
+        config.gasPriceCap,
+        network,
+        exceptSandbox(network, config.registry.network(network)?.gasPriceCap ?? GAS_PRICE_CAP),
+      ),
     gasCostPerHour: (network: string) =>
       on(
         config.gasCostPerHour,
         network,
-        exceptSandbox(network, findNetwork(network)?.gasCostPerHour ?? GAS_COST_PER_HOUR),
+        exceptSandbox(network, config.registry.network(network)?.gasCostPerHour ?? GAS_COST_PER_HOUR),
       ),
     gasPerItem: (network: string) => on(config.gasPerItem, network, DEFAULT_GAS_PER_ITEM),
     gasPerPayerHour: (network: string) => on(config.gasPerPayerHour, network, DEFAULT_GAS_PER_PAYER_HOUR),
@@ -152,7 +155,7 @@ function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccou
 
 /** The network with the operator's finality depths and ceiling added to its own. */
 function networkOf(config: Config, chainId: string): Network {
-  const network = findNetwork(chainId);
+  const network = config.registry.network(chainId);
   if (network?.finality === undefined) throw new ChainSettingsError(`Till takes no payments on ${chainId}.`);
   const { finality } = network;
   const asked = valueOn(config.finalityDepths, chainId) ?? [];

@@ -1,3 +1,4 @@
+import type { Registry } from '../chains/registry.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import {
@@ -375,6 +376,8 @@ export const SETTINGS = {
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }> & {
   /** `PUBLIC_URL`, or localhost with the port. */
   readonly publicUrl: string;
+  /** The networks and tokens that this gateway knows. */
+  readonly registry: Registry;
 };
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;

@@ -3,13 +3,13 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import testAgora from '../../../contracts/artifacts/TestAgora.json' with { type: 'json' };
 import testTether from '../../../contracts/artifacts/TestTether.json' with { type: 'json' };
 import testWrapped from '../../../contracts/artifacts/TestWrapped.json' with { type: 'json' };
+import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { createSandboxEvm, SANDBOX_ACCOUNTS, SANDBOX_TOKENS } from '../../sandbox/genesis.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { type Chain, ChainUnavailableError } from '../chain.ts';
 import { COLLECTORS, type ContractRelease } from '../collectors.ts';
 import type { Network } from '../network.ts';
-import { findNetwork } from '../networks.ts';
 import { createEvmChain } from './evm-chain.ts';
 
 const network = findNetwork('eip155:31337') as Network;

@@ -1,5 +1,4 @@
 import type { World } from '../../runtime/world.ts';
-import { assetsOf } from '../assets.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
 import type { KnownAsset, Network, PayTerms } from '../network.ts';
 import { tokenOf } from './item-terms.ts';
@@ -41,7 +40,7 @@ export function createEvmContext(
   input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId' | 'collectors'> &
     Partial<Pick<EvmContext, 'depositContracts' | 'surveyRpc'>>,
 ): EvmContext {
-  const assets = assetsOf(input.network.chainId).flatMap((known) => {
+  const assets = [...input.network.assets.values()].flatMap((known) => {
     if (known.pay === undefined) return [];
     const token = tokenOf(known.id);
     return [{ known, pay: known.pay, token, domainSeparator: domainOf(known.pay, input.chainId, token) }];

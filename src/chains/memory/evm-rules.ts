@@ -1,6 +1,5 @@
 import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
-import { assetsOf } from '../assets.ts';
 import type { Chain, Signer, WalletAction } from '../chain.ts';
 import { NATIVE_TOKEN } from '../evm/collector.ts';
 import type { AssetTerms } from '../evm/evm-context.ts';
@@ -27,7 +26,7 @@ export interface EvmRules {
 
 export function createEvmRules(network: Network): EvmRules {
   const chainId = chainNumber(network);
-  const terms = assetsOf(network.chainId).flatMap((known): AssetTerms[] => {
+  const terms = [...network.assets.values()].flatMap((known): AssetTerms[] => {
     const { id, pay } = known;
     if (pay === undefined) return [];
     if (pay.method === 'native') return [{ known, pay, token: NATIVE_TOKEN, domainSeparator: undefined }];

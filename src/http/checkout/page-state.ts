@@ -3,7 +3,6 @@ import { CHECKOUT_APPS } from '../../actions/parties/open-checkout.ts';
 import { depositAssets } from '../../actions/paying/deposit-assets.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
 import { findShownById } from '../../actions/paying/shown-by-id.ts';
-import { NETWORKS } from '../../chains/networks.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { acceptsOn } from '../../domain/accepted-assets.ts';
 import { shownReference } from '../../domain/payment-link.ts';
@@ -109,12 +108,12 @@ export async function refundPage(
 }
 
 /** The configured networks of the payment's mode. Without any, all known ones: the answer then says that none takes payments. */
-function coinsOf({ chains }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
+function coinsOf({ chains, registry }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
   const own = chains
     .list()
     .map(({ chain }) => chain.network)
     .filter((network) => network.mode === mode);
-  const networks = (own.length > 0 ? own : NETWORKS).filter(({ chainId }) => chainId.startsWith('eip155:'));
+  const networks = (own.length > 0 ? own : registry.networks).filter(({ chainId }) => chainId.startsWith('eip155:'));
   return Object.fromEntries(networks.map(({ chainId, coin }) => [chainId, coin.symbol]));
 }
 
@@ -124,6 +123,6 @@ function sandboxOf({ sandbox }: HttpDeps, { mode }: Payment): PaymentPage['sandb
 }
 
 function explorerOf(deps: HttpDeps, { optionAmount, txId }: Omit<PaidInfo, 'explorerUrl'>): string | null {
-  const unit = parseUnit(optionAmount.unit);
+  const unit = parseUnit(deps.registry, optionAmount.unit);
   return unit.ok && unit.value.token !== undefined ? explorerPath(deps, unit.value.token.chainId, txId) : null;
 }

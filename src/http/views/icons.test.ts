@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ASSETS } from '../../chains/assets.ts';
-import { NETWORKS } from '../../chains/networks.ts';
+import { ASSETS, NETWORKS, REGISTRY } from '../../../test/registry.ts';
 import { networkIconUrl, tokenIconUrl } from './icons.ts';
 
 const DRAWN = join(import.meta.dirname, '../../../web/public');
-const origin = { publicUrl: '' };
+const origin = { publicUrl: '', registry: REGISTRY };
 
 describe('icons', () => {
   it('have been drawn for every asset and every network that is known', () => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ASSETS } from '../../../src/chains/assets.ts';
-import { NETWORKS } from '../../../src/chains/networks.ts';
+import { ASSETS, NETWORKS } from '../../../test/registry.ts';
 import { accountsOf, chainOf, transactionPath } from './networks.ts';
 
 const ICONS = join(import.meta.dirname, '../../public/icons');

@@ -38,7 +38,7 @@ export async function returnUnexpected(
     if (recipient === null) throw refused('Nobody can tell who sent it: say with --to where it goes.');
     const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
     if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
-    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
+    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(deps.registry, asset, taken.missing)}.`);
     const detail = { asset, amount, recipient };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
     return { ...unexpected, state: 'returning' };

@@ -1,7 +1,6 @@
-import { assetsOf } from '../../../chains/assets.ts';
 import { type Chain, ChainUnavailableError, ContractFaultError } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
+import { coinOf } from '../../../chains/registry.ts';
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
 import { ApiError } from '../../../errors.ts';
@@ -111,7 +110,7 @@ async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () =
       return 0n;
     }
   };
-  const tokens = assetsOf(network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
+  const tokens = [...chain.network.assets.values()].filter(({ pay }) => pay !== undefined && pay.method !== 'native');
   const holdings = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Money> => {
       const units = await orUnknown(async () => chain.holding(address, asset, (await chain.head()).number));
@@ -119,7 +118,7 @@ async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () =
     }),
   );
   const coin = await orUnknown(() => chain.balance(address));
-  const inCoin = { commitment, network, asset: coinOf(network), isUnexpected: true, units: coin };
+  const inCoin = { commitment, network, asset: chain.network.coin.id, isUnexpected: true, units: coin };
   return [...holdings, inCoin].filter(({ units }) => units > 0n);
 }
 
@@ -129,14 +128,16 @@ async function fateOf(
   { item }: OpenDeposit,
   { network, asset, isUnexpected, units, status }: Money & { readonly status: PaymentStatus },
 ): Promise<Fate> {
-  if (asset === coinOf(network)) return 'coin';
+  if (asset === coinOf(deps.registry, network)) return 'coin';
   if (!isUnexpected && !isFinal(status)) return 'counts';
   if (relayers.length === 0) return 'no_relayer';
   if (chain.depositContract() === undefined) await chain.check();
   if (chain.depositContract() === undefined) return 'no_contract';
   // The account of another network may have no key here.
   if (item.isHeld && item.recipient !== intermediateAccount) return 'not_our_account';
-  return fullWeightOf(asset, units) >= (deps.sweepFrom(network) ?? 1n) ? 'sweepable' : 'too_little';
+  return fullWeightOf(deps.registry.asset(asset), units) >= (deps.sweepFrom(network) ?? 1n)
+    ? 'sweepable'
+    : 'too_little';
 }
 
 async function order(deps: SearchDeps, { paymentId, actor }: SearchInput, money: readonly FoundMoney[]): Promise<void> {
