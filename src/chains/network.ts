@@ -25,6 +25,8 @@ export interface Network {
   readonly gasPriceCap?: bigint;
   /** The most that gas may cost within an hour without a setting of the operator. */
   readonly gasCostPerHour?: bigint;
+  /** Where the record says the id of the network (by CAIP-2) and the decimals of a token (by CAIP-19), for messages. */
+  readonly places?: ReadonlyMap<string, string>;
   /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
   readonly gasPaysForData?: true;
 }

@@ -3,6 +3,7 @@ import { type ItemMethod, isByDeposit, type PayMethod } from '../domain/item.ts'
 import type { KnownAsset, Network } from './network.ts';
 import type { Icon } from './records/icon.ts';
 import { type FiledNetwork, readFolder } from './records/read-folder.ts';
+import { replacementProblems } from './records/replacement-problems.ts';
 
 /** All networks and tokens that this gateway knows. It is created once, at the start, and handed down. */
 export interface Registry {
@@ -36,6 +37,9 @@ export function readRegistry(
   const own = folder === undefined ? { networks: [], problems: [] } : readFolder(folder);
   const problems = [...builtIn.problems, ...own.problems];
   if (problems.length > 0) return { problems };
+  const builtInById = new Map(builtIn.networks.map((filed) => [filed.network.chainId, filed.network]));
+  const replaced = own.networks.flatMap((filed) => replacementProblems(filed, builtInById.get(filed.network.chainId)));
+  if (replaced.length > 0) return { problems: replaced };
   const byId = new Map([...builtIn.networks, ...own.networks].map((filed) => [filed.network.chainId, filed]));
   return { registry: createRegistry([...byId.values()]) };
 }

@@ -106,6 +106,13 @@ export const SETTINGS = {
     500,
     'Milliseconds of database time that lists of one API key may use in each second on one node.',
   ),
+  networksDir: setting(
+    'NETWORKS_DIR',
+    path(),
+    undefined,
+    'A folder with files of networks of your own, the same on every node. They add networks, or replace built-in ones by id. Their format is `networks/schema.json`, also at `/networks.schema.json`; see `docs/own-networks.md`.',
+    'none: the built-in networks alone',
+  ),
   secret: setting(
     'TILL_SECRET',
     secret(masterSecrets()),

@@ -8,9 +8,10 @@ import type { Setting } from './setting.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all settings, or reports all problems at once. */
+/** Reads all settings, or reports all problems at once. Settings name networks, so problems of their files are reported first. */
 export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
-  const networks = readRegistry();
+  const folder = environment[SETTINGS.networksDir.env]?.trim() ?? '';
+  const networks = readRegistry(folder === '' ? undefined : resolve(folder));
   if ('problems' in networks) return { problems: [...networks.problems] };
   const { registry } = networks;
   const problems: string[] = [];

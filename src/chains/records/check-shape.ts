@@ -64,7 +64,7 @@ function checkScalar(schema: Schema, value: unknown): string[] {
     const isGood = Number.isInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
     return isGood ? [] : [`must be a whole number from ${minimum} to ${maximum}`];
   }
-  if (typeof value !== 'string') return ['must be a text in double quotes'];
+  if (typeof value !== 'string') return [`must be ${schema['x-form'] ?? 'a text'}, in double quotes`];
   if (pattern !== undefined) return new RegExp(pattern).test(value) ? [] : [`must be ${schema['x-form']}`];
   const isGood = value.length >= minLength && value.length <= maxLength;
   return isGood ? [] : [`must have ${minLength} to ${maxLength} characters`];

@@ -19,16 +19,22 @@ const MAX_LEVELS = 32;
 
 class Unreadable extends Error {
   readonly offset: number;
-  constructor(message: string, offset: number) {
+  readonly isCut: boolean;
+  constructor(message: string, offset: number, isCut = false) {
     super(message);
     this.offset = offset;
+    this.isCut = isCut;
   }
 }
 
 /** `JSON.parse`, with the place of every key and value, so that problems can name them. A repeated key is a problem, too. */
-export function readJson(
-  text: string,
-): { readonly json: JsonText } | { readonly problem: string; readonly place: Place } {
+export function readJson(text: string):
+  | { readonly json: JsonText }
+  | {
+      readonly problem: string;
+      readonly place: Place /** True if the text ends too early. */;
+      readonly isCut: boolean;
+    } {
   const values = new Map<string, number>();
   const keys = new Map<string, number>();
   const place = (offset: number): Place => {
@@ -47,7 +53,7 @@ export function readJson(
     return { json: { value, placeOf, placeOfKey: (path) => place(keys.get(pointer(path)) ?? 0) } };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
-    return { problem: error.message, place: place(error.offset) };
+    return { problem: error.message, place: place(error.offset), isCut: error.isCut };
   }
 }
 
@@ -115,7 +121,8 @@ class Reader {
 
   #string(): string {
     const raw = this.#match(/"(?:[^"\\\n]|\\.)*"/y);
-    if (raw === undefined) throw new Unreadable('has a text without its closing quotes', this.#at);
+    if (raw === undefined)
+      throw new Unreadable('has a text without its closing quotes', this.#at, !this.#text.includes('\n', this.#at));
     return this.#parsed(raw) as string;
   }
 
@@ -154,6 +161,6 @@ class Reader {
   #expected(what: string): Unreadable {
     this.#skipSpace();
     const isOver = this.#at === this.#text.length;
-    return new Unreadable(isOver ? `ends where ${what} should be` : `should have ${what} here`, this.#at);
+    return new Unreadable(isOver ? `ends where ${what} should be` : `should have ${what} here`, this.#at, isOver);
   }
 }

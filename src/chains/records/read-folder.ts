@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Network } from '../network.ts';
 import { fieldName, type ShapeProblem } from './check-shape.ts';
 import { type Icon, readIcon } from './icon.ts';
-import { type JsonText, readJson } from './json-text.ts';
+import { type JsonPath, type JsonText, readJson } from './json-text.ts';
 import type { NetworkFile } from './network-schema.ts';
 import { readRecord } from './read-record.ts';
 
@@ -12,6 +12,8 @@ export interface FiledNetwork {
   readonly network: Network;
   /** Path of the file. */
   readonly file: string;
+  /** `networks/x.json:12:7 tokens[1].decimals`, to begin a sentence about a field. */
+  readonly placeOf: (path: JsonPath) => string;
   /** The icons of network, coin and tokens; by CAIP-2 and CAIP-19. */
   readonly icons: ReadonlyMap<string, Icon>;
 }
@@ -59,7 +61,7 @@ function readFile(folder: string, name: string): ReadFile {
   const read = readJson(bytes.toString('utf8'));
   if ('problem' in read) {
     const { line, column } = read.place;
-    const isHalf = read.problem.startsWith('ends where');
+    const isHalf = read.isCut;
     const way = isHalf ? 'The file is half written: write it again' : 'Correct the JSON there';
     return { problems: [`${file}:${line}:${column} ${read.problem}. ${way}`] };
   }
@@ -68,15 +70,30 @@ function readFile(folder: string, name: string): ReadFile {
   if ('problems' in record) return { problems: record.problems.map((problem) => placed(file, json, problem)) };
   const icons = readIcons(folder, json.value as NetworkFile, record.network);
   const problems = icons.problems.map((problem) => placed(file, json, problem));
-  return problems.length > 0
-    ? { problems }
-    : { filed: { network: record.network, file, icons: icons.icons }, problems };
+  if (problems.length > 0) return { problems };
+  const placeOf = (path: JsonPath) => placed(file, json, { path, text: '' }).trimEnd();
+  // Without the folder: messages about chains go to more readers than those about files.
+  const briefly = (path: JsonPath) => placed(name, json, { path, text: '' }).trimEnd();
+  const network = { ...record.network, places: placesOf(record.network, briefly) };
+  return { filed: { network, file, placeOf, icons: icons.icons }, problems };
 }
 
 /** `networks/x.json:12:7 tokens[1].decimals must be …`. */
 function placed(file: string, json: JsonText, { path, isKey, text }: ShapeProblem): string {
   const { line, column } = isKey ? json.placeOfKey(path) : json.placeOf(path);
   return `${file}:${line}:${column} ${path.length === 0 ? '' : `${fieldName(path)} `}${text}`;
+}
+
+/** The places of the numbers that a chain can contradict: the id of the network, and the decimals of its tokens. */
+function placesOf(
+  { chainId, coin, assets }: Network,
+  placeOf: (path: JsonPath) => string,
+): ReadonlyMap<string, string> {
+  const tokens = [...assets.keys()].filter((id) => id !== coin.id);
+  return new Map([
+    [chainId, placeOf(['id'])],
+    ...tokens.map((id, index) => [id, placeOf(['tokens', index, 'decimals'])] as const),
+  ]);
 }
 
 function readIcons(folder: string, file: NetworkFile, { chainId, coin, assets }: Network) {

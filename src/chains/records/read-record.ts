@@ -77,6 +77,8 @@ function quoteProblems(
 }
 
 function tokenProblems({ id, coin, tokens }: NetworkFile): ShapeProblem[] {
+  // The problem of a wrong id is named once, and not for each token.
+  const hasChain = parseChainId(id).ok;
   const seen = new Map<string, string>([[coin.symbol, 'the coin']]);
   const addresses = new Map<string, string>();
   return tokens.flatMap((token, index) => {
@@ -89,7 +91,7 @@ function tokenProblems({ id, coin, tokens }: NetworkFile): ShapeProblem[] {
     seen.set(token.symbol, twice ?? name);
     addresses.set(key, known ?? name);
     return [
-      ...(asset.ok ? [] : [at([...path, 'address'], addressProblem(asset.problem))]),
+      ...(asset.ok || !hasChain ? [] : [at([...path, 'address'], addressProblem(asset.problem))]),
       ...(known === undefined ? [] : [at([...path, 'address'], `is that of ${known}, too. Remove one of them`)]),
       ...(twice === undefined
         ? []
@@ -108,7 +110,7 @@ function tokenProblems({ id, coin, tokens }: NetworkFile): ShapeProblem[] {
 
 /** The right checksum is not shown: pasted back, it would turn a mistyped address into a valid one. */
 function addressProblem(problem: string): string {
-  const text = problem.replace(/^has an address (with|that)/, (_, word) => (word === 'with' ? 'has' : word));
+  const text = problem.replace(/^has an address with /, 'has ').replace(/^has an address that /, '');
   return problem.includes('checksum') ? `${text}. Copy the address again from the issuer of the token` : text;
 }
 
@@ -126,7 +128,7 @@ function pegProblems({ peg, quoteDecimals }: TokenFile, path: JsonPath): ShapePr
 function payProblems({ pay, domain, approvesThroughZero }: TokenFile, path: JsonPath): ShapeProblem[] {
   const needsDomain = pay === 'eip3009-bytes' || pay === 'eip3009-vrs';
   if (needsDomain && domain === undefined) {
-    const way = 'npm run till -- tokens add finds it';
+    const way = 'Copy them from the contract';
     return [
       at([...path, 'domain'], `is missing: payers sign for the EIP-712 name and version of the contract. ${way}`),
     ];
