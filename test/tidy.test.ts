@@ -229,7 +229,7 @@ const NETWORK_EXAMPLES: readonly (readonly [place: RegExp, reason: string])[] = 
 /** The CAIP-2 ids and addresses of tokens in the code of a source. Comments may have examples. */
 function namedNetworks(source: string, tokens: ReadonlySet<string>): string[] {
   const code = source.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-  const networks = code.match(/\b(eip155:\d+|solana:[1-9A-HJ-NP-Za-km-z]{32})\b/g) ?? [];
+  const networks = code.match(/\b(eip155[:-]\d+|solana[:-][1-9A-HJ-NP-Za-km-z]{32})\b/g) ?? [];
   const addresses = code.match(/\b0x[0-9a-fA-F]{40}\b|\b[1-9A-HJ-NP-Za-km-z]{43,44}\b/g) ?? [];
   return [...networks, ...addresses.filter((address) => tokens.has(address.toLowerCase()))];
 }

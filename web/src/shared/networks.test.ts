@@ -1,24 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { ASSETS, NETWORKS } from '../../../test/registry.ts';
 import { accountsOf, chainOf, transactionPath } from './networks.ts';
 
-const ICONS = join(import.meta.dirname, '../../public/icons');
-
 describe('networks', () => {
-  it('and assets all have a picture', () => {
-    const pictures = [
-      ...NETWORKS.map(({ chainId }) => `network/${chainId.replace(':', '-')}.svg`),
-      ...ASSETS.map(({ symbol }) => `token/${symbol}.svg`),
-    ];
-    assert.deepEqual(
-      pictures.filter((path) => !existsSync(join(ICONS, path))),
-      [],
-    );
-  });
-
   it('are found in units, and transactions on them', () => {
     assert.equal(chainOf('caip19/eip155:8453/erc20:0x1'), 'eip155:8453');
     assert.equal(chainOf('iso4217/EUR'), undefined);
