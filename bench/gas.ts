@@ -1,14 +1,13 @@
 import type { Hex, TypedDataDefinition } from 'viem';
-import { findAsset } from '../src/chains/assets.ts';
 import type { Chain, Signer } from '../src/chains/chain.ts';
 import { COLLECTOR_ADDRESS } from '../src/chains/evm/collector.ts';
 import { createEvmChain } from '../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../src/chains/evm/local-signer.ts';
-import { findNetwork } from '../src/chains/networks.ts';
 import { newId } from '../src/domain/ids.ts';
 import type { Item, SignedItem } from '../src/domain/item.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../src/sandbox/genesis.ts';
+import { findAsset, findNetwork } from '../test/registry.ts';
 import { type Figure, type Measurement, round } from './figures.ts';
 import {
   ASSET,

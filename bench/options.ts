@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { ASSETS } from '../src/chains/assets.ts';
+import { ASSETS } from '../test/registry.ts';
 import { call } from './calls.ts';
 import { describeOthers } from './contest.ts';
 import { type Figure, type Measurement, quantile, round } from './figures.ts';

@@ -5,6 +5,7 @@ import { rowKeysOf } from '../src/actions/row-keys.ts';
 import type { Mode } from '../src/domain/mode.ts';
 import { createSecrets } from '../src/runtime/secrets.ts';
 import { systemWorld } from '../src/runtime/system-world.ts';
+import { REGISTRY } from '../test/registry.ts';
 import { BENCH_SECRET, openBeside } from './gateway.ts';
 
 export interface BenchPartner {
@@ -19,7 +20,7 @@ export async function createPartners(
 ): Promise<BenchPartner[]> {
   const db = openBeside(databaseUrl);
   const rowKeys = rowKeysOf(createSecrets([BENCH_SECRET]));
-  const deps = { db, world: systemWorld, log: pino({ level: 'silent' }), rowKeys };
+  const deps = { registry: REGISTRY, db, world: systemWorld, log: pino({ level: 'silent' }), rowKeys };
   const rights = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
   const partners: BenchPartner[] = [];
   try {

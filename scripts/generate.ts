@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { networkJsonSchema } from '../src/chains/records/network-schema.ts';
 import { CATALOGUE } from '../src/errors.ts';
 import { buildApp } from '../src/http/app.ts';
 import type { HttpDeps } from '../src/http/deps.ts';
@@ -39,6 +40,7 @@ export async function generatedFiles(): Promise<[name: string, text: string][]> 
     ['docs/authorisation.md', authorisationPage(expandReferences(JSON.parse(openApi)))],
     ['docs/events.md', eventsPage()],
     ['docs/networks.md', networksPage()],
+    ['networks/schema.json', `${jsonText(networkJsonSchema())}\n`],
     ['docs/conformance.md', conformancePage()],
     ['docs/rooms.md', roomsPage()],
     ['docs/security.md', withSecurityTables(withEndpointWords(await readFile(join(ROOT, 'docs/security.md'), 'utf8')))],

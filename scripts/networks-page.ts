@@ -1,11 +1,12 @@
-import { assetsOf, type PayTerms } from '../src/chains/assets.ts';
-import { NETWORKS, type Network } from '../src/chains/networks.ts';
+import type { Network, PayTerms } from '../src/chains/network.ts';
+import { builtInRegistry } from '../src/chains/registry.ts';
 import type { Mode } from '../src/domain/mode.ts';
 
 /** `docs/networks.md`: the networks and assets of payments. */
 export function networksPage(): string {
-  const payable = NETWORKS.filter(({ finality }) => finality !== undefined);
-  const others = NETWORKS.filter(({ finality }) => finality === undefined);
+  const { networks } = builtInRegistry();
+  const payable = networks.filter(({ finality }) => finality !== undefined);
+  const others = networks.filter(({ finality }) => finality === undefined);
   const rows = (mode: Mode) => payable.filter((network) => network.mode === mode).map(networkRow);
   return `# Networks and tokens
 
@@ -37,9 +38,9 @@ ${payable.map(tokenTable).join('')}
 
 Prices and settlement destinations may name assets of these networks; payments are not offered there.
 
-${others.map(({ name, chainId }) => `- ${name}, \`${chainId}\`: ${symbolsOf(chainId)}`).join('\n')}
+${others.map((network) => `- ${network.name}, \`${network.chainId}\`: ${symbolsOf(network)}`).join('\n')}
 
-This page is generated from \`src/chains/networks.ts\` and \`src/chains/assets.ts\`.
+This page is generated from the files of \`networks/\`.
 `;
 }
 
@@ -49,8 +50,8 @@ function networkRow({ name, chainId, finality }: Network): string {
   return `| ${name} | \`${chainId}\` | ${blockTimeMs / 1000} s | ${depth} | ${seconds} s | ${reason} |`;
 }
 
-function tokenTable({ name, chainId }: Network): string {
-  const rows = assetsOf(chainId).map(
+function tokenTable({ name, assets }: Network): string {
+  const rows = [...assets.values()].map(
     ({ id, symbol, name: title, decimals, peg, pay }) =>
       `| ${symbol} | ${title} | ${decimals} | ${peg ?? '-'} | ${pay === undefined ? '-' : WAYS[pay.method]} | \`${id}\` |`,
   );
@@ -71,10 +72,6 @@ const WAYS: Readonly<Record<PayTerms['method'], string>> = {
   native: 'a transaction',
 };
 
-function symbolsOf(chainId: string): string {
-  return (
-    assetsOf(chainId)
-      .map(({ symbol }) => symbol)
-      .join(', ') || 'none'
-  );
+function symbolsOf({ assets }: Network): string {
+  return [...assets.values()].map(({ symbol }) => symbol).join(', ') || 'none';
 }

@@ -6,7 +6,6 @@ import { copyLogos } from './actions/parties/copy-logo.ts';
 import { createRescreener } from './actions/paying/rescreen-items.ts';
 import { OtherSandboxChainError } from './actions/remember-sandbox-chain.ts';
 import { rowKeysOf } from './actions/row-keys.ts';
-import { SANDBOX_NETWORK } from './chains/networks.ts';
 import { buildApp } from './http/app.ts';
 import { loadPageBundle } from './http/checkout/page-bundle.ts';
 import { openFilesWarning } from './http/entry/open-files.ts';
@@ -26,6 +25,7 @@ import { announceSandbox } from './sandbox/demo.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded-postgres.ts';
 import { SANDBOX_FIRST_BLOCK } from './sandbox/genesis.ts';
 import { HomeInUseError, lockHome } from './sandbox/home-lock.ts';
+import { SANDBOX_NETWORK } from './sandbox/sandbox-network.ts';
 import { followSandboxTime } from './sandbox/sandbox-time.ts';
 import { ScreeningListError } from './screening/follow-list.ts';
 import {
@@ -166,12 +166,14 @@ async function startParts({ config, ownWorld }: { config: Config; ownWorld: Worl
   const { db, listDb, clockOffMs } = database;
   // From here on the clock follows the database's clock. A sandbox has its own, movable time.
   const realWorld: World = { ...ownWorld, clock: database.clock };
-  const time = isSandbox(config) ? await followSandboxTime({ db, log, world: realWorld }) : undefined;
+  const time = isSandbox(config)
+    ? await followSandboxTime({ db, registry: config.registry, log, world: realWorld })
+    : undefined;
   onStop(() => time?.stop());
   const world: World = { ...realWorld, clock: time?.clock ?? realWorld.clock };
 
   const secrets = await openSecrets({ config, world });
-  const base = { config, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
+  const base = { config, registry: config.registry, world, log, db, listDb, secrets, rowKeys: rowKeysOf(secrets) };
   const networks = networksInUse(config, await ownChain);
   const chains = await connectNetworks(base, { networks, ownChain: await ownChain });
   onStop(() => chains.stop());

@@ -2,11 +2,10 @@ import { createAlarms } from './actions/alarms.ts';
 import type { CommandDeps } from './actions/command.ts';
 import { OtherSandboxChainError, rememberSandboxChain } from './actions/remember-sandbox-chain.ts';
 import { ATTEMPT_LIMITS } from './actions/webhooks/attempt.ts';
-import { assetsOf } from './chains/assets.ts';
 import type { Chain } from './chains/chain.ts';
 import type { ChainCheck } from './chains/chain-check.ts';
 import { type ConnectedChains, connectChains } from './chains/connect.ts';
-import { SANDBOX_NETWORK } from './chains/networks.ts';
+import { assetsOf } from './chains/registry.ts';
 import { MODES, type Mode } from './domain/mode.ts';
 import { isAllowedReceiver } from './domain/webhook-url.ts';
 import { createExchange, type Exchange } from './guarded-http/exchange.ts';
@@ -15,6 +14,7 @@ import { createHttpSource } from './rates/http-source.ts';
 import { NO_RATES, type Rates } from './rates/rates.ts';
 import { sandboxRates } from './rates/sandbox-rates.ts';
 import type { Log } from './runtime/world.ts';
+import { SANDBOX_NETWORK } from './sandbox/sandbox-network.ts';
 import { followScreeningList } from './screening/follow-list.ts';
 import { NO_SCREENING, type Screening } from './screening/screening.ts';
 import { chainTerms, isSandbox, type NetworkInUse } from './settings/chains.ts';
@@ -55,7 +55,7 @@ function createCheckAlarms(base: Base): (network: string, check: ChainCheck) => 
   return async (network, { unchecked, problems }) => {
     const about = (subject: string) => problems.find((problem) => problem.subject === subject)?.message;
     await networks.set(network, about(network));
-    for (const { id } of assetsOf(network)) if (!unchecked.includes(id)) await assets.set(id, about(id));
+    for (const { id } of assetsOf(base.registry, network)) if (!unchecked.includes(id)) await assets.set(id, about(id));
   };
 }
 

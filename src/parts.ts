@@ -18,6 +18,7 @@ import { createRowCheck } from './actions/row-check.ts';
 import { type RowKeyDeps, rowKeysOf } from './actions/row-keys.ts';
 import { openSubjectKeys, type SubjectKeyDeps } from './actions/subject-keys.ts';
 import type { Chains } from './chains/chains.ts';
+import type { RegistryDeps } from './chains/registry.ts';
 import type { ReceiptKey } from './domain/receipt.ts';
 import type { Version } from './domain/version.ts';
 import type { HttpDeps } from './http/deps.ts';
@@ -87,7 +88,8 @@ export async function createParts(input: PartsInput) {
   const { chains = NO_CHAINS, rates = NO_RATES, screening = NO_SCREENING, clockOffMs = () => 0 } = input;
   const rowKeys = rowKeysOf(input.secrets);
   const subjectKeys = await openSubjectKeys(input, { needsAll: false });
-  const base = { ...input, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
+  const { registry } = input.config;
+  const base = { ...input, registry, chains, rates, screening, clockOffMs, rowKeys, subjectKeys };
   await adoptRows(base);
   await rememberAccounts(base);
   const metrics = createMetrics();
@@ -119,6 +121,7 @@ export async function createParts(input: PartsInput) {
 /** The input with its defaults, and the keys of rows and seals. */
 type Base = PartsInput &
   Required<Pick<PartsInput, 'chains' | 'rates' | 'screening' | 'clockOffMs'>> &
+  RegistryDeps &
   RowKeyDeps &
   SubjectKeyDeps;
 

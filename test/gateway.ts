@@ -63,12 +63,22 @@ export async function startTestGateway(input: TestGatewayInput = {}) {
   });
   const { db, listDb, clockOffMs } = database;
   const realWorld = input.isOnDatabaseTime ? { ...ownWorld, clock: database.clock } : ownWorld;
-  const time = input.isOnSandboxTime ? await followSandboxTime({ db, log, world: realWorld }) : undefined;
+  const time = input.isOnSandboxTime
+    ? await followSandboxTime({ db, registry: config.registry, log, world: realWorld })
+    : undefined;
   const world = { ...realWorld, clock: time?.clock ?? realWorld.clock };
   // All routes are there, so that tests of every described route find them. Without a chain there is nothing to move.
   const control = { moveChain: async () => true, refresh: async () => time?.refresh() };
   const testClock = 'testClock' in input ? input.testClock && { ...control, ...input.testClock } : control;
-  const base = { config, world, log, db, listDb, secrets: createSecrets([input.masterSecret ?? TEST_SECRET]) };
+  const base = {
+    config,
+    registry: config.registry,
+    world,
+    log,
+    db,
+    listDb,
+    secrets: createSecrets([input.masterSecret ?? TEST_SECRET]),
+  };
   const receiptKey = await openReceiptKey(base);
   const parts = await createParts({
     ...base,

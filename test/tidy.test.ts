@@ -79,7 +79,7 @@ const KNOWN_BY: Readonly<Record<string, readonly string[]>> = {
   fastify: ['src/http/'],
   '@fastify/cors': ['src/http/'],
   '@fastify/swagger': ['src/http/'],
-  typebox: ['src/http/'],
+  typebox: ['src/http/', 'src/chains/records/'],
   'prom-client': ['src/runtime/metrics.ts'],
   '@simplewebauthn/server': ['src/actions/people/webauthn.ts'],
   nodemailer: ['src/mail/smtp.ts'],
@@ -224,6 +224,27 @@ function templatesOf(source: string): { readonly text: string; readonly at: numb
   };
   for (let at = source.indexOf('`'); at !== -1; at = source.indexOf('`', at)) at = readTemplate(at);
   return found;
+}
+
+/** Files where a network is an example for readers, or the sandbox's own chain. */
+const NETWORK_EXAMPLES: readonly (readonly [place: RegExp, reason: string])[] = [
+  [/^src\/sandbox\//, 'its own chain, whose tokens it deploys'],
+  [/^src\/actions\/remember-sandbox-chain\.ts$/, 'a message about that chain'],
+  [/^src\/cli\//, 'examples of the help'],
+  [/^src\/settings\/network-kinds\.ts$/, 'examples of settings'],
+  [/^src\/http\/.*\b(samples|sample-\w+)\.ts$/, 'examples of the API reference'],
+  [/^src\/http\/(schemas|entry\/payment-query)\.ts$|^src\/http\/(routes|views)\//, 'examples of the API reference'],
+  [/^src\/domain\/caip\.ts$/, 'examples of messages'],
+  [/^web\/src\/.*\b(\w+-)?(stories|samples)\.ts$/, 'pictures of pages'],
+  [/^sdk\/src\//, 'examples of comments'],
+];
+
+/** The CAIP-2 ids and addresses of tokens in the code of a source. Comments may have examples. */
+function namedNetworks(source: string, tokens: ReadonlySet<string>): string[] {
+  const code = source.replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+  const networks = code.match(/\b(eip155[:-]\d+|solana[:-][1-9A-HJ-NP-Za-km-z]{32})\b/g) ?? [];
+  const addresses = code.match(/\b0x[0-9a-fA-F]{40}\b|\b[1-9A-HJ-NP-Za-km-z]{43,44}\b/g) ?? [];
+  return [...networks, ...addresses.filter((address) => tokens.has(address.toLowerCase()))];
 }
 
 const LOCKING = /\bfor (?:no key )?(?:update|share)\b/;
@@ -533,6 +554,49 @@ describe('the house', () => {
     );
     // The first of them compares addresses of mail.
     assert.deepEqual(places, ['src/actions/paying/mail-receipt.ts', 'src/domain/caip.ts']);
+  });
+
+  it('knows networks, tokens and their addresses from the files of networks/ alone', () => {
+    const records = tracked
+      .filter((name) => /^networks\/[^/]+-[^/]+\.json$/.test(name))
+      .map((name) => JSON.parse(read(name)));
+    const tokens = new Set(
+      records.flatMap(({ tokens: own }) => own.map(({ address }: { address: string }) => address.toLowerCase())),
+    );
+    assert.ok(records.length > 10 && tokens.size > 20);
+    const files = tracked.filter(
+      (name) => /^(src|web\/src|web\/scripts|sdk\/src)\/.*\.tsx?$/.test(name) && !/\.(test|fixture)\.tsx?$/.test(name),
+    );
+    const isExample = (name: string) => NETWORK_EXAMPLES.some(([place]) => place.test(name));
+    const named = files
+      .filter((name) => !isExample(name))
+      .flatMap((name) => namedNetworks(read(name), tokens).map((found) => `${name}: ${found}`));
+    assert.deepEqual(named, []);
+  });
+
+  it('reads the files of networks once, with the settings, and hands the registry down', () => {
+    const readers = sources.filter((name) => /\b(readRegistry|builtInRegistry|readFolder)\(/.test(read(name)));
+    assert.deepEqual(
+      readers,
+      [
+        // The command line needs networks even if the settings cannot be read.
+        'src/cli/till.ts',
+        'src/chains/records/read-folder.ts',
+        'src/chains/registry.ts',
+        'src/settings/read-config.ts',
+      ].toSorted(),
+    );
+    const tables = sources.filter((name) =>
+      /^(export )?const \w+ = (await )?(readRegistry|builtInRegistry)\(/m.test(read(name)),
+    );
+    assert.deepEqual(tables, [], 'a table of a module is no object that is handed down');
+  });
+
+  it('would notice a network or a token in the source', () => {
+    const tokens = new Set(['0x833589fcd6edb6e08f4c7c32d4f71b54bda02913']);
+    assert.deepEqual(namedNetworks("const caps = { 'eip155:137': 5n };", tokens), ['eip155:137']);
+    assert.equal(namedNetworks("x === '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'", tokens).length, 1);
+    assert.deepEqual(namedNetworks('/** Such as `eip155:8453`. */\nconst a = 1;', tokens), []);
   });
 
   it('never lets money near a float', () => {

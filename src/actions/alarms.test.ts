@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { ALERT_NAMES } from '../domain/alert.ts';
 import { systemWorld } from '../runtime/system-world.ts';
 import { listAlerts } from '../store/plumbing/alerts.ts';
@@ -38,7 +39,11 @@ describe('an alarm', () => {
         },
       };
       const world = { ...systemWorld, clock: { nowMs: () => nowMs } };
-      const alarms = createAlarms({ db: counting, world, log: pino({ level: 'silent' }) }, name, options);
+      const alarms = createAlarms(
+        { registry: REGISTRY, db: counting, world, log: pino({ level: 'silent' }) },
+        name,
+        options,
+      );
       return { node, set: (message?: string) => alarms.set('subject', message) };
     };
     const shown = async () => (await listAlerts(db.sql)).find((alert) => alert.name === name)?.message;

@@ -1,3 +1,4 @@
+import type { RegistryDeps } from '../chains/registry.ts';
 import { requestHash } from '../domain/idempotency.ts';
 import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
@@ -14,7 +15,7 @@ import { limitLockWait } from '../store/plumbing/locks.ts';
 import type { SingleStatement } from '../store/plumbing/single-statement.ts';
 
 /** The one write path: every change of the database goes through `command`, `commandOfOne` or `idempotentCommand`. */
-export interface CommandDeps {
+export interface CommandDeps extends RegistryDeps {
   readonly db: Database;
   readonly world: World;
   /** The source of the command, recorded in its audit entries. */

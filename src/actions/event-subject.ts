@@ -1,5 +1,5 @@
-import { findAsset } from '../chains/assets.ts';
 import type { Chain, ChainEvent } from '../chains/chain.ts';
+import type { Network } from '../chains/network.ts';
 import { idBytes, subjectFromBytes } from '../domain/ids.ts';
 import type { Item, ItemMethod } from '../domain/item.ts';
 import { openSeal, possibleIds, sealedIds } from '../domain/seal.ts';
@@ -18,17 +18,17 @@ export function subjectOfEvent(
   chain: Pick<Chain, 'network' | 'sealedTerms'>,
   event: SubjectEvent,
 ): string | undefined {
-  const terms = termsOfEvent(chain.network.chainId, event);
+  const terms = termsOfEvent(chain.network, event);
   if (terms === undefined) return subjectFromBytes(Buffer.from(event.subject, 'hex'));
   return openSeal(subjectKeys, event.subject, chain.sealedTerms(terms));
 }
 
 /** All terms of an item, from its event. Undefined for events of the first releases, which lack some of the terms. */
-export function termsOfEvent(network: string, event: SubjectEvent): Terms | undefined {
+export function termsOfEvent(network: Network, event: SubjectEvent): Terms | undefined {
   if (event.terms === undefined) return undefined;
   const { collector, asset, recipient, amount, fee } = event;
   const { feeAccount } = event.terms;
-  const shared = { network, collector, recipient, feeAccount };
+  const shared = { network: network.chainId, collector, recipient, feeAccount };
   if (event.type === 'swept') {
     const { askedAsset, asked, askedFee } = event.terms;
     return {
@@ -42,15 +42,15 @@ export function termsOfEvent(network: string, event: SubjectEvent): Terms | unde
     };
   }
   const { nonceSpace, deadline } = event.terms;
-  const method = nonceSpace === 'token' ? methodOf(asset) : METHODS[nonceSpace];
+  const method = nonceSpace === 'token' ? methodOf(network, asset) : METHODS[nonceSpace];
   return { ...shared, method, asset, payer: event.payer, amount, fee, deadlineS: Number(deadline) };
 }
 
 const METHODS = { coin: 'native', permit2: 'permit2' } as const;
 
 /** Both forms of EIP-3009 share one nonce space, so the asset decides between them. */
-function methodOf(asset: string): ItemMethod {
-  return findAsset(asset)?.pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
+function methodOf({ assets }: Network, asset: string): ItemMethod {
+  return assets.get(asset)?.pay?.method === 'eip3009-bytes' ? 'eip3009-bytes' : 'eip3009-vrs';
 }
 
 /**

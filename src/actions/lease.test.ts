@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { type ManualTime, manualTime } from '../../test/manual-time.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { until } from '../../test/until.ts';
 import { shiftClock } from '../runtime/shifted-clock.ts';
 import { systemWorld } from '../runtime/system-world.ts';
@@ -36,6 +37,7 @@ describe('a lease', () => {
   });
 
   const node = (holder: string, time = manualTime()) => ({
+    registry: REGISTRY,
     db,
     holder,
     log: pino({ level: 'silent' }),

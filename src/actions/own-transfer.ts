@@ -1,5 +1,5 @@
-import { assetsOf, findAsset } from '../chains/assets.ts';
 import type { Incoming } from '../chains/chain.ts';
+import { assetsOf, type Registry } from '../chains/registry.ts';
 import { isSameAddress } from '../domain/caip.ts';
 
 /** The payer and the money that a paid event names. */
@@ -14,17 +14,17 @@ export interface TakenMoney {
  * Collector accepts any token, and a stranger's token can name any payer, so only tokens that payments are made in count. `isMoved`
  * proves the transfer.
  */
-export function hasLeft({ payer, asset, amount }: TakenMoney, own: readonly string[]): boolean {
-  return isProving(asset) && amount > 0n && own.some((account) => isSameAddress(account, payer));
+export function hasLeft(registry: Registry, { payer, asset, amount }: TakenMoney, own: readonly string[]): boolean {
+  return isProving(registry, asset) && amount > 0n && own.some((account) => isSameAddress(account, payer));
 }
 
 /** The assets whose events can prove a signature. Searches of stored events use them. */
-export function provingAssets(network: string): string[] {
-  return assetsOf(network).flatMap(({ id }) => (isProving(id) ? [id] : []));
+export function provingAssets(registry: Registry, network: string): string[] {
+  return assetsOf(registry, network).flatMap(({ id }) => (isProving(registry, id) ? [id] : []));
 }
 
-function isProving(asset: string): boolean {
-  return findAsset(asset)?.pay !== undefined;
+function isProving(registry: Registry, asset: string): boolean {
+  return registry.asset(asset)?.pay !== undefined;
 }
 
 /** True if the token's own transfer, or the transfer of the coin, shows that the money left the payer. */

@@ -1,8 +1,7 @@
 import type { AcceptedAssets } from '../domain/accepted-assets.ts';
 import { type Parsed, parseAsset, parseChainId } from '../domain/caip.ts';
 import type { Mode } from '../domain/mode.ts';
-import { assetsOf, findAsset } from './assets.ts';
-import { findNetwork } from './networks.ts';
+import { assetsOf, type Registry } from './registry.ts';
 
 /** The canonical id of an entry in a list of accepted assets: CAIP-19 of an asset, or CAIP-2 of a network. */
 export function parseAcceptedId(text: string): Parsed<string> {
@@ -15,8 +14,8 @@ export function parseAcceptedId(text: string): Parsed<string> {
 }
 
 /** Undefined for an id of an unknown network. */
-export function modeOfAccepted(id: string): Mode | undefined {
-  return findNetwork(chainIn(id))?.mode;
+export function modeOfAccepted(registry: Registry, id: string): Mode | undefined {
+  return registry.network(chainIn(id))?.mode;
 }
 
 /**
@@ -24,15 +23,16 @@ export function modeOfAccepted(id: string): Mode | undefined {
  * that mode that take payments. It is empty for a mode that is not set up yet: then every known network can be named.
  */
 export function acceptedIdProblem(
+  registry: Registry,
   id: string,
   { mode, served }: { readonly mode: Mode; readonly served: readonly string[] },
 ): string | undefined {
   const chainId = chainIn(id);
-  const own = modeOfAccepted(id);
+  const own = modeOfAccepted(registry, id);
   const isNetwork = id === chainId;
   const isPayable = isNetwork
-    ? assetsOf(chainId).some(({ pay }) => pay !== undefined)
-    : findAsset(id)?.pay !== undefined;
+    ? assetsOf(registry, chainId).some(({ pay }) => pay !== undefined)
+    : registry.asset(id)?.pay !== undefined;
   if (own !== undefined && own !== mode) return `is on a ${own} network, where no ${mode} payment can be paid`;
   const isServed = own !== undefined && (served.length === 0 || served.includes(chainId));
   if (isPayable && isServed) return undefined;
@@ -46,12 +46,12 @@ function chainIn(id: string): string {
 }
 
 /** `USDC on Base, every asset of Polygon`, for people. */
-export function acceptedText(list: AcceptedAssets): string {
+export function acceptedText(registry: Registry, list: AcceptedAssets): string {
   if (list === null) return 'every asset';
-  const nameOf = (id: string) => findNetwork(chainIn(id))?.name ?? chainIn(id);
+  const nameOf = (id: string) => registry.network(chainIn(id))?.name ?? chainIn(id);
   const names = list.map((id) => {
     if (id === chainIn(id)) return `every asset of ${nameOf(id)}`;
-    return `${findAsset(id)?.symbol ?? id} on ${nameOf(id)}`;
+    return `${registry.asset(id)?.symbol ?? id} on ${nameOf(id)}`;
   });
   return names.join(', ');
 }

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { REGISTRY } from '../../test/registry.ts';
 import { amountText, tokenText } from './amount-text.ts';
 
 const USDC = 'eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
 test('amounts read as people write them, with the token and the network by name', () => {
-  assert.equal(amountText(USDC, 40_000_000n), '40.00 USDC on Base');
-  assert.equal(amountText(USDC, '12500000'), '12.50 USDC on Base');
-  assert.equal(amountText(USDC, 1n), '0.000001 USDC on Base', 'nothing is rounded away');
-  assert.equal(amountText(USDC, 0n), '0.00 USDC on Base');
-  assert.equal(amountText(USDC, -1_500_000n), '-1.50 USDC on Base');
-  assert.equal(tokenText(USDC, 40_000_000n), '40.00 USDC');
+  assert.equal(amountText(REGISTRY, USDC, 40_000_000n), '40.00 USDC on Base');
+  assert.equal(amountText(REGISTRY, USDC, '12500000'), '12.50 USDC on Base');
+  assert.equal(amountText(REGISTRY, USDC, 1n), '0.000001 USDC on Base', 'nothing is rounded away');
+  assert.equal(amountText(REGISTRY, USDC, 0n), '0.00 USDC on Base');
+  assert.equal(amountText(REGISTRY, USDC, -1_500_000n), '-1.50 USDC on Base');
+  assert.equal(tokenText(REGISTRY, USDC, 40_000_000n), '40.00 USDC');
 });
 
-test('a coin that has no record is a coin', () => {
-  assert.equal(amountText('eip155:84532/slip44:60', 10n ** 16n), '0.01 coin on Base Sepolia');
-  assert.equal(amountText('eip155:8453/slip44:60', 10n ** 16n), '0.01 ETH on Base');
+test('the coin of a network has its symbol, also where nobody can pay with it; that of an unknown network is a coin', () => {
+  assert.equal(amountText(REGISTRY, 'eip155:84532/slip44:60', 10n ** 16n), '0.01 ETH on Base Sepolia');
+  assert.equal(amountText(REGISTRY, 'eip155:999999/slip44:60', 10n ** 16n), '0.01 coin on eip155:999999');
+  assert.equal(amountText(REGISTRY, 'eip155:8453/slip44:60', 10n ** 16n), '0.01 ETH on Base');
 });
 
 test('an asset that is not listed is named by its id, in units', () => {
-  assert.equal(amountText('eip155:8453/erc20:0xAB', 7n), '7 units of eip155:8453/erc20:0xAB');
+  assert.equal(amountText(REGISTRY, 'eip155:8453/erc20:0xAB', 7n), '7 units of eip155:8453/erc20:0xAB');
 });

@@ -1,24 +1,31 @@
 import { formatForPeople } from '../domain/money.ts';
-import { findAsset } from './assets.ts';
-import { findNetwork } from './networks.ts';
+import type { Coin, Network } from './network.ts';
+import type { Registry } from './registry.ts';
 
-/** Every native coin of an EVM chain has 18 decimals. A coin that is no payable asset has no record, and so no symbol. */
+/** Every native coin of an EVM chain has 18 decimals. The coin of a network without a record has no symbol. */
 const COIN = { symbol: 'coin', decimals: 18 };
 
 /** An amount of an asset as people write it, with the network: `40.00 USDC on Base`. */
-export function amountText(asset: string, units: string | bigint): string {
+export function amountText(registry: Registry, asset: string, units: string | bigint): string {
   const chainId = asset.slice(0, asset.indexOf('/'));
-  const text = tokenText(asset, units);
-  return termsOf(asset) === undefined ? text : `${text} on ${findNetwork(chainId)?.name ?? chainId}`;
+  const text = tokenText(registry, asset, units);
+  return termsOf(registry, asset) === undefined ? text : `${text} on ${registry.network(chainId)?.name ?? chainId}`;
 }
 
 /** An amount without the network: `40.00 USDC`. For an unknown token, in smallest units, as its decimals are unknown. */
-export function tokenText(asset: string, units: string | bigint): string {
-  const terms = termsOf(asset);
+export function tokenText(registry: Registry, asset: string, units: string | bigint): string {
+  const terms = termsOf(registry, asset);
   if (terms === undefined) return `${units} units of ${asset}`;
   return `${formatForPeople({ units: BigInt(units), decimals: terms.decimals })} ${terms.symbol}`;
 }
 
-function termsOf(asset: string): { readonly symbol: string; readonly decimals: number } | undefined {
-  return findAsset(asset) ?? (/^eip155:\d+\/slip44:/.test(asset) ? COIN : undefined);
+function termsOf(registry: Registry, asset: string): Pick<Coin, 'symbol' | 'decimals'> | undefined {
+  const coin = registry.network(asset.slice(0, asset.indexOf('/')))?.coin;
+  const known = registry.asset(asset) ?? (coin?.id === asset ? coin : undefined);
+  return known ?? (/^eip155:\d+\/slip44:/.test(asset) ? COIN : undefined);
+}
+
+/** An amount of the coin of a network: `0.1 ETH on Base`. */
+export function coinText({ coin, name }: Network, units: bigint): string {
+  return `${formatForPeople({ units, decimals: coin.decimals })} ${coin.symbol} on ${name}`;
 }

@@ -2,7 +2,7 @@ import type { Item, SignedItem } from '../domain/item.ts';
 import type { ChainCheck } from './chain-check.ts';
 import type { ChainHealth } from './chain-health.ts';
 import type { PaidTerms, SweptTerms } from './event-terms.ts';
-import type { FinalityTag, Network } from './networks.ts';
+import type { FinalityTag, Network } from './network.ts';
 import type { Signable } from './signable.ts';
 
 /**

@@ -1,14 +1,18 @@
 import type { Account } from '../domain/caip.ts';
-import { assetsOf } from './assets.ts';
 import type { Chains } from './chains.ts';
 import { COLLECTORS, type ContractRelease, DEPOSIT_CONTRACTS } from './collectors.ts';
 import { PERMIT2_ADDRESS } from './evm/collector.ts';
+import { assetsOf, type RegistryDeps } from './registry.ts';
 
 /**
  * The reason why an account cannot be a destination, as the end of a sentence. Undefined for a good destination. Money sent to our
  * contracts is lost. Money sent to an account of the operator would count as paid out although it is still there.
  */
-export function destinationProblem(chains: Chains, account: Account, asset: string): string | undefined {
+export function destinationProblem(
+  { chains, registry }: RegistryDeps & { readonly chains: Chains },
+  account: Account,
+  asset: string,
+): string | undefined {
   const { chainId, namespace, address } = account;
   // These contracts have the same address on every EVM chain, connected or not.
   const isOneOf = (releases: readonly ContractRelease[]) => releases.some((release) => release.address === address);
@@ -17,7 +21,7 @@ export function destinationProblem(chains: Chains, account: Account, asset: stri
     return 'must not be the contract of deposit addresses, which can give nothing back';
   }
   if (namespace === 'eip155' && address === PERMIT2_ADDRESS) return 'must not be Permit2, which can give nothing back';
-  const tokens = [asset, ...assetsOf(chainId).map(({ id }) => id)];
+  const tokens = [asset, ...assetsOf(registry, chainId).map(({ id }) => id)];
   if (tokens.some((token) => contractOf(token) === address)) return 'must not be the contract of a token';
   const connected = chains.find(chainId);
   const isOurs =

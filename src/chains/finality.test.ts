@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { findNetwork, NETWORKS } from '../../test/registry.ts';
 import { finalityOf, isSmall } from './finality.ts';
-import { type FinalityTier, findNetwork, NETWORKS, type Network } from './networks.ts';
+import type { FinalityTier, Network } from './network.ts';
 
 const USDC = 'eip155:1/erc20:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const ethereum = (tiers: readonly FinalityTier[], loneCeiling?: bigint): Network => {

@@ -1,4 +1,4 @@
-import type { FinalityTag, Network } from './networks.ts';
+import type { FinalityTag, Network } from './network.ts';
 import { weightOf } from './weight.ts';
 
 interface Amount {
@@ -17,8 +17,8 @@ export interface FinalityNeeds {
 const STRICTNESS: readonly FinalityTag[] = ['safe', 'finalized'];
 
 /** The finality for a payment of this amount: the strictest requirement of all tiers that the amount reaches. */
-export function finalityOf({ finality }: Network, { asset, amount }: Amount): FinalityNeeds {
-  const weight = weightOf(asset, BigInt(amount));
+export function finalityOf({ finality, assets }: Network, { asset, amount }: Amount): FinalityNeeds {
+  const weight = weightOf(assets.get(asset), BigInt(amount));
   const tiers = (finality?.tiers ?? []).filter(({ from }) => weight >= from);
   return {
     depth: Math.max(finality?.depth ?? 1, ...tiers.map((tier) => tier.depth ?? 0)),
@@ -35,5 +35,5 @@ export function loneCeilingOf({ finality }: Network): bigint {
 
 /** True if the amount is small enough to rely on a single endpoint, at a greater depth. */
 export function isSmall(network: Network, { asset, amount }: Amount): boolean {
-  return weightOf(asset, BigInt(amount)) <= loneCeilingOf(network);
+  return weightOf(network.assets.get(asset), BigInt(amount)) <= loneCeilingOf(network);
 }

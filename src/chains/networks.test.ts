@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { ASSETS, assetsOf, coinOf, findAsset, findNetwork, NETWORKS } from '../../test/registry.ts';
 import { parseAsset, parseChainId } from '../domain/caip.ts';
-import { ASSETS, assetsOf, findAsset } from './assets.ts';
-import { coinOf } from './coin.ts';
 import { separatorOf } from './evm/typed-data.ts';
-import { findNetwork, NETWORKS } from './networks.ts';
 
 const WALLETS_WAIT_MS = 45_000;
 

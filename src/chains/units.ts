@@ -1,7 +1,7 @@
 import { type Parsed, parseAsset } from '../domain/caip.ts';
 import { fiatCodeOf, parseFiatUnit } from '../domain/currency.ts';
-import { findAsset, type KnownAsset } from './assets.ts';
-import { findNetwork } from './networks.ts';
+import type { KnownAsset } from './network.ts';
+import type { Registry } from './registry.ts';
 
 /** The unit of an amount: a currency, or a token on a network. */
 export interface Unit {
@@ -17,14 +17,14 @@ export interface Unit {
 
 const TOKEN = 'caip19/';
 
-export function parseUnit(text: string): Parsed<Unit> {
+export function parseUnit(registry: Registry, text: string): Parsed<Unit> {
   if (isFiatUnit(text)) return parseFiat(text);
-  return text.startsWith(TOKEN) ? parseToken(text.slice(TOKEN.length)) : NO_PREFIX;
+  return text.startsWith(TOKEN) ? parseToken(registry, text.slice(TOKEN.length)) : NO_PREFIX;
 }
 
 /** The unit of a stored amount. It stays readable when the asset is no longer known. */
-export function storedUnit(id: string, decimals: number): Unit {
-  const parsed = parseUnit(id);
+export function storedUnit(registry: Registry, id: string, decimals: number): Unit {
+  const parsed = parseUnit(registry, id);
   return parsed.ok ? parsed.value : { id, symbol: id, name: id, decimals, token: undefined };
 }
 
@@ -48,20 +48,20 @@ function parseFiat(text: string): Parsed<Unit> {
   return { ok: true, value: { id: text, symbol: code, name, decimals, token: undefined } };
 }
 
-function parseToken(text: string): Parsed<Unit> {
+function parseToken(registry: Registry, text: string): Parsed<Unit> {
   // Stored amounts have the canonical spelling, so a lookup by text comes first. Checking the spelling of an address needs a hash,
   // which takes 27 µs, and a page of a list has hundreds of amounts.
-  const known = findAsset(text);
-  if (known !== undefined) return { ok: true, value: unitOf(known) };
+  const known = registry.asset(text);
+  if (known !== undefined) return { ok: true, value: unitOf(registry, known) };
   const parsed = parseAsset(text);
   if (!parsed.ok) return parsed;
-  const found = findAsset(parsed.value.id);
+  const found = registry.asset(parsed.value.id);
   if (found === undefined) return { ok: false, problem: 'names an unknown asset' };
-  return { ok: true, value: unitOf(found) };
+  return { ok: true, value: unitOf(registry, found) };
 }
 
-function unitOf({ id, symbol, name, decimals }: KnownAsset): Unit {
+function unitOf(registry: Registry, { id, symbol, name, decimals }: KnownAsset): Unit {
   const [chainId = ''] = id.split('/');
-  const token = { asset: id, chainId, networkName: findNetwork(chainId)?.name };
+  const token = { asset: id, chainId, networkName: registry.network(chainId)?.name };
   return { id: TOKEN + id, symbol, name, decimals, token };
 }

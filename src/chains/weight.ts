@@ -1,38 +1,29 @@
-import { findAsset } from './assets.ts';
+import type { KnownAsset } from './network.ts';
 
-/**
- * Upper bounds for the value of a whole token without a peg, in units of a currency. They only decide how much finality an amount
- * needs, so they are rather too high. They are never used as exchange rates.
- */
-const WORTH_AT_MOST: Readonly<Record<string, bigint>> = {
-  ETH: 10_000n,
-  WETH: 10_000n,
-  BNB: 2_500n,
-  POL: 5n,
-  WPOL: 5n,
-};
+/** The value of a whole token without a peg or a bound of its own. It is rather too high, and never used as an exchange rate. */
 const UNKNOWN_WORTH = 100_000n;
 
+type Weighed = Pick<KnownAsset, 'decimals' | 'peg' | 'worthAtMost'> | undefined;
+
 /** The weight, rounded up: whole tokens of a pegged asset, or an upper bound of the value in units of a currency. */
-export function weightOf(asset: string, units: bigint): bigint {
+export function weightOf(asset: Weighed, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth + one - 1n) / one;
 }
 
 /** The weight rounded down, so less than one unit of weight is zero. */
-export function fullWeightOf(asset: string, units: bigint): bigint {
+export function fullWeightOf(asset: Weighed, units: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (units * worth) / one;
 }
 
 /** The smallest amount with this full weight. */
-export function unitsOfWeight(asset: string, weight: bigint): bigint {
+export function unitsOfWeight(asset: Weighed, weight: bigint): bigint {
   const { worth, one } = scaleOf(asset);
   return (weight * one + worth - 1n) / worth;
 }
 
-function scaleOf(asset: string) {
-  const known = findAsset(asset);
-  const worth = known?.peg === undefined ? (WORTH_AT_MOST[known?.symbol ?? ''] ?? UNKNOWN_WORTH) : 1n;
-  return { worth, one: 10n ** BigInt(known?.decimals ?? 0) };
+function scaleOf(asset: Weighed) {
+  const worth = asset?.peg === undefined ? (asset?.worthAtMost ?? UNKNOWN_WORTH) : 1n;
+  return { worth, one: 10n ** BigInt(asset?.decimals ?? 0) };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { command } from '../actions/command.ts';
 import { newId } from '../domain/ids.ts';
 import type { Mode } from '../domain/mode.ts';
@@ -46,7 +47,7 @@ describe('till partners set and merchants set, with accepted assets', () => {
   }
   const newPartner = async (): Promise<string> => (await json('partners', 'create', '--name', 'Some')).id;
   function newMerchant(partnerId: string, mode: Mode = 'live'): Promise<string> {
-    return command({ db, world: systemWorld }, async (tx, now) => {
+    return command({ registry: REGISTRY, db, world: systemWorld }, async (tx, now) => {
       const id = newId('mrch_', now.getTime(), systemWorld.random.bytes(10));
       const fields = { id, partnerId, mode, name: 'M', email: null, status: 'active', iconUrl: null } as const;
       await insertMerchant(tx, { ...fields, createdAt: now, updatedAt: now });

@@ -1,5 +1,5 @@
 import { acceptedIdProblem, modeOfAccepted } from '../chains/accepted-entry.ts';
-import { assetsOf } from '../chains/assets.ts';
+import { assetsOf } from '../chains/registry.ts';
 import { canonicalList, MAX_ACCEPTED_ASSETS } from '../domain/accepted-assets.ts';
 import type { Mode } from '../domain/mode.ts';
 import { type Issue, validationError } from '../errors.ts';
@@ -12,9 +12,9 @@ import { repeated } from './options.ts';
 /** An asset as `knownAsset` reads it, or a network for all its assets. */
 const acceptedAsset: Kind<string> = {
   placeholder: 'asset|network',
-  parse: (raw, nowMs) => {
-    if (raw.includes('/')) return knownAsset.parse(raw, nowMs);
-    return assetsOf(raw).length > 0 ? raw : new Problem('must be an asset, or a network such as eip155:8453');
+  parse: (raw, nowMs, registry) => {
+    if (raw.includes('/')) return knownAsset.parse(raw, nowMs, registry);
+    return assetsOf(registry, raw).length > 0 ? raw : new Problem('must be an asset, or a network such as eip155:8453');
   },
 };
 
@@ -29,7 +29,7 @@ export async function acceptedIn(context: Context, mode: Mode, ids: readonly str
   const networks = await knownNetworks(context);
   const served = networks.filter(({ network }) => network.mode === mode).map(({ network }) => network.chainId);
   const issues: Issue[] = ids.flatMap((id) => {
-    const problem = acceptedIdProblem(id, { mode, served });
+    const problem = acceptedIdProblem(context.config.registry, id, { mode, served });
     return problem === undefined ? [] : [{ field: '--accept', message: `${id} ${problem}` }];
   });
   if (issues.length > 0) throw validationError(issues);
@@ -41,7 +41,7 @@ export async function acceptedByMode(
   context: Context,
   ids: readonly string[],
 ): Promise<Partial<Record<Mode, readonly string[]>>> {
-  const byMode = Map.groupBy(ids, (id) => modeOfAccepted(id) ?? 'live');
+  const byMode = Map.groupBy(ids, (id) => modeOfAccepted(context.config.registry, id) ?? 'live');
   const lists = await Promise.all([...byMode].map(async ([mode, own]) => [mode, await acceptedIn(context, mode, own)]));
   return Object.fromEntries(lists);
 }

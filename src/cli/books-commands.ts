@@ -103,9 +103,9 @@ const exportPeriod = databaseCommand({
     'books export --format json --from 2026-01-01 --to 2026-02-01 --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6',
   ],
   check: ({ from, to }) => (from < to ? [] : ['--to must be later than --from']),
-  run: async ({ db }, { format, from, to, merchant }) => {
+  run: async ({ db, registry }, { format, from, to, merchant }) => {
     const rows: ExportRow[] = [];
-    for await (const row of exportBooks(db.sql, { from, to, merchantId: merchant })) rows.push(row);
+    for await (const row of exportBooks(db.sql, registry, { from, to, merchantId: merchant })) rows.push(row);
     const text = format === 'json' ? JSON.stringify(rows, null, 2) : [CSV_HEAD, ...rows.map(csvLine)].join('\n');
     return { json: rows, text };
   },

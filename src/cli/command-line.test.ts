@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { REGISTRY } from '../../test/registry.ts';
 import { readCommandLine, UsageError } from './command-line.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
 import { helpFor } from './help.ts';
@@ -112,7 +113,7 @@ describe('help', () => {
   });
 
   test('of a command that does not exist is refused', () => {
-    assert.throws(() => readCommandLine(['kyes', '--help'], NOW_MS), UsageError);
+    assert.throws(() => readCommandLine(['kyes', '--help'], NOW_MS, REGISTRY), UsageError);
   });
 
   test('the overview names every command, and every group has commands', () => {
@@ -137,14 +138,14 @@ describe('help', () => {
 });
 
 function read(line: string): { name: string; values: Readonly<Record<string, unknown>> } {
-  const result = readCommandLine(words(line), NOW_MS);
+  const result = readCommandLine(words(line), NOW_MS, REGISTRY);
   assert.ok('command' in result);
   return { name: result.command.name, values: result.values };
 }
 
 function usageError(line: string): UsageError {
   try {
-    readCommandLine(words(line), NOW_MS);
+    readCommandLine(words(line), NOW_MS, REGISTRY);
   } catch (error) {
     assert.ok(error instanceof UsageError, String(error));
     return error;
@@ -153,7 +154,7 @@ function usageError(line: string): UsageError {
 }
 
 function helpText(line: string): string {
-  const result = readCommandLine(words(line), NOW_MS);
+  const result = readCommandLine(words(line), NOW_MS, REGISTRY);
   assert.ok('help' in result);
   return helpFor(result.help);
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { Registry } from '../chains/registry.ts';
 import { nearest } from '../domain/nearest.ts';
 import type { Command } from './command.ts';
 import { COMMANDS, GROUPS } from './commands.ts';
@@ -32,7 +33,7 @@ export class UsageError extends Error {
 }
 
 /** Parses the command line, or throws a UsageError with all problems. */
-export function readCommandLine(argv: readonly string[], nowMs: number): CommandLine {
+export function readCommandLine(argv: readonly string[], nowMs: number, registry: Registry): CommandLine {
   const { words, rest } = splitWords(argv);
   const isHelp = words[0] === 'help' || hasFlag(argv, '--help') || hasFlag(argv, '-h');
   while (words[0] === 'help') words.shift();
@@ -44,7 +45,7 @@ export function readCommandLine(argv: readonly string[], nowMs: number): Command
     throw new UsageError([`"${topic}" is not a whole command: add a word, as in ${names.join(', ')}.`], topic);
   }
   const args = [...words.slice(topic.name.split(' ').length), ...rest];
-  const valuesAt = (atMs: number) => readValues(topic, args, atMs);
+  const valuesAt = (atMs: number) => readValues(topic, args, atMs, registry);
   return { command: topic, values: valuesAt(nowMs), valuesAt };
 }
 
@@ -92,12 +93,17 @@ function unknown(typed: string, meant: string | undefined): string {
   return `There is no command ${quote(typed)}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`;
 }
 
-function readValues(command: Command, args: readonly string[], nowMs: number): Record<string, unknown> {
+function readValues(
+  command: Command,
+  args: readonly string[],
+  nowMs: number,
+  registry: Registry,
+): Record<string, unknown> {
   const options: Options = { ...command.options, ...GLOBAL_OPTIONS };
   const { given, operands, problems } = readTokens(options, args);
   const values: Record<string, unknown> = {};
   const read = (name: string, shown: string, option: Option<unknown>, raws: readonly string[]) => {
-    const result = option.read(raws, nowMs);
+    const result = option.read(raws, nowMs, registry);
     if ('value' in result) values[name] = result.value;
     else problems.push(...result.problems.map((problem) => `${shown} ${problem}`));
   };
@@ -112,7 +118,7 @@ function readValues(command: Command, args: readonly string[], nowMs: number): R
     // An option without a value is already reported, so it is not reported as missing.
     if (raws.every((raw) => raw !== undefined)) read(name, `--${name}`, option, raws);
   }
-  if (problems.length === 0) problems.push(...(command.check?.(values) ?? []));
+  if (problems.length === 0) problems.push(...(command.check?.(values, registry) ?? []));
   if (problems.length > 0) throw new UsageError(problems, command);
   return values;
 }

@@ -1,3 +1,4 @@
+import type { Registry } from '../chains/registry.ts';
 import type { Config } from '../settings/config.ts';
 import { type Context, type OperatorDeps, withDatabase } from './connect.ts';
 import type { Options, Values } from './options.ts';
@@ -19,7 +20,7 @@ interface Definition<P extends Options, O extends Options, D> {
   /** Examples, without the leading `npm run till --`. */
   readonly examples: readonly [string, ...string[]];
   /** Finds contradictions between values that are valid by themselves. */
-  readonly check?: (values: Values<P> & Values<O>) => string[];
+  readonly check?: (values: Values<P> & Values<O>, registry: Registry) => string[];
   readonly run: (deps: D, values: Values<P> & Values<O>) => Promise<Output>;
 }
 

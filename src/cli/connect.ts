@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { RegistryDeps } from '../chains/registry.ts';
 import type { Origin } from '../domain/origin.ts';
 import { ApiError } from '../errors.ts';
 import { createFollowedClock } from '../runtime/followed-clock.ts';
@@ -31,7 +32,7 @@ export interface Context {
   readonly untilInterrupted: () => AbortSignal;
 }
 
-export interface OperatorDeps extends Context {
+export interface OperatorDeps extends Context, RegistryDeps {
   readonly db: Database;
 }
 
@@ -55,7 +56,7 @@ export async function withDatabase<T>(context: Context, work: (deps: OperatorDep
     if (connection.isOurs) await migrate(context, connection.url);
     return await onPool(connection, async (db) => {
       if (!connection.isOurs) await requireMigrated(db);
-      return work({ ...context, db, world: await worldOf(context, db) });
+      return work({ ...context, registry: context.config.registry, db, world: await worldOf(context, db) });
     });
   } finally {
     await connection.close();

@@ -16,7 +16,10 @@ const roles = command({
     try {
       await onPool({ ...connection, url: migrateUrl }, async (db) => {
         await requireMigrated(db);
-        await setDatabaseRoles({ ...context, db }, { actor: operatorOf(context.config), migrateUrl });
+        await setDatabaseRoles(
+          { ...context, registry: context.config.registry, db },
+          { actor: operatorOf(context.config), migrateUrl },
+        );
       });
     } finally {
       await connection.close();

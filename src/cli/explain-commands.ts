@@ -1,5 +1,6 @@
 import { type Explanation, explainPayment } from '../actions/oversight/explain-payment.ts';
 import type { Chains } from '../chains/chains.ts';
+import type { Registry } from '../chains/registry.ts';
 import { storedUnit, tokenUnitId } from '../chains/units.ts';
 import { formatForPeople } from '../domain/money.ts';
 import { limitOfWait } from '../domain/waiting-states.ts';
@@ -40,11 +41,15 @@ export async function describeExplanation(
     findMerchantOfAnyPartner(db.sql, payment.merchantId),
   ]);
   const explanation = await explainPayment(
-    { db: db.sql, clock: world.clock, chains, relaying: gasBudgets(config) },
+    { db: db.sql, registry: config.registry, clock: world.clock, chains, relaying: gasBudgets(config) },
     { payment, audience: 'operator', limit: MAX_ENTRIES },
   );
   const { status, entries, omitted, wait } = explanation;
-  const parts = [describe(payment, explanation, merchant?.name, details), history(explanation), waitText(explanation)];
+  const parts = [
+    describe(config.registry, payment, explanation, merchant?.name, details),
+    history(explanation),
+    waitText(explanation),
+  ];
   return {
     json: {
       ...payment,
@@ -66,6 +71,7 @@ export async function describeExplanation(
 }
 
 function describe(
+  registry: Registry,
   payment: Payment,
   { status }: Explanation,
   merchantName: string | undefined,
@@ -77,7 +83,7 @@ function describe(
     payment: payment.id,
     status: isNoted ? status : `${status} (since it expired; not noted yet)`,
     ...(payment.failureCode !== null && { 'failure code': payment.failureCode }),
-    amount: amountText(payment.amountUnit, payment.amountValue, payment.amountDecimals),
+    amount: amountText(registry, payment.amountUnit, payment.amountValue, payment.amountDecimals),
     reference: payment.referenceId,
     merchant: [payment.merchantId, ...(merchantName === undefined ? [] : [`(${merchantName})`])].join(' '),
     partner: payment.partnerId,
@@ -86,7 +92,7 @@ function describe(
     changed: payment.updatedAt,
     expires: payment.expiresAt,
     'payable on chain until': payment.nativeDeadline,
-    'paid with': tokenAsset && tokenValue ? amountText(tokenUnitId(tokenAsset), tokenValue, 0) : tokenAsset,
+    'paid with': tokenAsset && tokenValue ? amountText(registry, tokenUnitId(tokenAsset), tokenValue, 0) : tokenAsset,
     buyer: payment.buyerAccount,
     wallet: payment.buyerName,
     transaction: payment.transactionHash,
@@ -99,8 +105,8 @@ function describe(
 }
 
 /** `12.50 USD`, followed by the asset id if the unit is a token, because symbols are ambiguous. */
-function amountText(unitId: string, value: string, decimals: number): string {
-  const { symbol, decimals: places, token } = storedUnit(unitId, decimals);
+function amountText(registry: Registry, unitId: string, value: string, decimals: number): string {
+  const { symbol, decimals: places, token } = storedUnit(registry, unitId, decimals);
   const amount = `${formatForPeople({ units: BigInt(value), decimals: places })} ${symbol}`;
   return token === undefined ? amount : `${amount} (${token.asset})`;
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { command } from '../actions/command.ts';
 import { newId } from '../domain/ids.ts';
 import { systemWorld } from '../runtime/system-world.ts';
@@ -48,7 +49,7 @@ describe('till fees', () => {
   }
   const newPartner = async (): Promise<string> => (await json('partners', 'create', '--name', 'Some')).id;
   function newMerchant(partnerId: string): Promise<string> {
-    return command({ db, world }, async (tx, now) => {
+    return command({ registry: REGISTRY, db, world }, async (tx, now) => {
       const id = newId('mrch_', now.getTime(), world.random.bytes(10));
       const fields = { id, partnerId, mode: 'test', name: 'M', email: null, status: 'active', iconUrl: null } as const;
       await insertMerchant(tx, { ...fields, createdAt: now, updatedAt: now });

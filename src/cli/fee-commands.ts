@@ -1,6 +1,7 @@
 import { merchantNotFound } from '../actions/parties/change-merchant.ts';
 import { partnerNotFound } from '../actions/parties/change-partner.ts';
 import { setFees } from '../actions/parties/set-fees.ts';
+import type { Registry } from '../chains/registry.ts';
 import { storedUnit } from '../chains/units.ts';
 import { isPercentage } from '../domain/fees.ts';
 import { formatForPeople } from '../domain/money.ts';
@@ -57,7 +58,7 @@ const set = databaseCommand({
     const fields = {
       ...(fees.merchantId === null ? { partner: fees.partnerId } : { merchant: fees.merchantId }),
       percentage: `${fees.percentage} %`,
-      fixed: fixedText(fees),
+      fixed: fixedText(deps.registry, fees),
       from: fees.startsAt,
     };
     const note = 'Every node applies it within 5 s. Payments that are signed already keep their fees.';
@@ -73,7 +74,7 @@ const list = databaseCommand({
     merchant: optional(id, 'Only of this merchant.'),
   },
   examples: ['fees list', 'fees list --merchant mrch_01KHRZ5Q8MB2N4P6R8T0V2X4Z6'],
-  run: async ({ db, world }, { partner, merchant }) => {
+  run: async ({ db, registry, world }, { partner, merchant }) => {
     if (partner !== undefined && (await findPartner(db.sql, partner)) === undefined) throw partnerNotFound(partner);
     if (merchant !== undefined && (await findMerchantOfAnyPartner(db.sql, merchant)) === undefined) {
       throw merchantNotFound(merchant);
@@ -85,7 +86,7 @@ const list = databaseCommand({
         { title: 'partner', cell: (fees) => fees.partnerId },
         { title: 'merchant', cell: (fees) => fees.merchantId ?? 'all' },
         { title: 'percentage', cell: (fees) => `${fees.percentage} %` },
-        { title: 'fixed', cell: fixedText },
+        { title: 'fixed', cell: (fees) => fixedText(registry, fees) },
         { title: 'from', cell: (fees) => fees.startsAt },
         { title: 'state', cell: (fees) => fees.state },
       ],
@@ -102,9 +103,9 @@ function stateOf(fees: StoredFees, next: StoredFees | undefined, nowMs: number):
 }
 
 /** Amounts for people, such as `0.14 USD`. */
-function fixedText({ fixed }: StoredFees): string {
+function fixedText(registry: Registry, { fixed }: StoredFees): string {
   const parts = fixed.map(({ unit, value }) => {
-    const { symbol, decimals, token } = storedUnit(unit, 0);
+    const { symbol, decimals, token } = storedUnit(registry, unit, 0);
     const where = token === undefined ? '' : ` on ${token.networkName ?? token.chainId}`;
     return `${formatForPeople({ units: BigInt(value), decimals })} ${symbol}${where}`;
   });

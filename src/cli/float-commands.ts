@@ -32,7 +32,7 @@ const add = databaseCommand({
       const input = { owner, asset, transactionHash: tx, actor: operatorOf(deps.config) };
       const rowKeys = await openRowKeys(deps);
       const added = await addFloat({ ...deps, chains, rowKeys }, input);
-      const text = `${amountText(asset, added)} added to the float of ${owner}.`;
+      const text = `${amountText(deps.registry, asset, added)} added to the float of ${owner}.`;
       return { json: { owner, asset, units: added.toString(), transactionHash: tx }, text };
     }),
 });
@@ -44,11 +44,11 @@ const list = databaseCommand({
   examples: ['float list', 'float list --operator --json'],
   check: ({ merchant, operator }) =>
     merchant !== undefined && operator ? ['Give --merchant or --operator, not both.'] : [],
-  run: async ({ db }, { merchant, operator }) =>
+  run: async ({ db, registry }, { merchant, operator }) =>
     listing(await listFloats(db.sql, merchant ?? (operator ? OPERATOR_FLOAT : undefined)), {
       columns: [
         { title: 'owner', cell: ({ owner }) => owner },
-        { title: 'amount', cell: ({ asset, units: amount }) => amountText(asset, amount) },
+        { title: 'amount', cell: ({ asset, units: amount }) => amountText(registry, asset, amount) },
         { title: 'asset', cell: ({ asset }) => asset },
         { title: 'on', cell: ({ account: on }) => on ?? '' },
       ],
@@ -77,7 +77,7 @@ const giveBack = databaseCommand({
       const owner = merchant ?? OPERATOR_FLOAT;
       const input = { owner, asset, units: amount, recipient: to.address, actor: operatorOf(deps.config) };
       const returned = await returnFloat({ ...deps, chains, rowKeys: await openRowKeys(deps) }, input);
-      const text = `${amountText(asset, amount)} of the float of ${owner} is on its way to ${to.address}: ${returned}`;
+      const text = `${amountText(deps.registry, asset, amount)} of the float of ${owner} is on its way to ${to.address}: ${returned}`;
       return { json: { id: returned, owner, asset, units: amount.toString(), recipient: to.address }, text };
     }),
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { command } from '../actions/command.ts';
 import { putDestinations } from '../actions/parties/destination-rows.ts';
 import { rowKeysOf } from '../actions/row-keys.ts';
@@ -29,7 +30,7 @@ describe('till freeze', () => {
     db = openDatabase({ url: database.url, poolSize: 2, applicationName: 'test' });
     partner = (await json('partners', 'create', '--name', 'Some')).id;
     const fields = { id: MERCHANT, partnerId: partner, mode: 'live', name: 'M', email: null, iconUrl: null } as const;
-    await command({ db, world: systemWorld }, (tx, now) =>
+    await command({ registry: REGISTRY, db, world: systemWorld }, (tx, now) =>
       insertMerchant(tx, { ...fields, status: 'active', createdAt: now, updatedAt: now }),
     );
   });
@@ -107,7 +108,7 @@ describe('till freeze', () => {
     const destination = 'eip155:8453:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
     const other = 'eip155:8453:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
     const id = 'crypto_01KHRZ5Q8MB2N4P6R8T0V2X4Z6';
-    await command({ db, world: systemWorld }, (tx, now) => {
+    await command({ registry: REGISTRY, db, world: systemWorld }, (tx, now) => {
       const period = { now, periodMs: DAY_MS };
       const terms = termsAfterChange(termsOfNew(destination, undefined, period), other, period);
       const row = { id, merchantId: MERCHANT, asset: ASSET, assetKey: ASSET.toLowerCase(), ...terms, createdAt: now };

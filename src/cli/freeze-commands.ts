@@ -1,6 +1,6 @@
 import { freeze, unfreeze } from '../actions/parties/freeze.ts';
-import { SANDBOX_NETWORK } from '../chains/networks.ts';
 import type { FreezeScope, FreezeTarget } from '../domain/freeze.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import { listFreezes } from '../store/parties/freezes.ts';
 import { type Command, databaseCommand, operatorOf } from './command.ts';
 import { id, text } from './kinds.ts';

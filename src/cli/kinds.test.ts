@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { REGISTRY } from '../../test/registry.ts';
 import { formatApiKey } from '../domain/api-key.ts';
 import {
   duration,
@@ -157,18 +158,18 @@ const bad: readonly [string, Kind<unknown>, readonly string[]][] = [
 describe('kinds of values', () => {
   for (const [name, kind, cases] of good) {
     for (const [raw, value] of cases) {
-      test(`${name}: takes ${label(raw)}`, () => assert.deepEqual(kind.parse(raw, NOW_MS), value));
+      test(`${name}: takes ${label(raw)}`, () => assert.deepEqual(kind.parse(raw, NOW_MS, REGISTRY), value));
     }
   }
   for (const [name, kind, cases] of bad) {
     for (const raw of cases) {
-      test(`${name}: refuses ${label(raw)}`, () => assert.ok(kind.parse(raw, NOW_MS) instanceof Problem));
+      test(`${name}: refuses ${label(raw)}`, () => assert.ok(kind.parse(raw, NOW_MS, REGISTRY) instanceof Problem));
     }
   }
 });
 
 test('an origin with something behind it is answered with the origin meant', () => {
-  const problem = frameOrigin.parse('https://Shop.example/pay', NOW_MS);
+  const problem = frameOrigin.parse('https://Shop.example/pay', NOW_MS, REGISTRY);
   assert.deepEqual(problem, new Problem('must be an origin: https://shop.example'));
 });
 

@@ -1,3 +1,4 @@
+import type { Registry } from '../chains/registry.ts';
 import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { parseApiKey } from '../domain/api-key.ts';
 import { isScope, SCOPES, type Scope } from '../domain/scope.ts';
@@ -7,7 +8,7 @@ export interface Kind<T> {
   /** The name of the value in help, as in `--overlap <duration>`. */
   readonly placeholder: string;
   /** Returns the value, or a Problem that completes the sentence "--overlap …". */
-  readonly parse: (raw: string, nowMs: number) => T | Problem;
+  readonly parse: (raw: string, nowMs: number, registry: Registry) => T | Problem;
 }
 
 export class Problem {
@@ -142,8 +143,8 @@ export function duration(longest: string): Kind<number> {
 /** A future time: a timestamp with its offset, or a duration from now. */
 export const future: Kind<Date> = {
   placeholder: 'time|duration',
-  parse: (raw, nowMs) => {
-    const life = duration(LONGEST_LIFE).parse(raw, nowMs);
+  parse: (raw, nowMs, registry) => {
+    const life = duration(LONGEST_LIFE).parse(raw, nowMs, registry);
     const atMs = life instanceof Problem ? momentMs(raw) : nowMs + life;
     if (atMs === undefined) {
       return new Problem('must be a time with its offset, such as 2030-01-01T00:00:00Z, or a duration such as 90d');
@@ -154,8 +155,8 @@ export const future: Kind<Date> = {
 
 export const futureOrNever: Kind<Date | null> = {
   placeholder: 'time|duration|never',
-  parse: (raw, nowMs) => {
-    const at = raw === 'never' ? null : future.parse(raw, nowMs);
+  parse: (raw, nowMs, registry) => {
+    const at = raw === 'never' ? null : future.parse(raw, nowMs, registry);
     return at instanceof Problem ? new Problem(`${at.text}, or never`) : at;
   },
 };

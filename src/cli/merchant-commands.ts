@@ -64,7 +64,7 @@ const set = databaseCommand({
     const acceptedAssets = isAll ? null : await acceptedIn(deps, found.mode, ids);
     const actor = operatorOf(deps.config);
     const merchant = await changeMerchant(deps, { owner: null, actor, merchantId, changes: { acceptedAssets } });
-    const text = `New payments of ${merchant.id} (${printable(merchant.name)}) can be paid with ${acceptedText(acceptedAssets)}.`;
+    const text = `New payments of ${merchant.id} (${printable(merchant.name)}) can be paid with ${acceptedText(deps.registry, acceptedAssets)}.`;
     return { json: merchant, text: `${text} The list of its partner holds as well.` };
   },
 });

@@ -1,4 +1,4 @@
-import { assetsOf, findAsset } from '../chains/assets.ts';
+import { assetsOf } from '../chains/registry.ts';
 import { parseUnit } from '../chains/units.ts';
 import { parseAccount, parseAsset } from '../domain/caip.ts';
 import { parseUnits } from '../domain/money.ts';
@@ -7,12 +7,12 @@ import { type Kind, Problem } from './kinds.ts';
 /** A known asset, by its CAIP-19 id or by network and symbol, such as `eip155:8453/USDC`. */
 export const knownAsset: Kind<string> = {
   placeholder: 'asset',
-  parse: (raw) => {
+  parse: (raw, _nowMs, registry) => {
     const [network = '', symbol = ''] = raw.split('/');
-    const named = assetsOf(network).find((asset) => asset.symbol === symbol);
+    const named = assetsOf(registry, network).find((asset) => asset.symbol === symbol);
     if (named !== undefined) return named.id;
     const parsed = parseAsset(raw);
-    const known = parsed.ok ? findAsset(parsed.value.id) : undefined;
+    const known = parsed.ok ? registry.asset(parsed.value.id) : undefined;
     return known?.id ?? new Problem('must be an asset that Till knows, by its CAIP-19 id or as eip155:8453/USDC');
   },
 };
@@ -41,9 +41,9 @@ export const units: Kind<bigint> = {
 /** `iso4217/USD=14`: a unit and an amount in minor units, which may be zero. */
 export const amountIn: Kind<{ readonly unit: string; readonly value: string }> = {
   placeholder: 'unit=amount',
-  parse: (raw) => {
+  parse: (raw, _nowMs, registry) => {
     const split = raw.lastIndexOf('=');
-    const unit = parseUnit(raw.slice(0, Math.max(split, 0)));
+    const unit = parseUnit(registry, raw.slice(0, Math.max(split, 0)));
     const value = raw.slice(split + 1);
     if (split < 0 || (value !== '0' && parseUnits(value) === undefined)) {
       return new Problem('must be a unit and an amount in its minor units, such as iso4217/USD=14 for 0.14 USD');

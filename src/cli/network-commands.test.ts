@@ -129,7 +129,7 @@ describe('commands about networks', () => {
     refusal = undefined;
     assert.equal(await ask('eth_getBalance', RELAYER), `0x${(10n ** 18n).toString(16)}`);
     const poor = { ...env, RELAYER_KEYS: `0x${'2b'.repeat(32)}` };
-    assert.match((await till(argv, poor)).stderr, /^invalid_state: 0x\w+ needs 0\.01 coin on Base Sepolia and gas/);
+    assert.match((await till(argv, poor)).stderr, /^invalid_state: 0x\w+ needs 0\.01 ETH on Base Sepolia and gas/);
   });
 
   it('deploy the Collector where it is missing, after the CREATE2 deployer where that is missing too', async () => {

@@ -1,4 +1,3 @@
-import { assetsOf } from '../chains/assets.ts';
 import { ChainUnavailableError } from '../chains/chain.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
@@ -73,7 +72,7 @@ async function checkEndpoint(
 ): Promise<Omit<EndpointReport, 'endpoint'>> {
   const chain = createEvmChain({ world, log, network, endpoints: [url] });
   const subject = { network: network.chainId, name: network.name };
-  const known = assetsOf(network.chainId).filter(({ pay }) => pay !== undefined);
+  const known = [...network.assets.values()].filter(({ pay }) => pay !== undefined);
   const settled = new AbortController();
   const silence = world.timers.sleep(ANSWER_WITHIN_MS, settled.signal).then(() => {
     throw new ChainUnavailableError(network.chainId, `no answer within ${ANSWER_WITHIN_MS / 1000} s`);

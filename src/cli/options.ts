@@ -1,3 +1,4 @@
+import type { Registry } from '../chains/registry.ts';
 import { type Kind, Problem } from './kinds.ts';
 
 /** An option or argument of a command: its description, and how its value is parsed. */
@@ -8,7 +9,7 @@ export interface Option<T> {
   readonly isRequired: boolean;
   readonly isRepeatable: boolean;
   /** Parses the typed values, in order. A problem completes the sentence "--name …". */
-  readonly read: (raws: readonly string[], nowMs: number) => Read<T>;
+  readonly read: (raws: readonly string[], nowMs: number, registry: Registry) => Read<T>;
 }
 
 type Read<T> = { readonly value: T } | { readonly problems: readonly string[] };
@@ -20,21 +21,22 @@ export type Values<O extends Options> = { readonly [Name in keyof O]: O[Name] ex
 export function required<T>(kind: Kind<T>, doc: string): Option<T> {
   return {
     ...single(kind, doc, true),
-    read: (raws, nowMs) => (raws.length === 0 ? { problems: ['is missing'] } : readOne(kind, raws, nowMs)),
+    read: (raws, nowMs, registry) =>
+      raws.length === 0 ? { problems: ['is missing'] } : readOne(kind, raws, nowMs, registry),
   };
 }
 
 export function optional<T>(kind: Kind<T>, doc: string): Option<T | undefined> {
   return {
     ...single(kind, doc, false),
-    read: (raws, nowMs) => (raws.length === 0 ? { value: undefined } : readOne(kind, raws, nowMs)),
+    read: (raws, nowMs, registry) => (raws.length === 0 ? { value: undefined } : readOne(kind, raws, nowMs, registry)),
   };
 }
 
 export function withDefault<T>(kind: Kind<T>, fallback: string, doc: string): Option<T> {
   return {
     ...single(kind, `${doc} Default: ${fallback}.`, false),
-    read: (raws, nowMs) => readOne(kind, raws.length === 0 ? [fallback] : raws, nowMs),
+    read: (raws, nowMs, registry) => readOne(kind, raws.length === 0 ? [fallback] : raws, nowMs, registry),
   };
 }
 
@@ -45,8 +47,8 @@ export function repeated<T>(kind: Kind<T>, most: number, doc: string): Option<re
     placeholder: kind.placeholder,
     isRequired: false,
     isRepeatable: true,
-    read: (raws, nowMs) => {
-      const reads = [...new Set(raws)].map((raw) => readOne(kind, [raw], nowMs));
+    read: (raws, nowMs, registry) => {
+      const reads = [...new Set(raws)].map((raw) => readOne(kind, [raw], nowMs, registry));
       const problems = reads.flatMap((read) => ('problems' in read ? read.problems : []));
       if (reads.length > most) problems.push(`may be given at most ${most} times`);
       return problems.length > 0
@@ -70,10 +72,10 @@ function single<T>(kind: Kind<T>, doc: string, isRequired: boolean) {
   return { doc, placeholder: kind.placeholder, isRequired, isRepeatable: false };
 }
 
-function readOne<T>(kind: Kind<T>, raws: readonly string[], nowMs: number): Read<T> {
+function readOne<T>(kind: Kind<T>, raws: readonly string[], nowMs: number, registry: Registry): Read<T> {
   const [raw = '', ...more] = raws;
   if (more.length > 0) return { problems: ['may be given only once'] };
-  const value = kind.parse(raw, nowMs);
+  const value = kind.parse(raw, nowMs, registry);
   return value instanceof Problem ? { problems: [`${value.text} (it is ${quote(raw)})`] } : { value };
 }
 

@@ -1,6 +1,7 @@
 import { changePartner } from '../actions/parties/change-partner.ts';
 import { createPartner } from '../actions/parties/create-partner.ts';
 import { acceptedText, modeOfAccepted } from '../chains/accepted-entry.ts';
+import type { Registry } from '../chains/registry.ts';
 import { MODES } from '../domain/mode.ts';
 import { listPartners, type Partner } from '../store/parties/partners.ts';
 import { accept, acceptedByMode } from './accepted-lists.ts';
@@ -22,7 +23,7 @@ const create = databaseCommand({
   run: async (deps, { name }) => {
     const partner = await createPartner(deps, { actor: operatorOf(deps.config), name });
     const next = `Next: npm run till -- keys create --partner ${partner.id} --mode test --label <text>`;
-    return { json: partner, text: `Partner created.\n\n${describe(partner)}\n\n${next}` };
+    return { json: partner, text: `Partner created.\n\n${describe(deps.registry, partner)}\n\n${next}` };
   },
 });
 
@@ -66,9 +67,12 @@ const set = databaseCommand({
     'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --accept eip155:8453/USDC --accept eip155:10',
     'partners set prtn_01KHRZ5Q8MB2N4P6R8T0V2X4Z6 --accept-all live',
   ],
-  check: ({ name, pin, 'frame-origin': origins, 'no-frame-origins': isNone, accept: ids, 'accept-all': all }) => {
+  check: (
+    { name, pin, 'frame-origin': origins, 'no-frame-origins': isNone, accept: ids, 'accept-all': all },
+    registry,
+  ) => {
     if (isNone && origins.length > 0) return ['--frame-origin and --no-frame-origins exclude each other'];
-    const twice = all.find((mode) => ids.some((id) => modeOfAccepted(id) === mode));
+    const twice = all.find((mode) => ids.some((id) => modeOfAccepted(registry, id) === mode));
     if (twice !== undefined) return [`--accept-all ${twice} and --accept of a ${twice} network exclude each other`];
     const isAccepting = ids.length > 0 || all.length > 0;
     const isNothing = name === undefined && pin === undefined && origins.length === 0 && !isNone && !isAccepting;
@@ -87,6 +91,7 @@ const set = databaseCommand({
       ...(Object.keys(accepted).length > 0 && { accepted }),
     };
     return changed(
+      deps.registry,
       'Partner changed.',
       await changePartner(deps, { actor: operatorOf(deps.config), partnerId: partner, changes }),
     );
@@ -101,7 +106,7 @@ const disable = databaseCommand({
   run: async (deps, { id: partner }) => {
     const changes = { isDisabled: true };
     const result = await changePartner(deps, { actor: operatorOf(deps.config), partnerId: partner, changes });
-    return changed('Partner disabled: every node refuses its keys within five seconds.', result);
+    return changed(deps.registry, 'Partner disabled: every node refuses its keys within five seconds.', result);
   },
 });
 
@@ -113,6 +118,7 @@ const enable = databaseCommand({
   run: async (deps, { id: partner }) => {
     const changes = { isDisabled: false };
     return changed(
+      deps.registry,
       'Partner enabled.',
       await changePartner(deps, { actor: operatorOf(deps.config), partnerId: partner, changes }),
     );
@@ -121,19 +127,19 @@ const enable = databaseCommand({
 
 export const partnerCommands: readonly Command[] = [create, list, set, disable, enable];
 
-function changed(sentence: string, partner: Partner): Output {
-  return { json: partner, text: `${sentence}\n\n${describe(partner)}` };
+function changed(registry: Registry, sentence: string, partner: Partner): Output {
+  return { json: partner, text: `${sentence}\n\n${describe(registry, partner)}` };
 }
 
-function describe(partner: Partner): string {
+function describe(registry: Registry, partner: Partner): string {
   return layoutFields({
     id: partner.id,
     name: partner.name,
     status: status(partner),
     version: partner.pinnedVersion,
     'frame origins': partner.frameOrigins.join(', '),
-    'accepted (test)': acceptedText(partner.accepted.test),
-    'accepted (live)': acceptedText(partner.accepted.live),
+    'accepted (test)': acceptedText(registry, partner.accepted.test),
+    'accepted (live)': acceptedText(registry, partner.accepted.live),
   });
 }
 

@@ -10,9 +10,9 @@ type Payer = { readonly email: string } | { readonly network: string; readonly a
 
 const payer: Kind<Payer> = {
   placeholder: 'account or e-mail',
-  parse: (raw, nowMs) => {
+  parse: (raw, nowMs, registry) => {
     if (raw.includes('@')) {
-      const email = emailAddress.parse(raw, nowMs);
+      const email = emailAddress.parse(raw, nowMs, registry);
       return email instanceof Problem ? email : { email };
     }
     const account = parseAccount(raw);

@@ -6,6 +6,7 @@ import { refundNotFound, retryRefund } from '../actions/outgoing/refund/retry-re
 import { signingKeysOf } from '../actions/outgoing/refund/signed/signing-keys.ts';
 import { vetoRefund } from '../actions/outgoing/refund/veto-refund.ts';
 import { amountText } from '../chains/amount-text.ts';
+import type { Registry } from '../chains/registry.ts';
 import { REFUND_STATES, waitOf } from '../domain/refund.ts';
 import { signPath } from '../domain/sign-code.ts';
 import { openSecrets } from '../settings/master-secret.ts';
@@ -29,7 +30,7 @@ const list = databaseCommand({
     merchant: optional(id, 'Only of this merchant.'),
   },
   examples: ['refunds list', 'refunds list --state failed --state awaiting_funds'],
-  run: async ({ db, world }, { state, merchant }) => {
+  run: async ({ db, registry, world }, { state, merchant }) => {
     const states = state.length === 0 ? REFUND_STATES : state;
     return listing(
       await listRefunds(db.sql, {
@@ -43,7 +44,7 @@ const list = databaseCommand({
           { title: 'id', cell: (refund) => refund.id },
           { title: 'payment', cell: (refund) => refund.paymentId },
           { title: 'merchant', cell: (refund) => refund.merchantId },
-          { title: 'amount', cell: (refund) => amountText(refund.asset, refund.amount) },
+          { title: 'amount', cell: (refund) => amountText(registry, refund.asset, refund.amount) },
           { title: 'state', cell: (refund) => refund.state },
           { title: 'problem', cell: (refund) => refund.problem },
           { title: 'requested', cell: (refund) => refund.requestedAt },
@@ -72,7 +73,7 @@ const show = databaseCommand({
       const signUrl = keys === undefined ? null : config.publicUrl + signPath(keys, each.id);
       shown.push({ ...each, signUrl, events: await listEvents(db.sql, each.id) });
     }
-    const text = shown.map(refundText).join('\n\n');
+    const text = shown.map((refund) => refundText(deps.registry, refund)).join('\n\n');
     return { json: shown.length === 1 ? shown[0] : { refunds: shown }, text };
   },
 });
@@ -83,19 +84,19 @@ interface ShownHistory extends ShownRefund {
   readonly events: readonly StoredEvent[];
 }
 
-function refundText({ events, ...refund }: ShownHistory): string {
+function refundText(registry: Registry, { events, ...refund }: ShownHistory): string {
   const fields = {
     refund: refund.id,
     payment: refund.paymentId,
     number: String(refund.number),
     merchant: refund.merchantId,
     state: refund.state,
-    amount: amountText(refund.asset, refund.amount),
+    amount: amountText(registry, refund.asset, refund.amount),
     to: refund.recipient,
     reason: refund.reason,
-    'from the held amount': amountText(refund.asset, refund.fromHeld),
-    "from the merchant's float": amountText(refund.asset, refund.fromMerchant),
-    "from the operator's float": amountText(refund.asset, refund.fromOperator),
+    'from the held amount': amountText(registry, refund.asset, refund.fromHeld),
+    "from the merchant's float": amountText(registry, refund.asset, refund.fromMerchant),
+    "from the operator's float": amountText(registry, refund.asset, refund.fromOperator),
     transaction: refund.transactionHash,
     problem: refund.problem,
     'the merchant can sign at': refund.signUrl,
@@ -163,11 +164,11 @@ const cover = databaseCommand({
       actor: operatorOf(deps.config),
     });
     const { asset, account, fromOperator } = refund;
-    const paid = `The operator's float pays ${amountText(asset, fromOperator)} of refund ${refund.id}`;
+    const paid = `The operator's float pays ${amountText(deps.registry, asset, fromOperator)} of refund ${refund.id}`;
     const text =
       missing === undefined
         ? `${paid}. ${sentFrom(offeredUntil)}`
-        : `${paid}, and ${lackText(asset, [missing])}. ${howToFill(missing, { asset, account })}`;
+        : `${paid}, and ${lackText(deps.registry, asset, [missing])}. ${howToFill(missing, { asset, account })}`;
     return { json: { ...refund, missingUnits: missing?.units.toString() ?? '0' }, text };
   },
 });

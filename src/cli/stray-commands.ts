@@ -3,6 +3,7 @@ import { isGasMoney } from '../actions/outgoing/return/unexpected-entries.ts';
 import { vetoReturn } from '../actions/outgoing/return/veto-return.ts';
 import { type Fate, type SearchReport, searchUnexpected } from '../actions/watch/deposits/search-unexpected.ts';
 import { amountText } from '../chains/amount-text.ts';
+import type { Registry } from '../chains/registry.ts';
 import { depositMinimumOn } from '../settings/chains.ts';
 import { listUnexpected, type UnexpectedMoney } from '../store/money/unexpected-money.ts';
 import { withChains } from './chains.ts';
@@ -20,7 +21,7 @@ const list = databaseCommand({
   summary: `Show money that arrived without a payment, or too late, the newest first, at most ${MAX_LISTED}.`,
   options: { all: flag('Include strays that were returned or made a float.') },
   examples: ['strays list', 'strays list --all --json'],
-  run: async ({ db }, { all }) => {
+  run: async ({ db, registry }, { all }) => {
     const states = all
       ? (['unclaimed', 'requested', 'float', 'returning', 'returned'] as const)
       : (['unclaimed', 'requested'] as const);
@@ -31,7 +32,7 @@ const list = databaseCommand({
           title: 'kind',
           cell: whatOf,
         },
-        { title: 'amount', cell: (unexpected) => amountText(unexpected.asset, unexpected.amount) },
+        { title: 'amount', cell: (unexpected) => amountText(registry, unexpected.asset, unexpected.amount) },
         { title: 'from', cell: (unexpected) => unexpected.sender ?? 'unknown' },
         { title: 'to', cell: (unexpected) => unexpected.account },
         {
@@ -69,7 +70,7 @@ const giveBack = databaseCommand({
       );
       return {
         json: unexpected,
-        text: `${amountText(unexpected.asset, unexpected.amount)} is on its way back: ${unexpected.id}`,
+        text: `${amountText(deps.registry, unexpected.asset, unexpected.amount)} is on its way back: ${unexpected.id}`,
       };
     }),
 });
@@ -105,14 +106,14 @@ const search = databaseCommand({
         { ...deps, chains, sweepFrom },
         { paymentId: payment, network, isSweep: sweep, isListed: listed, actor },
       );
-      return { json: report, text: searchText(report), exitCode: report.unsearched.length > 0 ? 1 : 0 };
+      return { json: report, text: searchText(deps.registry, report), exitCode: report.unsearched.length > 0 ? 1 : 0 };
     }),
 });
 
-function searchText({ addresses, found, unsearched, isOrdered }: SearchReport): string {
+function searchText(registry: Registry, { addresses, found, unsearched, isOrdered }: SearchReport): string {
   const lines = found.map(
     ({ asset, units, address, network, fate, recipient }) =>
-      `${amountText(asset, units)} at ${address} on ${network}: ${fateText(fate, { network, recipient, isOrdered })}`,
+      `${amountText(registry, asset, units)} at ${address} on ${network}: ${fateText(fate, { network, recipient, isOrdered })}`,
   );
   if (addresses === 0) lines.push('The payment has no deposit address.');
   else if (lines.length === 0) lines.push('Nothing lies at its deposit addresses.');

@@ -41,7 +41,10 @@ const migrateDatabase = command({
       await migrate(context, connection.url);
       const news = (await applied(connection)).slice(before.length);
       const migrated = { actor: operatorOf(context.config), before: before.at(-1), applied: news };
-      if (news.length > 0) await onPool(connection, (db) => recordMigration({ ...context, db }, migrated));
+      if (news.length > 0)
+        await onPool(connection, (db) =>
+          recordMigration({ ...context, registry: context.config.registry, db }, migrated),
+        );
       const text = news.length === 0 ? 'Nothing to do: the schema is up to date.' : `Applied ${news.join(', ')}.`;
       return { json: { applied: news }, text };
     } finally {

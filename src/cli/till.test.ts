@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { raiseAlert } from '../actions/alerts.ts';
 import { command } from '../actions/command.ts';
 import { API_KEY_PATTERN, hashApiKey } from '../domain/api-key.ts';
@@ -222,7 +223,7 @@ describe('merchants, apps, bank arrangements and alerts', () => {
 
   test('a long list is cut, and says so', async () => {
     const partner = await json('partners', 'create', '--name', 'Many');
-    await command({ db, world }, async (tx, now) => {
+    await command({ registry: REGISTRY, db, world }, async (tx, now) => {
       for (let count = 0; count < 201; count += 1) await insertMerchant(tx, merchant({ partnerId: partner.id, now }));
     });
     const { stdout, stderr } = await till('merchants', 'list', '--partner', partner.id);
@@ -256,7 +257,10 @@ describe('merchants, apps, bank arrangements and alerts', () => {
 
   test('alerts are listed while they are raised', async () => {
     assert.equal((await till('alerts')).stdout, 'No alerts: all is well.\n');
-    await raiseAlert({ db, world, log: silent }, { name: 'job_failing', subject: 'prune', message: 'Look\nhere.' });
+    await raiseAlert(
+      { registry: REGISTRY, db, world, log: silent },
+      { name: 'job_failing', subject: 'prune', message: 'Look\nhere.' },
+    );
     const { stdout } = await till('alerts');
     assert.match(
       stdout,
@@ -446,7 +450,7 @@ async function json(...argv: string[]): Promise<Json> {
 
 async function addMerchant(input: { name: string; mode: Mode; partnerId?: string }): Promise<string> {
   const partnerId = input.partnerId ?? (await json('partners', 'create', '--name', 'Some')).id;
-  return command({ db, world }, async (tx, now) => {
+  return command({ registry: REGISTRY, db, world }, async (tx, now) => {
     const row = { ...merchant({ partnerId, now }), ...input, partnerId };
     await insertMerchant(tx, row);
     return row.id;

@@ -1,3 +1,4 @@
+import { builtInRegistry } from '../chains/registry.ts';
 import { redactApiKeys } from '../domain/api-key.ts';
 import { createLog, strikeSecrets } from '../runtime/log.ts';
 import { systemWorld } from '../runtime/system-world.ts';
@@ -54,9 +55,11 @@ export async function runTill(argv: readonly string[], io: Io): Promise<number> 
 
 async function execute(argv: readonly string[], io: Io, secrets: string[]): Promise<Output> {
   const world = io.world ?? { ...systemWorld, clock: io.machineClock ?? systemWorld.clock };
-  const line = readCommandLine(argv, world.clock.nowMs());
-  if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const read = readConfig(io.env);
+  // Help and problems of the command line come first, also if the settings are wrong.
+  const registry = 'config' in read ? read.config.registry : builtInRegistry();
+  const line = readCommandLine(argv, world.clock.nowMs(), registry);
+  if ('help' in line) return { json: { help: helpFor(line.help) }, text: helpFor(line.help) };
   const misspelt = misspeltSettings(io.env);
   if ('problems' in read) throw new ConfigurationError([...read.problems, ...misspelt]);
   secrets.push(...secretValues(read.config));

@@ -1,7 +1,7 @@
-import { assetsOf } from '../chains/assets.ts';
-import { SANDBOX_NETWORK } from '../chains/networks.ts';
+import { assetsOf, type RegistryDeps } from '../chains/registry.ts';
 import type { PublicEventType } from '../domain/event.ts';
 import { SANDBOX_ACCOUNTS } from '../sandbox/genesis.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import { createShopper, type Shopper } from '../sandbox/shopper.ts';
 import { SLOW_ADDRESS } from '../settings/cooling-off.ts';
 import { type Command, command } from './command.ts';
@@ -9,7 +9,7 @@ import { oneOf } from './kinds.ts';
 import { required } from './options.ts';
 
 /** The steps of a command in a sandbox, printed one on each line. */
-interface Scene extends Shopper {
+interface Scene extends Shopper, RegistryDeps {
   readonly steps: string[];
 }
 
@@ -161,7 +161,7 @@ const trigger = command({
   run: async ({ config, world }, { type }) => {
     const shopper = await createShopper(world, config.home);
     const steps: string[] = [];
-    const scene = { ...shopper, steps };
+    const scene = { ...shopper, registry: config.registry, steps };
     const objectId = await RECIPES[type](scene);
     const event = await shopper.waitFor(type, objectId);
     steps.push(`${type} ${event.id}`);
@@ -196,7 +196,7 @@ async function rehearsed(scene: Scene, outcome: string): Promise<string> {
 
 /** Adds a destination for USDC to a merchant, and returns the id of the settlement. */
 async function register(scene: Scene, merchantId: string): Promise<string> {
-  const asset = assetsOf(SANDBOX_NETWORK).find(({ symbol }) => symbol === 'USDC')?.id;
+  const asset = assetsOf(scene.registry, SANDBOX_NETWORK).find(({ symbol }) => symbol === 'USDC')?.id;
   const settlements = [{ asset, destination: `${SANDBOX_NETWORK}:${SANDBOX_ACCOUNTS.merchant}` }];
   const answer = await scene.call('POST', `/v1/merchants/${merchantId}/settlements/crypto`, { settlements });
   scene.steps.push(`gave ${merchantId} a destination for USDC`);

@@ -28,7 +28,12 @@ const EURC = {
 };
 const ETHER = { decimals: 18, quoteDecimals: 6 };
 const ETH = { id: 'eip155:8453/slip44:60', symbol: 'ETH', ...ETHER };
-const WETH = { id: 'eip155:8453/erc20:0x4200000000000000000000000000000000000006', symbol: 'WETH', ...ETHER };
+const WETH = {
+  id: 'eip155:8453/erc20:0x4200000000000000000000000000000000000006',
+  symbol: 'WETH',
+  ratedAs: 'ETH',
+  ...ETHER,
+};
 
 const usd = (value: bigint) => ({ unit: 'iso4217/USD', value, decimals: 2 });
 const AT_MS = Date.UTC(2026, 2, 1);

@@ -30,6 +30,8 @@ export interface QuotedAsset {
   /** Amounts converted from a currency are rounded up to this many decimals. Default: `decimals`. */
   readonly quoteDecimals?: number | undefined;
   readonly peg?: string;
+  /** The symbol whose rate is the asset's. Default: `symbol`. Contracts of wrapped coin exchange it for the coin at any time. */
+  readonly ratedAs?: string;
 }
 
 export interface QuoteInput {
@@ -59,16 +61,13 @@ export function quoteFor({ price, asset, rate }: QuoteInput): Quote | undefined 
 export function ratePairOf({ unit }: Pick<Price, 'unit'>, asset: QuotedAsset): Pair | undefined {
   const currency = fiatCodeOf(unit);
   if (currency === undefined || currency === asset.peg) return undefined;
-  return { base: asset.peg ?? UNWRAPPED[asset.symbol] ?? asset.symbol, quote: currency };
+  return { base: asset.peg ?? asset.ratedAs ?? asset.symbol, quote: currency };
 }
 
 export function feeInToken(quote: Quote, fee: bigint): bigint {
   const converted = convertRoundedDown(fee, quote.factor);
   return converted < quote.amount ? converted : quote.amount;
 }
-
-/** The contracts of these tokens exchange one token for one coin at any time. Exchanges quote the coin. */
-const UNWRAPPED: Readonly<Record<string, string>> = { WETH: 'ETH', WPOL: 'POL' };
 
 const AS_IT_IS: Ratio = { numerator: 1n, denominator: 1n };
 /** The largest amount in a token contract. */

@@ -12,6 +12,7 @@ import type { Site } from '../actions/people/webauthn.ts';
 import type { RequestRecorder } from '../actions/record-requests.ts';
 import type { TestClock } from '../actions/test-clock.ts';
 import type { Chains } from '../chains/chains.ts';
+import type { RegistryDeps } from '../chains/registry.ts';
 import type { KeyRing } from '../domain/key-ring.ts';
 import type { ReceiptKey } from '../domain/receipt.ts';
 import type { Press } from '../paper/press.ts';
@@ -53,7 +54,7 @@ export type App = FastifyInstance<
 >;
 
 /** The dependencies of the HTTP service. `main.ts` and tests build them. */
-export interface HttpDeps {
+export interface HttpDeps extends RegistryDeps {
   readonly config: Config;
   readonly world: World;
   readonly log: Logger;

@@ -146,6 +146,7 @@ export const DESK_SAMPLES: Readonly<Record<string, Sample>> = {
         {
           network: 'eip155:8453',
           name: 'Base',
+          coin: 'ETH',
           head: 41_250_012,
           readTo: 41_250_011,
           finalTo: 41_250_002,

@@ -3,7 +3,7 @@ import { knowsNewestSecret } from '../actions/open-receipt-key.ts';
 import { findMissingNetworks } from '../actions/oversight/missing-networks.ts';
 import type { ConnectedChain } from '../chains/chains.ts';
 import { loneCeilingOf } from '../chains/finality.ts';
-import type { Network } from '../chains/networks.ts';
+import type { Network } from '../chains/network.ts';
 import { clockRemark } from '../domain/clock-off.ts';
 import { LONE_DEPTH_FACTOR } from '../domain/quorum.ts';
 import { productionRisks } from '../settings/production-risks.ts';
@@ -53,12 +53,12 @@ interface DatabaseReadiness {
 const OUTDATED =
   'The master secret was rotated, and this node does not have the new one: it refuses valid keys. Set TILL_SECRET, and restart it.';
 
-async function databaseState({ db, secrets, chains }: ReadinessDeps): Promise<DatabaseReadiness> {
+async function databaseState({ db, config, secrets, chains }: ReadinessDeps): Promise<DatabaseReadiness> {
   try {
     if (!(await isMigrated(db.sql))) return { database: 'not_migrated', secret: 'ok', missing: [] };
     const [isNewest, missing] = await Promise.all([
       knowsNewestSecret(db.sql, secrets),
-      findMissingNetworks(db.sql, chains),
+      findMissingNetworks(db.sql, config.registry, chains),
     ]);
     const secret = isNewest ? 'ok' : 'outdated';
     return { database: 'ok', secret, missing: missing.map(({ message }) => message) };

@@ -8,8 +8,7 @@ import { linkUrl, makeLink, type NewLink } from '../actions/people/invite-person
 import { withPersonMac } from '../actions/people/person-rows.ts';
 import { onSteadyTime } from '../actions/people/steady-time.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
-import { assetsOf } from '../chains/assets.ts';
-import { SANDBOX_NETWORK as NETWORK } from '../chains/networks.ts';
+import { assetsOf, type Registry } from '../chains/registry.ts';
 import { hashApiKey } from '../domain/api-key.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../domain/books.ts';
 import { parseAsset } from '../domain/caip.ts';
@@ -26,6 +25,7 @@ import { insertPerson } from '../store/people/people.ts';
 import type { Tx } from '../store/plumbing/database.ts';
 import { lockName } from '../store/plumbing/locks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_KEYS, SANDBOX_TOKENS_EACH } from './genesis.ts';
+import { SANDBOX_NETWORK as NETWORK } from './sandbox-network.ts';
 import { unlessCode } from './whole-file.ts';
 
 /** The contents of `sandbox.json`: everything that the first API call needs. */
@@ -65,7 +65,7 @@ export async function openSandbox(
   await mkdir(input.home, { recursive: true, mode: 0o700 });
   await createDemo(deps);
   const apiKey = (await knownKey(deps, fileIn(input.home))) ?? (await newKey(deps));
-  const assets = Object.fromEntries(assetsOf(NETWORK).map(({ symbol, id }) => [symbol, id]));
+  const assets = Object.fromEntries(assetsOf(deps.registry, NETWORK).map(({ symbol, id }) => [symbol, id]));
   const address = SANDBOX_ACCOUNTS.payer;
   return {
     baseUrl: input.baseUrl,
@@ -124,7 +124,7 @@ function createDemo(deps: CommandDeps & RowKeyDeps): Promise<void> {
       });
     }
     await settleDirectly(deps, tx, now);
-    await fillFloats(tx, now);
+    await fillFloats(tx, deps.registry, now);
     if ((await findWalletApps(tx, [APP_ID])).length === 0) {
       await insertWalletApp(tx, { id: APP_ID, mode: 'test', name: 'Demo wallet', iconUrl: null, createdAt: now });
     }
@@ -160,7 +160,7 @@ function newOwnerLink(deps: CommandDeps & RowKeyDeps): Promise<NewLink> {
 /** Only if the merchant has no destination at all, so that a removed destination stays removed. */
 async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date): Promise<void> {
   if ((await listSettlements(tx, MERCHANT_ID)).crypto.length > 0) return;
-  const settlements = assetsOf(NETWORK).flatMap(({ id, symbol }) => {
+  const settlements = assetsOf(deps.registry, NETWORK).flatMap(({ id, symbol }) => {
     const asset = parseAsset(id);
     if (!asset.ok || !PAID_DIRECTLY.includes(symbol)) return [];
     return {
@@ -179,9 +179,9 @@ async function settleDirectly(deps: CommandDeps & RowKeyDeps, tx: Tx, now: Date)
  * The first block of the chain gives the intermediate account a large amount of each token. Half of it becomes the demo merchant's
  * float and half the operator's, so that every refund is covered.
  */
-async function fillFloats(tx: Tx, now: Date): Promise<void> {
+async function fillFloats(tx: Tx, registry: Registry, now: Date): Promise<void> {
   if ((await listFloats(tx, OPERATOR_FLOAT)).length > 0) return;
-  const assets = assetsOf(NETWORK).flatMap(({ id, pay }) => (pay === undefined ? [] : [{ asset: id, pay }]));
+  const assets = assetsOf(registry, NETWORK).flatMap(({ id, pay }) => (pay === undefined ? [] : [{ asset: id, pay }]));
   const changes = assets.flatMap(({ asset, pay }) =>
     [MERCHANT_ID, OPERATOR_FLOAT].map((owner) => ({
       owner,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createPublicClient, custom, domainSeparator, type PublicClient, parseAbi } from 'viem';
 import collector from '../../contracts/artifacts/Collector.json' with { type: 'json' };
-import { ASSETS } from '../chains/assets.ts';
+import { ASSETS } from '../../test/registry.ts';
 import { COLLECTOR_ADDRESS, PERMIT2_ADDRESS } from '../chains/evm/collector.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_FIRST_BLOCK, SANDBOX_TOKENS } from './genesis.ts';
 import type { LocalEvm } from './local-evm.ts';

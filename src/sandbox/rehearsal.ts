@@ -4,7 +4,6 @@ import { type ListOptionsDeps, listOptions } from '../actions/paying/list-option
 import type { PaymentMover } from '../actions/paying/payment-mover.ts';
 import { NO_REHEARSAL, type Rehearsal, type Script } from '../actions/paying/rehearsal.ts';
 import type { RowKeyDeps } from '../actions/row-keys.ts';
-import { SANDBOX_NETWORK } from '../chains/networks.ts';
 import { parseAccount } from '../domain/caip.ts';
 import { createBatcher } from '../runtime/batcher.ts';
 import { findItemsOf } from '../store/chain/items.ts';
@@ -12,6 +11,7 @@ import { findDetailsOf, type PaymentDetails } from '../store/payments/payment-de
 import type { Payment } from '../store/payments/payments.ts';
 import { insertRehearsal } from '../store/payments/rehearsals.ts';
 import { SANDBOX_ACCOUNTS } from './genesis.ts';
+import { SANDBOX_NETWORK } from './sandbox-network.ts';
 
 /** The values of `metadata.sandbox` and their effects. */
 export const OUTCOMES = {

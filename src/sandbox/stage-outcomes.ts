@@ -2,7 +2,6 @@ import { type CommandDeps, command } from '../actions/command.ts';
 import { declineItem } from '../actions/paying/decline-item.ts';
 import { walletRequests } from '../actions/paying/wallet-requests.ts';
 import type { Chains } from '../chains/chains.ts';
-import { SANDBOX_NETWORK } from '../chains/networks.ts';
 import { isFinal } from '../domain/payment.ts';
 import type { Log } from '../runtime/world.ts';
 import { findPaidEvent } from '../store/chain/chain-events.ts';
@@ -11,6 +10,7 @@ import { chooseBlock, findOpenRehearsals, markStaged, type OpenRehearsal } from 
 import type { ChainControl } from './chain-control.ts';
 import { SANDBOX_ACCOUNTS } from './genesis.ts';
 import { EVERYBODY, type Outcome } from './rehearsal.ts';
+import { SANDBOX_NETWORK } from './sandbox-network.ts';
 
 export interface StageDeps extends CommandDeps {
   readonly log: Log;

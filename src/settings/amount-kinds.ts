@@ -6,10 +6,10 @@ import { type Kind, Problem, quote } from './kinds.ts';
 export function amounts(): Kind<readonly RefundLimit[]> {
   return {
     name: 'list of amounts in minor units, such as `iso4217/USD=10000,iso4217/EUR=10000`',
-    parse: (raw) => {
+    parse: (raw, registry) => {
       const list = raw.split(',').map((part) => part.trim().split('='));
       const wrong = list.find(([unit = '', value = '', ...more]) => {
-        return !parseUnit(unit).ok || !/^(0|[1-9][0-9]{0,77})$/.test(value) || more.length > 0;
+        return !parseUnit(registry, unit).ok || !/^(0|[1-9][0-9]{0,77})$/.test(value) || more.length > 0;
       });
       if (wrong !== undefined)
         return new Problem(`must list amounts in minor units, and ${quote(wrong.join('='))} is none`);

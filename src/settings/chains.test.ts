@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { findNetwork } from '../../test/registry.ts';
 import { finalityOf, isSmall } from '../chains/finality.ts';
-import { findNetwork } from '../chains/networks.ts';
 import { systemWorld as world } from '../runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
 

@@ -3,39 +3,23 @@ import type { ChainTerms } from '../chains/connect.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../chains/evm/external-signer.ts';
 import { createLocalSigner } from '../chains/evm/local-signer.ts';
-import { findNetwork, type Network, SANDBOX_NETWORK } from '../chains/networks.ts';
+import type { Network } from '../chains/network.ts';
 import { unshiftedWorld } from '../runtime/shifted-clock.ts';
 import type { Log, World } from '../runtime/world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../sandbox/genesis.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import type { Config } from './config.ts';
 import { isAddress, type PerNetwork, valueOn } from './network-kinds.ts';
 
 /** A hundredth of a coin pays for some hundred batches on networks with expensive gas. */
 const DEFAULT_MIN_BALANCE = 10n ** 16n;
 
-interface Defaults {
-  readonly usual: bigint;
-  readonly on: Readonly<Record<string, bigint>>;
-}
-
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** Far above usual prices of some gwei (some hundred on Polygon): the cap stops spending when something is wrong. */
-const GAS_PRICE_CAPS: Defaults = {
-  usual: 1_000n * GWEI,
-  on: { 'eip155:137': 10_000n * GWEI, 'eip155:80002': 10_000n * GWEI },
-};
-/** Enough for thousands of payments an hour at usual prices. Networks with cheap coins have higher numbers. */
-const GAS_COSTS_PER_HOUR: Defaults = {
-  usual: 5n * COIN,
-  on: {
-    'eip155:56': 20n * COIN,
-    'eip155:137': 2_000n * COIN,
-    'eip155:143': 2_000n * COIN,
-    'eip155:42220': 2_000n * COIN,
-    'eip155:80002': 2_000n * COIN,
-  },
-};
+/** Far above usual prices of some gwei: the cap stops spending when something is wrong. Records of networks may have others. */
+const GAS_PRICE_CAP = 1_000n * GWEI;
+/** Enough for thousands of payments an hour at usual prices. Records of networks with cheap coins have higher numbers. */
+const GAS_COST_PER_HOUR = 5n * COIN;
 /** Enough for two transactions of a payer's contract account that burns all gas it gets. */
 const DEFAULT_GAS_PER_ITEM = 1_500_000n;
 /** Enough for some hundred payments. */
@@ -141,15 +125,25 @@ export function gasBudgets(config: Config) {
     valueOn(setting, network) ?? fallback;
   return {
     // Gas is free on the sandbox chain, and benchmarks use much of it.
-    feeCap: (network: string) => on(config.gasPriceCap, network, liveOnly(network, GAS_PRICE_CAPS)),
-    gasCostPerHour: (network: string) => on(config.gasCostPerHour, network, liveOnly(network, GAS_COSTS_PER_HOUR)),
+    feeCap: (network: string) =>
+      on(
+        config.gasPriceCap,
+        network,
+        exceptSandbox(network, config.registry.network(network)?.gasPriceCap ?? GAS_PRICE_CAP),
+      ),
+    gasCostPerHour: (network: string) =>
+      on(
+        config.gasCostPerHour,
+        network,
+        exceptSandbox(network, config.registry.network(network)?.gasCostPerHour ?? GAS_COST_PER_HOUR),
+      ),
     gasPerItem: (network: string) => on(config.gasPerItem, network, DEFAULT_GAS_PER_ITEM),
     gasPerPayerHour: (network: string) => on(config.gasPerPayerHour, network, DEFAULT_GAS_PER_PAYER_HOUR),
   };
 }
 
-function liveOnly(network: string, { usual, on }: Defaults): bigint | undefined {
-  return network === SANDBOX_NETWORK ? undefined : (on[network] ?? usual);
+function exceptSandbox(network: string, value: bigint): bigint | undefined {
+  return network === SANDBOX_NETWORK ? undefined : value;
 }
 
 function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccount: string): string {
@@ -161,7 +155,7 @@ function accountOf(setting: Config['feeAccount'], network: Network, sandboxAccou
 
 /** The network with the operator's finality depths and ceiling added to its own. */
 function networkOf(config: Config, chainId: string): Network {
-  const network = findNetwork(chainId);
+  const network = config.registry.network(chainId);
   if (network?.finality === undefined) throw new ChainSettingsError(`Till takes no payments on ${chainId}.`);
   const { finality } = network;
   const asked = valueOn(config.finalityDepths, chainId) ?? [];

@@ -1,3 +1,4 @@
+import type { Registry } from '../chains/registry.ts';
 import { amounts } from './amount-kinds.ts';
 import { CALLER_LIMIT_SETTINGS } from './caller-limit-settings.ts';
 import {
@@ -104,6 +105,13 @@ export const SETTINGS = {
     integer(10, 1_000_000),
     500,
     'Milliseconds of database time that lists of one API key may use in each second on one node.',
+  ),
+  networksDir: setting(
+    'NETWORKS_DIR',
+    path(),
+    undefined,
+    'A folder with files of networks of your own, the same on every node. They add networks, or replace built-in ones by id. Their format is `networks/schema.json`, also at `/networks.schema.json`; see `docs/own-networks.md`.',
+    'none: the built-in networks alone',
   ),
   secret: setting(
     'TILL_SECRET',
@@ -375,6 +383,8 @@ export const SETTINGS = {
 export type Config = Readonly<{ [Name in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[Name]> }> & {
   /** `PUBLIC_URL`, or localhost with the port. */
   readonly publicUrl: string;
+  /** The networks and tokens that this gateway knows. */
+  readonly registry: Registry;
 };
 
 type Value<S> = S extends Setting<infer T> ? (S extends { default: undefined } ? T | undefined : T) : never;

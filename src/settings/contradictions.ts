@@ -1,4 +1,5 @@
-import { isTestNetwork, SANDBOX_NETWORK } from '../chains/networks.ts';
+import { isTestNetwork } from '../chains/registry.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
 import type { Config } from './config.ts';
 import { isAddress, valueOn } from './network-kinds.ts';
 
@@ -74,8 +75,8 @@ function missingSecret(config: Config): string[] {
 }
 
 /** True if no network in use is a live one. */
-export function hasOnlyPlayMoney({ rpcUrls = new Map() }: Config): boolean {
-  return [...rpcUrls.keys()].every(isTestNetwork);
+export function hasOnlyPlayMoney({ registry, rpcUrls = new Map() }: Config): boolean {
+  return [...rpcUrls.keys()].every((network) => isTestNetwork(registry, network));
 }
 
 export function relayersIn({ relayerKeys: relayers }: Config): string[] {

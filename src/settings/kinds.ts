@@ -1,3 +1,4 @@
+import type { Registry } from '../chains/registry.ts';
 import { isAddressOrNetwork } from '../domain/address-list.ts';
 import { hostUrls } from '../domain/database-hosts.ts';
 import { LEAST_SECRET_BYTES } from '../runtime/secrets.ts';
@@ -7,7 +8,7 @@ export interface Kind<T> {
   readonly name: string;
   readonly secret?: true;
   /** Returns the value, or a Problem that completes the sentence "PORT …". */
-  readonly parse: (raw: string) => T | Problem;
+  readonly parse: (raw: string, registry: Registry) => T | Problem;
   /** Needed if `String(value)` is not readable. */
   show?(value: T): string;
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { REGISTRY } from '../../test/registry.ts';
 import { Problem } from './kinds.ts';
 import { mailAddresses, mailSender, smtpUrl } from './mail-kinds.ts';
 import { readConfig } from './read-config.ts';
@@ -8,7 +9,7 @@ import { secretValues } from './secret-values.ts';
 describe('settings of mail', () => {
   it('ask for TLS on the way to other hosts', () => {
     const tlsOf = (url: string) => {
-      const read = smtpUrl().parse(url);
+      const read = smtpUrl().parse(url, REGISTRY);
       return read instanceof Problem ? read.text : [read.host, read.port, read.tls];
     };
     assert.deepEqual(tlsOf('smtp://mail.example.com'), ['mail.example.com', 587, 'required']);
@@ -31,8 +32,11 @@ describe('settings of mail', () => {
   });
 
   it('take addresses that are safe in a header', () => {
-    assert.deepEqual(mailSender().parse('Till <till@example.com>'), { name: 'Till', address: 'till@example.com' });
-    assert.deepEqual(mailSender().parse('till@example.com'), { name: '', address: 'till@example.com' });
+    assert.deepEqual(mailSender().parse('Till <till@example.com>', REGISTRY), {
+      name: 'Till',
+      address: 'till@example.com',
+    });
+    assert.deepEqual(mailSender().parse('till@example.com', REGISTRY), { name: '', address: 'till@example.com' });
     for (const wrong of [
       'Till',
       'a@b@c',
@@ -40,11 +44,11 @@ describe('settings of mail', () => {
       'x <a@example.com>\r\nBcc: b@example.com',
       '"a" <a@example.com>',
     ]) {
-      assert.ok(mailSender().parse(wrong) instanceof Problem, wrong);
+      assert.ok(mailSender().parse(wrong, REGISTRY) instanceof Problem, wrong);
     }
-    assert.deepEqual(mailAddresses().parse('a@example.com, b@localhost'), ['a@example.com', 'b@localhost']);
-    assert.ok(mailAddresses().parse('a@example.com; b@example.com') instanceof Problem);
-    assert.ok(mailAddresses().parse(Array(11).fill('a@example.com').join(',')) instanceof Problem);
+    assert.deepEqual(mailAddresses().parse('a@example.com, b@localhost', REGISTRY), ['a@example.com', 'b@localhost']);
+    assert.ok(mailAddresses().parse('a@example.com; b@example.com', REGISTRY) instanceof Problem);
+    assert.ok(mailAddresses().parse(Array(11).fill('a@example.com').join(','), REGISTRY) instanceof Problem);
   });
 
   it('contradict each other in part, and keep the password out of the log', () => {

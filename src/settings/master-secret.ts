@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Registry } from '../chains/registry.ts';
 import { createSecrets, type Secrets } from '../runtime/secrets.ts';
 import type { World } from '../runtime/world.ts';
 import { readOwnSecret } from '../sandbox/own-secret.ts';
@@ -12,10 +13,12 @@ export class MasterSecretError extends Error {
 
 /** The configured master secret. A gateway with play money alone may create its own. */
 export async function openSecrets({ config, world }: { config: Config; world: World }): Promise<Secrets> {
-  const { secret, secretFile, home } = config;
+  const { secret, secretFile, home, registry } = config;
   if (secret !== undefined) return createSecrets(secret);
-  if (secretFile !== undefined) return parsed('the file that TILL_SECRET_FILE names', await readSecretFile(secretFile));
-  if (hasOnlyPlayMoney(config)) return parsed(`the file "secret" in ${home}`, await readOwnSecret(world, home));
+  if (secretFile !== undefined)
+    return parsed(registry, 'the file that TILL_SECRET_FILE names', await readSecretFile(secretFile));
+  if (hasOnlyPlayMoney(config))
+    return parsed(registry, `the file "secret" in ${home}`, await readOwnSecret(world, home));
   throw new MasterSecretError('neither TILL_SECRET nor TILL_SECRET_FILE is set.');
 }
 
@@ -28,8 +31,8 @@ async function readSecretFile(path: string): Promise<string> {
   }
 }
 
-function parsed(origin: string, text: string): Secrets {
-  const secrets = masterSecrets().parse(text.trim());
+function parsed(registry: Registry, origin: string, text: string): Secrets {
+  const secrets = masterSecrets().parse(text.trim(), registry);
   if (secrets instanceof Problem) throw new MasterSecretError(`${origin} ${secrets.text}.`);
   return createSecrets(secrets);
 }

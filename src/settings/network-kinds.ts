@@ -1,4 +1,5 @@
-import { type FinalityTier, findNetwork } from '../chains/networks.ts';
+import type { FinalityTier } from '../chains/network.ts';
+import type { Registry } from '../chains/registry.ts';
 import { parseAccount } from '../domain/caip.ts';
 import { formatDecimal, parseDecimal, scaledTo } from '../domain/money.ts';
 import { type Kind, Problem } from './kinds.ts';
@@ -24,8 +25,10 @@ export function valueOn<T>(setting: PerNetwork<T> | undefined, network: string):
 export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
   return {
     name: 'endpoints by network, such as `eip155:8453=https://a.example/key,https://b.example eip155:1=https://c.example`',
-    parse: (raw) => {
-      const read = readEntries(raw, (value) => listOf(value, MAX_ENDPOINTS, 'endpoints', readEndpoint, placeOfUrl));
+    parse: (raw, registry) => {
+      const read = readEntries(registry, raw, (value) =>
+        listOf(value, MAX_ENDPOINTS, 'endpoints', readEndpoint, placeOfUrl),
+      );
       if (read instanceof Problem) return read;
       return read.everywhere === undefined ? read.on : new Problem('must name a network before each =');
     },
@@ -36,7 +39,7 @@ export function rpcUrls(): Kind<ReadonlyMap<string, readonly string[]>> {
 export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
   return {
     name: 'private keys, such as `0x…,0x…`, or by network, `eip155:8453=0x…`; or addresses',
-    parse: (raw) => readEntries(raw, (value) => listOf(value, MAX_RELAYERS, 'keys', readKey)),
+    parse: (raw, registry) => readEntries(registry, raw, (value) => listOf(value, MAX_RELAYERS, 'keys', readKey)),
   };
 }
 
@@ -44,14 +47,14 @@ export function relayerKeys(): Kind<PerNetwork<readonly string[]>> {
 export function signingKey(): Kind<PerNetwork<string>> {
   return {
     name: 'private key, `0x…`, or by network, `eip155:8453=0x…`; or an address',
-    parse: (raw) => readEntries(raw, readKey),
+    parse: (raw, registry) => readEntries(registry, raw, readKey),
   };
 }
 
 export function account(): Kind<PerNetwork<string>> {
   return {
     name: 'address, or by network, `0x… eip155:8453=0x…`',
-    parse: (raw) => readEntries(raw, readAddress),
+    parse: (raw, registry) => readEntries(registry, raw, readAddress),
     show: (value) => showEntries(value, (address) => address),
   };
 }
@@ -60,8 +63,8 @@ export function account(): Kind<PerNetwork<string>> {
 export function coins(): Kind<PerNetwork<bigint>> {
   return {
     name: 'amount of the own coin, or by network, `0.01 eip155:137=5`',
-    parse: (raw) =>
-      readEntries(raw, (value) => {
+    parse: (raw, registry) =>
+      readEntries(registry, raw, (value) => {
         const amount = /^\d{1,9}(\.\d{1,18})?$/.test(value) ? parseDecimal(value) : undefined;
         return amount === undefined ? new Problem('must be an amount such as 0.05') : scaledTo(amount, COIN_DECIMALS);
       }),
@@ -73,8 +76,8 @@ export function coins(): Kind<PerNetwork<bigint>> {
 export function gwei(): Kind<PerNetwork<bigint>> {
   return {
     name: 'gwei, or by network, `100 eip155:137=5000`',
-    parse: (raw) =>
-      readEntries(raw, (value) => {
+    parse: (raw, registry) =>
+      readEntries(registry, raw, (value) => {
         const amount = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? parseDecimal(value) : undefined;
         return amount === undefined ? new Problem('must be gwei such as 1.5') : scaledTo(amount, GWEI_DECIMALS);
       }),
@@ -90,8 +93,10 @@ export function gas(): Kind<PerNetwork<bigint>> {
 export function depths(): Kind<PerNetwork<readonly FinalityTier[]>> {
   return {
     name: 'depths by network, such as `eip155:1=6,20@10000,finalized@100000`: 6 blocks; 20 for payments of 10,000 tokens or more; from 100,000 on a block that the network calls finalized',
-    parse: (raw) => {
-      const read = readEntries(raw, (value, network) => listOf(value, MAX_ENDPOINTS, 'depths', readDepth(network)));
+    parse: (raw, registry) => {
+      const read = readEntries(registry, raw, (value, network) =>
+        listOf(value, MAX_ENDPOINTS, 'depths', readDepth(registry, network)),
+      );
       if (read instanceof Problem) return read;
       return read.everywhere === undefined ? read : new Problem('must name a network before each depth');
     },
@@ -109,8 +114,8 @@ export function tokens(): Kind<PerNetwork<bigint>> {
 function wholeNumbers(name: string, unit: string): Kind<PerNetwork<bigint>> {
   return {
     name,
-    parse: (raw) =>
-      readEntries(raw, (value) =>
+    parse: (raw, registry) =>
+      readEntries(registry, raw, (value) =>
         /^\d{1,30}$/.test(value) ? BigInt(value) : new Problem(`must be a whole number of ${unit}`),
       ),
     show: (value) => showEntries(value, String),
@@ -138,6 +143,7 @@ export function secretsOfUrl(raw: string): string[] {
 }
 
 function readEntries<T>(
+  registry: Registry,
   raw: string,
   readValue: (value: string, network: string | undefined) => T | Problem,
 ): PerNetwork<T> | Problem {
@@ -145,7 +151,7 @@ function readEntries<T>(
   let everywhere: T | undefined;
   for (const entry of raw.split(/\s+/)) {
     const [, network, text = ''] = /^(?:([a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32})=)?(.*)$/.exec(entry) ?? [];
-    if (network !== undefined && findNetwork(network)?.finality === undefined) {
+    if (network !== undefined && registry.network(network)?.finality === undefined) {
       return new Problem(`names ${network}, which is no network that Till takes payments on`);
     }
     const value = readValue(text, network);
@@ -215,8 +221,8 @@ function readKey(word: string): string | Problem {
   return isGood ? key : new Problem('must be private keys of 0x and 64 hexadecimal digits, or addresses');
 }
 
-function readDepth(network: string | undefined): (word: string) => FinalityTier | Problem {
-  const { depth: least = 1, tags = [] } = findNetwork(network ?? '')?.finality ?? {};
+function readDepth(registry: Registry, network: string | undefined): (word: string) => FinalityTier | Problem {
+  const { depth: least = 1, tags = [] } = registry.network(network ?? '')?.finality ?? {};
   const words = tags.length === 0 ? '' : `, or ${tags.join(' or ')}`;
   return (word) => {
     const [, wanted = '', from = '0'] = /^(\d{1,6}|safe|finalized)(?:@(\d{1,30}))?$/.exec(word) ?? [];

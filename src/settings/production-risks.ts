@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { findNetwork, isTestNetwork } from '../chains/networks.ts';
+import { isTestNetwork, type Registry } from '../chains/registry.ts';
 import { hostUrls } from '../domain/database-hosts.ts';
 import { isPublicAddress } from '../domain/public-address.ts';
 import { type PerNetwork, valueOn } from './network-kinds.ts';
@@ -29,6 +29,7 @@ export interface Risk {
 }
 
 export interface RiskSettings {
+  readonly registry: Registry;
   readonly publicUrl: string;
   readonly rpcUrls: ReadonlyMap<string, readonly string[]> | undefined;
   readonly externalSignerUrl: string | undefined;
@@ -47,11 +48,11 @@ export interface RiskSettings {
  * prevent the start, but is still reported.
  */
 export function productionRisks(settings: RiskSettings): Risk[] {
-  const live = [...(settings.rpcUrls ?? [])].filter(([network]) => !isTestNetwork(network));
+  const live = [...(settings.rpcUrls ?? [])].filter(([network]) => !isTestNetwork(settings.registry, network));
   if (live.length === 0) return [];
   const found = [
     publicUrl(settings),
-    ...endpoints(live),
+    ...endpoints(settings, live),
     plainHttp('signer_plain_http', 'EXTERNAL_SIGNER_URL', settings.externalSignerUrl),
     ...database('DATABASE_URL', settings.databaseUrl),
     ...database('DATABASE_DIRECT_URL', settings.databaseDirectUrl),
@@ -85,12 +86,12 @@ function publicUrl({ publicUrl: url }: RiskSettings): Risk | undefined {
 
 type LiveNetwork = readonly [network: string, urls: readonly string[]];
 
-function nameOf([network]: LiveNetwork): string {
-  return findNetwork(network)?.name ?? network;
+function nameOf(registry: Registry, [network]: LiveNetwork): string {
+  return registry.network(network)?.name ?? network;
 }
 
-function endpoints(live: readonly LiveNetwork[]): (Risk | undefined)[] {
-  const alone = live.filter(([, urls]) => urls.length === 1).map(nameOf);
+function endpoints({ registry }: RiskSettings, live: readonly LiveNetwork[]): (Risk | undefined)[] {
+  const alone = live.filter(([, urls]) => urls.length === 1).map((each) => nameOf(registry, each));
   return [
     ...new Map(
       live
@@ -162,12 +163,15 @@ function publishedKeys({ relayerKeys, intermediateKey }: RiskSettings): Risk | u
 }
 
 /** Gas costs have default limits. Payouts and refunds from the intermediate account have none. */
-function budget({ intermediateKey, outgoingPerHour }: RiskSettings, live: readonly LiveNetwork[]): Risk | undefined {
+function budget(
+  { registry, intermediateKey, outgoingPerHour }: RiskSettings,
+  live: readonly LiveNetwork[],
+): Risk | undefined {
   const unbounded = live.filter(
     ([network]) => valueOn(intermediateKey, network) !== undefined && valueOn(outgoingPerHour, network) === undefined,
   );
   if (unbounded.length === 0) return undefined;
-  const names = unbounded.map(nameOf).join(', ');
+  const names = unbounded.map((each) => nameOf(registry, each)).join(', ');
   return warning('no_budget', `OUTGOING_PER_HOUR is not set for ${names}: nothing limits payouts and refunds there.`);
 }
 

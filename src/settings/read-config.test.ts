@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { gasBudgets } from './chains.ts';
 import type { Config } from './config.ts';
 import { valueOn } from './network-kinds.ts';
 import { describeConfig, readConfig, readStartConfig } from './read-config.ts';
@@ -24,6 +28,37 @@ function problemsOf(environment: Record<string, string>): string[] {
 }
 
 describe('settings of networks', () => {
+  it('may name networks of the operator’s own folder', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'till-networks-'));
+    const record = {
+      id: 'eip155:777777',
+      name: 'Own Chain',
+      mode: 'test',
+      coin: { symbol: 'OWN', name: 'Own coin', decimals: 18, slip44: 60 },
+      blockTimeMs: 1_000,
+      finality: { depth: 2, reason: 'one process makes all blocks' },
+      gas: { priceCap: '12.5', costPerHour: '40' },
+      tokens: [],
+    };
+    try {
+      writeFileSync(join(folder, 'own.json'), JSON.stringify(record));
+      const environment = { ...ACCOUNTS, RPC_URLS: 'eip155:777777=https://a.example,https://b.example' };
+      assert.match(problemsOf(environment).join(), /^RPC_URLS names eip155:777777, which is no network/);
+      const config = read({ ...environment, NETWORKS_DIR: folder, FINALITY_DEPTHS: 'eip155:777777=6' });
+      assert.equal(config.registry.network('eip155:777777')?.name, 'Own Chain');
+      const { feeCap, gasCostPerHour } = gasBudgets(config);
+      assert.deepEqual(
+        [feeCap('eip155:777777'), gasCostPerHour('eip155:777777'), feeCap('eip155:8453')],
+        [12_500_000_000n, 40n * 10n ** 18n, 1_000n * 10n ** 9n],
+      );
+      writeFileSync(join(folder, 'own.json'), '{');
+      const [problem] = problemsOf({ ...environment, NETWORKS_DIR: folder });
+      assert.match(problem ?? '', /own\.json:1:2 ends where a field in double quotes should be\./);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('are all unset for the sandbox', () => {
     const config = read({});
     assert.deepEqual(

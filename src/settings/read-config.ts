@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readRegistry } from '../chains/registry.ts';
 import { type Config, SETTINGS } from './config.ts';
 import { contradictions, missingSettings } from './contradictions.ts';
 import { type Kind, Problem, quote } from './kinds.ts';
@@ -7,14 +8,18 @@ import type { Setting } from './setting.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads all settings, or reports all problems at once. */
+/** Reads all settings, or reports all problems at once. Settings name networks, so problems of their files are reported first. */
 export function readConfig(environment: Environment): { config: Config } | { problems: string[] } {
+  const folder = environment[SETTINGS.networksDir.env]?.trim() ?? '';
+  const networks = readRegistry(folder === '' ? undefined : resolve(folder));
+  if ('problems' in networks) return { problems: [...networks.problems] };
+  const { registry } = networks;
   const problems: string[] = [];
-  const values: Record<string, unknown> = {};
+  const values: Record<string, unknown> = { registry };
   for (const [name, { env, kind, default: fallback }] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
     // An empty variable counts as not set, because compose files and CI systems cannot unset a variable.
     const raw = environment[env]?.trim() ?? '';
-    const value = raw === '' ? fallback : kind.parse(raw);
+    const value = raw === '' ? fallback : kind.parse(raw, registry);
     if (value instanceof Problem) problems.push(`${env} ${value.text}${kind.secret ? '' : ` (it is ${quote(raw)})`}`);
     else values[name] = value;
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { until } from '../../test/until.ts';
 import { raiseAlert } from '../actions/alerts.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -26,6 +27,7 @@ describe('a job', () => {
 
   /** A node whose clock is that much ahead. */
   const nodeOf = (aheadMs = 0) => ({
+    registry: REGISTRY,
     db,
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),

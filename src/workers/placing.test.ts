@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
+import { REGISTRY } from '../../test/registry.ts';
 import { until } from '../../test/until.ts';
 import { command } from '../actions/command.ts';
 import { createMetrics } from '../runtime/metrics.ts';
@@ -34,7 +35,7 @@ describe('the placer', () => {
   before(async () => {
     database = await createTestDatabase();
     const db = open();
-    await command({ db, world: systemWorld }, async (tx) => {
+    await command({ registry: REGISTRY, db, world: systemWorld }, async (tx) => {
       const partner = { id: 'prtn_one', name: 'x', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
       await insertPartner(tx, { ...partner, createdAt: AT });
       const owner = { partnerId: 'prtn_one', mode: 'test' } as const;
@@ -58,10 +59,11 @@ describe('the placer', () => {
     feed.subscribe((ids) => void received.push(...(ids ?? [])));
     closing.push(() => db.close());
     return {
+      registry: REGISTRY,
       db,
       received,
       place(world: World = DEAF) {
-        const stop = startPlacing({ db, world, log, feed, metrics: createMetrics() });
+        const stop = startPlacing({ registry: REGISTRY, db, world, log, feed, metrics: createMetrics() });
         closing.push(stop);
         return stop;
       },
@@ -72,7 +74,7 @@ describe('the placer', () => {
   async function change(db: Database): Promise<string> {
     changes += 1;
     const objectId = `object_${changes}`;
-    await command({ db, world: systemWorld }, async (tx) => {
+    await command({ registry: REGISTRY, db, world: systemWorld }, async (tx) => {
       await lockMerchant(tx, MERCHANT);
       const event = { type: 'merchant.updated', merchantId: MERCHANT, at: AT, actor: 'test', data: {} } as const;
       await appendEvents(tx, [{ ...event, objectId }]);

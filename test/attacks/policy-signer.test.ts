@@ -9,13 +9,13 @@ import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createExternalSigner } from '../../src/chains/evm/external-signer.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
 import { sampleItem } from '../../src/chains/evm/sample-item.fixture.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
 import { type Signable, SignerRefusedError } from '../../src/chains/signable.ts';
 import { payoutIdOf, refundIdOf } from '../../src/domain/ids.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { COIN, DOLLAR, openRefundScene, type RefundScene } from '../e2e/refund-scene.ts';
 import { INTERMEDIATE_KEY, type TestNode } from '../e2e/relay-scene.ts';
 import { ONLY_LONG } from '../long.ts';
+import { findNetwork } from '../registry.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../docs/examples/policy-signer.mjs');
 const MINUTE_MS = 60_000;

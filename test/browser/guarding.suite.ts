@@ -6,6 +6,7 @@ import { systemWorld } from '../../src/runtime/system-world.ts';
 import { openDatabase } from '../../src/store/plumbing/database.ts';
 import { en } from '../../web/src/checkout/strings/en.ts';
 import { onlyLongIf } from '../long.ts';
+import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
 import { missingBrowser } from './chromium.ts';
 import { payWith, type Scene, sharedScene, steps, TEN_DOLLARS, TEN_TOKENS } from './scene.ts';
@@ -109,7 +110,7 @@ describe('the checkout guards its payer', { skip: missingBrowser(), concurrency:
 
   async function setFrameOrigins(frameOrigins: readonly string[]): Promise<void> {
     const db = openDatabase({ url: scene.databaseUrl, poolSize: 1, applicationName: 'till-test' });
-    const deps = { db, world: systemWorld };
+    const deps = { registry: REGISTRY, db, world: systemWorld };
     await changePartner(deps, { actor: 'test', partnerId: PARTNER, changes: { frameOrigins } });
     await db.close();
   }

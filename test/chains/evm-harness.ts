@@ -1,13 +1,12 @@
 import { encodeAbiParameters, encodeFunctionData, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import testWallet from '../../contracts/artifacts/TestWallet.json' with { type: 'json' };
-import { findAsset } from '../../src/chains/assets.ts';
 import { PERMIT2_ADDRESS } from '../../src/chains/evm/collector.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
 import type { Item } from '../../src/domain/item.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { findAsset, findNetwork } from '../registry.ts';
 import type { Harness, Payer } from './harness.ts';
 import { SANDBOX_ASSETS } from './sandbox-assets.ts';
 import { signerFromKey } from './signer.ts';

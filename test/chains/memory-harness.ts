@@ -1,6 +1,6 @@
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
+import { findNetwork } from '../registry.ts';
 import type { Harness } from './harness.ts';
 import { SANDBOX_ASSETS } from './sandbox-assets.ts';
 import { signerFromKey } from './signer.ts';

@@ -1,5 +1,5 @@
-import { ASSETS } from '../../src/chains/assets.ts';
 import type { PayMethod } from '../../src/domain/item.ts';
+import { ASSETS } from '../registry.ts';
 
 /** The sandbox has an asset for every payment method. */
 export const SANDBOX_ASSETS = {

@@ -2,8 +2,9 @@ import { encodeFunctionData, type Hex, parseAbi } from 'viem';
 import testAgora from '../../contracts/artifacts/TestAgora.json' with { type: 'json' };
 import testPaxos from '../../contracts/artifacts/TestPaxos.json' with { type: 'json' };
 import testWrapped from '../../contracts/artifacts/TestWrapped.json' with { type: 'json' };
-import { assetsOf, type KnownAsset } from '../../src/chains/assets.ts';
+import type { KnownAsset } from '../../src/chains/network.ts';
 import { type PlacedToken, placeDollar, placeTether, SANDBOX_ACCOUNTS } from '../../src/sandbox/genesis.ts';
+import { assetsOf } from '../registry.ts';
 
 const NAMED = parseAbi(['function initialize(string name, address admin)']);
 

@@ -16,6 +16,7 @@ import { findUnexpectedCursor, listUnexpected } from '../../src/store/money/unex
 import type { StoredAuditEntry } from '../../src/store/plumbing/audit-log.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createEmptyDatabase } from '../database.ts';
+import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
 import { type Sandbox, startSandbox } from '../wallet-sdk/sandbox.ts';
 import type { TestWallet } from '../wallet-sdk/test-wallet.ts';
@@ -204,7 +205,10 @@ describe('the audit log', () => {
     assert.deepEqual(suspended.detail, { before: { status: 'active' }, after: { status: 'suspended' } });
     await change('merchants activate', merchant.id);
     await change('merchants deactivate', merchant.id);
-    await deleteMerchant({ db, world: systemWorld }, { owner: null, actor: 'test', merchantId: merchant.id });
+    await deleteMerchant(
+      { registry: REGISTRY, db, world: systemWorld },
+      { owner: null, actor: 'test', merchantId: merchant.id },
+    );
     const { entry: restored } = await change('merchants restore', merchant.id);
     assert.deepEqual((restored.detail as Json).after, { deletedAt: null });
     await change('fees set', '--merchant', merchant.id, '--percentage', '1');
@@ -334,6 +338,7 @@ describe('the audit log', () => {
     const connected = { intermediateAccount: SANDBOX_ACCOUNTS.intermediate } as Json;
     await requestRefund(
       {
+        registry: REGISTRY,
         db,
         world: systemWorld,
         rowKeys: [new Uint8Array(32)],

@@ -14,6 +14,7 @@ import { feeOf } from '../../src/domain/fees.ts';
 import { feeInToken, quoteFor } from '../../src/domain/quote.ts';
 import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { IS_LONG } from '../long.ts';
+import { REGISTRY } from '../registry.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
@@ -155,14 +156,14 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
     const period = { from: new Date(0), to: new Date(scene.nowMs() + 1) };
     let rows = 0;
     const gross = new Map<string, bigint>();
-    for await (const row of exportBooks(scene.db.sql, { ...period, merchantId: MERCHANT })) {
+    for await (const row of exportBooks(scene.db.sql, REGISTRY, { ...period, merchantId: MERCHANT })) {
       rows += 1;
       assert.equal(units(row.net) + units(row.fee), units(row.gross));
       add(gross, row.asset, units(row.gross));
     }
     assert.ok(rows >= PAYMENTS);
     assert.deepEqual(gross, paid.gross);
-    for await (const row of exportBooks(scene.db.sql, { ...period, merchantId: 'mrch_other' }))
+    for await (const row of exportBooks(scene.db.sql, REGISTRY, { ...period, merchantId: 'mrch_other' }))
       assert.fail(row.payment);
   });
 
@@ -190,7 +191,7 @@ describe(`the books of ${PAYMENTS} payments with faults`, () => {
       scene.control.setBalance(intermediateAccount, asset, wrong);
       await node.turn(3);
       assert.deepEqual(await scene.differences(), [
-        `The intermediate account holds ${amountText(asset, wrong)}; by the books it should be ${tokenText(asset, booked)}.`,
+        `The intermediate account holds ${amountText(REGISTRY, asset, wrong)}; by the books it should be ${tokenText(REGISTRY, asset, booked)}.`,
       ]);
     }
     scene.control.setBalance(intermediateAccount, asset, booked);

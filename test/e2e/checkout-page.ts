@@ -48,7 +48,6 @@ export function standInPage(): PageBundle {
       ['assets/reference-7.js', file('text/javascript; charset=utf-8', 'let b = 2;')],
       ['assets/worker-11.js', file('text/javascript; charset=utf-8', 'let c = 3;')],
       ['icons/till.svg', file('image/svg+xml; charset=utf-8', '<svg></svg>')],
-      ['icons/token/USDC.svg', file('image/svg+xml; charset=utf-8', '<svg/>')],
     ]),
   };
 }

@@ -295,7 +295,11 @@ describe('the files of the page', () => {
     const icon = await open('/icons/token/USDC.svg');
     assert.equal(icon.statusCode, 200);
     assert.equal(icon.headers['cross-origin-resource-policy'], 'cross-origin');
-    assert.match(String(icon.headers['content-security-policy']), /^default-src 'none'/);
+    assert.match(icon.body, /^<svg .*<title>USDC<\/title>/);
+    assert.match(String(icon.headers['content-security-policy']), /^default-src 'none'.*; sandbox$/);
+    assert.equal(icon.headers['x-content-type-options'], 'nosniff');
+    assert.equal((await open('/icons/network/eip155-8453.svg')).statusCode, 200);
+    assert.equal((await open('/icons/till.svg')).statusCode, 200, 'our own mark is a file of the pages');
   });
 
   it('are only those that were built', async () => {

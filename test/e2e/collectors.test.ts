@@ -15,7 +15,7 @@ import { COLLECTORS, type ContractRelease } from '../../src/chains/collectors.ts
 import { connectChains } from '../../src/chains/connect.ts';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.ts';
 import { createLocalSigner } from '../../src/chains/evm/local-signer.ts';
-import { findNetwork, type Network } from '../../src/chains/networks.ts';
+import type { Network } from '../../src/chains/network.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import { SANDBOX_ACCOUNTS, SANDBOX_KEYS } from '../../src/sandbox/genesis.ts';
@@ -28,6 +28,7 @@ import { type FaultChain, startFaultChain } from '../faults/fault-chain.ts';
 import { openShopper, type SignedPayment } from '../faults/shopper.ts';
 import firstCollector from '../fixtures/releases/collector-2026-11-15.json' with { type: 'json' };
 import { startTestGateway } from '../gateway.ts';
+import { findNetwork } from '../registry.ts';
 import { INTERMEDIATE, type OptionBody } from './paying-shop.ts';
 
 const NETWORK = 'eip155:31337';

@@ -8,6 +8,7 @@ import { type RowKeyDeps, rowKeysOf } from '../../src/actions/row-keys.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { findDeposit } from '../../src/store/chain/deposits.ts';
 import { freshKey, TEST_SECRET } from '../gateway.ts';
+import { REGISTRY } from '../registry.ts';
 import {
   BASE_SEPOLIA,
   BASE_SEPOLIA_USDC,
@@ -85,7 +86,7 @@ describe('an address to send a payment to', () => {
     const before = (await ask(id, USDC)).json();
     const { gateway, shop } = paying;
     await setFees(
-      { db: gateway.db, world: gateway.world },
+      { registry: REGISTRY, db: gateway.db, world: gateway.world },
       {
         actor: 'test',
         payee: { merchantId: shop.merchant.id },
@@ -156,7 +157,7 @@ describe('an address to send a payment to', () => {
     };
     const fresh = new Uint8Array(32).fill(9);
     const keys = { rowKeys: [fresh, ...rowKeysOf(createSecrets([TEST_SECRET]))] } as const;
-    const deps = { db, world: paying.gateway.world };
+    const deps = { registry: REGISTRY, db, world: paying.gateway.world };
     const renew = () => command(deps, (tx) => renewDepositMacs(within(tx), keys, (row) => isOwnDeposit(keys, row)));
     assert.equal(await isOwn([fresh]), false);
     assert.ok((await renew()) > 0);

@@ -3,7 +3,6 @@ import { afterEach, describe, it } from 'node:test';
 import { rebuild } from '../../src/actions/books/restore/rebuild.ts';
 import { returnUnexpected } from '../../src/actions/outgoing/return/return-unexpected.ts';
 import { makeReceipt } from '../../src/actions/paying/make-receipt.ts';
-import { ASSETS } from '../../src/chains/assets.ts';
 import { DEPOSIT_CONTRACTS } from '../../src/chains/collectors.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
 import { parseAccount } from '../../src/domain/caip.ts';
@@ -15,6 +14,7 @@ import type { Owner } from '../../src/store/parties/merchants.ts';
 import { readExportPage } from '../../src/store/payments/payment-export.ts';
 import { type ListedPayment, listPayments } from '../../src/store/payments/payment-lists.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
+import { ASSETS, REGISTRY } from '../registry.ts';
 import { UNFILTERED } from '../unfiltered.ts';
 import { type BooksScene, openBooksScene } from './books-scene.ts';
 import { DOLLAR, openRefundScene, type RefundScene, TETHER } from './refund-scene.ts';
@@ -24,7 +24,7 @@ const EVERYTHING = { watching: { sweepFrom: () => 0n } };
 const receiptKey = receiptKeyOf(new Uint8Array(32).fill(7));
 
 async function receiptOf(scene: Pick<BooksScene, 'db' | 'payment'>, id: string) {
-  const { receipt } = await makeReceipt({ db: scene.db, receiptKey }, await scene.payment(id));
+  const { receipt } = await makeReceipt({ registry: REGISTRY, db: scene.db, receiptKey }, await scene.payment(id));
   const amounts = (parts: readonly { amount: string }[] = []) => parts.map(({ amount }) => amount);
   return { ...receipt, sent: amounts(receipt.transfers), swept: amounts(receipt.sweeps) };
 }

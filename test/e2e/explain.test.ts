@@ -5,7 +5,6 @@ import { after, before, describe, it } from 'node:test';
 import { freeze, unfreeze } from '../../src/actions/parties/freeze.ts';
 import type { Chains } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
 import { describeExplanation } from '../../src/cli/explain-commands.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
@@ -14,6 +13,7 @@ import { startWatching } from '../../src/workers/watching.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
 import { freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { findNetwork } from '../registry.ts';
 import { until } from '../until.ts';
 import {
   DESTINATION,

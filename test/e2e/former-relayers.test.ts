@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createWorkCheck } from '../../src/actions/oversight/check-work.ts';
 import { listRelayers } from '../../src/actions/relay/list-relayers.ts';
-import { coinOf } from '../../src/chains/coin.ts';
 import { signerFromKey } from '../chains/signer.ts';
+import { coinOf } from '../registry.ts';
 import { openRelayScene, type RelayScene, type TestNode } from './relay-scene.ts';
 
 const MINUTE_MS = 60_000;

@@ -13,11 +13,12 @@ import { findRefundsOf } from '../../src/store/money/refunds.ts';
 import { findPaymentDetails } from '../../src/store/payments/payment-details.ts';
 import { findPaymentSettlement } from '../../src/store/payments/payment-settlements.ts';
 import { createTestMerchant, createTestPartner, freshKey, startTestGateway, type TestGateway } from '../gateway.ts';
+import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
 import { DOLLAR, openRefundScene, type RefundScene } from './refund-scene.ts';
 import type { TestNode } from './relay-scene.ts';
 
-const ORIGIN = { publicUrl: 'https://pay.example' };
+const ORIGIN = { registry: REGISTRY, publicUrl: 'https://pay.example' };
 const DESTINATION = 'eip155:31337:0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const OTHER = 'eip155:31337:0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { startTestGateway, type TestGateway } from '../gateway.ts';
 import { manualTime } from '../manual-time.ts';
 import { operations } from '../openapi.ts';
 import { standInPage } from './checkout-page.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8' };
 const PROGRAMS: readonly Record<string, string>[] = [{}, { accept: '*/*' }, { accept: 'application/json' }];
 
@@ -87,6 +90,13 @@ describe('pages for people', () => {
     assert.equal((await bare.app.inject('/favicon.ico')).statusCode, 404);
     assert.equal((await bare.app.inject({ url: '/', headers: BROWSER })).statusCode, 200, 'plain without a build');
     await bare.stop();
+  });
+
+  it('publishes the format of a network’s file, to editors of every origin', async () => {
+    const answer = await open('/networks.schema.json');
+    assert.deepEqual([answer.statusCode, answer.headers['content-type']], [200, 'application/schema+json']);
+    assert.equal(answer.headers['access-control-allow-origin'], '*');
+    assert.deepEqual(answer.json(), JSON.parse(readFileSync(join(ROOT, 'networks/schema.json'), 'utf8')));
   });
 
   it('renders the reference and the contract once, and answers 304 to clients that have them', async () => {

@@ -3,11 +3,11 @@ import { privateKeyToAccount } from 'viem/accounts';
 import type { WalletAction } from '../../src/chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../src/chains/chains.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
 import { sandboxRates } from '../../src/rates/sandbox-rates.ts';
 import { findItemsOf } from '../../src/store/chain/items.ts';
 import { createTestApp, startTestGateway, type TestGateway, type TestGatewayInput } from '../gateway.ts';
 import { type ManualTime, manualTime } from '../manual-time.ts';
+import { findNetwork } from '../registry.ts';
 import { type Headers, openShop, type Shop } from './shop.ts';
 
 export const SANDBOX = 'eip155:31337';

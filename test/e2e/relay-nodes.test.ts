@@ -6,6 +6,7 @@ import { NO_SCREENING } from '../../src/screening/screening.ts';
 import type { WorkerDeps } from '../../src/workers/loop.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
+import { REGISTRY } from '../registry.ts';
 import { until } from '../until.ts';
 import { openRelayScene, type RelayScene } from './relay-scene.ts';
 
@@ -19,7 +20,13 @@ describe('nodes that relay and watch', () => {
   });
 
   function startNode() {
-    const deps: WorkerDeps = { db: scene.db, world: systemWorld, log: scene.log, metrics: createMetrics() };
+    const deps: WorkerDeps = {
+      registry: REGISTRY,
+      db: scene.db,
+      world: systemWorld,
+      log: scene.log,
+      metrics: createMetrics(),
+    };
     const { chains, feed, movePayment } = scene;
     const parts = [
       startRelaying({ ...deps, rowKeys: scene.rowKeys, chains, feed }),

@@ -14,9 +14,8 @@ import { watchOnce } from '../../src/actions/watch/watch-once.ts';
 import { newWatchMemory, type WatchDeps, type WatchSettings, watchLeaseName } from '../../src/actions/watch/watcher.ts';
 import type { Signer } from '../../src/chains/chain.ts';
 import type { Chains } from '../../src/chains/chains.ts';
-import { coinOf } from '../../src/chains/coin.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { type Finality, findNetwork } from '../../src/chains/networks.ts';
+import type { Finality } from '../../src/chains/network.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { type Item, itemKeyOf, type PayMethod } from '../../src/domain/item.ts';
 import { sealedId } from '../../src/domain/seal.ts';
@@ -40,6 +39,7 @@ import { SANDBOX_ASSETS } from '../chains/sandbox-assets.ts';
 import { signerFromKey } from '../chains/signer.ts';
 import { createTestDatabase, patient } from '../database.ts';
 import { TEST_SECRET } from '../gateway.ts';
+import { coinOf, findNetwork, REGISTRY } from '../registry.ts';
 
 export type RelayScene = Awaited<ReturnType<typeof openRelayScene>>;
 export type TestNode = Awaited<ReturnType<RelayScene['newNode']>>;
@@ -135,7 +135,7 @@ export async function openRelayScene(input: SceneInput = {}) {
   const secrets = createSecrets([TEST_SECRET]);
   const keys = { rowKeys: rowKeysOf(secrets), subjectKeys: subjectKeysOf(secrets) };
   const screening = input.screening ?? NO_SCREENING;
-  const base = { db, world, log, screening, ...keys };
+  const base = { db, registry: REGISTRY, world, log, screening, ...keys };
   const feed = await openEventFeed(base);
   const movePayment = createPaymentMover(base);
   const party = async () =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setFees } from '../../src/actions/parties/set-fees.ts';
-import { findAsset } from '../../src/chains/assets.ts';
 import { freshKey } from '../gateway.ts';
+import { findAsset } from '../registry.ts';
 import {
   DESTINATION,
   ETH,

@@ -4,6 +4,7 @@ import { command } from '../../src/actions/command.ts';
 import { attemptEntries } from '../../src/actions/oversight/attempt-entries.ts';
 import { readHistory } from '../../src/actions/oversight/history.ts';
 import { eraseAccount } from '../../src/actions/paying/erase-payer.ts';
+import { REGISTRY } from '../registry.ts';
 import { openRefundScene, type RefundScene } from './refund-scene.ts';
 
 /** Both networks have one commitment then, and an item each: the key of the item is not the commitment. */
@@ -17,7 +18,7 @@ describe('a deposit address that another network has, too', () => {
     const { id, send } = await scene.deposit({ isSecond: true });
     send(1_000n);
     await scene.live(node, 6);
-    const entries = attemptEntries(await readHistory(scene.db.sql, await scene.payment(id), 100));
+    const entries = attemptEntries(await readHistory(scene.db.sql, await scene.payment(id), 100), REGISTRY);
     const swept = entries.filter(({ what }) => what === 'chain.swept');
     assert.deepEqual(
       swept.map(({ evidence }) => evidence?.network),

@@ -16,6 +16,7 @@ import { readConfig } from '../../src/settings/read-config.ts';
 import { listAlerts } from '../../src/store/plumbing/alerts.ts';
 import { type Database, openDatabase } from '../../src/store/plumbing/database.ts';
 import { createTestDatabase, type TestDatabase } from '../database.ts';
+import { REGISTRY } from '../registry.ts';
 
 const NETWORK = 'eip155:31337';
 const USDC = `${NETWORK}/erc20:${SANDBOX_TOKENS.USDC}`;
@@ -53,7 +54,7 @@ describe('an asset whose contract differs from our data', () => {
     const read = readConfig(env);
     assert.ok('config' in read);
     const world = { ...systemWorld, clock: { nowMs: () => systemWorld.clock.nowMs() + laterMs } };
-    const base = { config: read.config, world, log: pino({ level: 'silent' }), db };
+    const base = { registry: REGISTRY, config: read.config, world, log: pino({ level: 'silent' }), db };
     const chains = await connectNetworks(base, {
       networks: networksInUse(read.config, undefined),
       ownChain: undefined,

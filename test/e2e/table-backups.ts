@@ -1,6 +1,7 @@
 import { command } from '../../src/actions/command.ts';
 import { systemWorld } from '../../src/runtime/system-world.ts';
 import type { Database, Tx } from '../../src/store/plumbing/database.ts';
+import { REGISTRY } from '../registry.ts';
 
 /** Copies of all tables, which take the place of a dump: the chain goes on, and the database goes back. */
 export function openBackups(db: Database) {
@@ -17,7 +18,7 @@ export function openBackups(db: Database) {
 
   return {
     take: () =>
-      command({ db, world: systemWorld }, async (tx) => {
+      command({ registry: REGISTRY, db, world: systemWorld }, async (tx) => {
         taken += 1;
         await tx.unsafe(`create schema backup_${taken}`);
         for (const { name, columns } of await tablesOf(tx)) {
@@ -26,7 +27,7 @@ export function openBackups(db: Database) {
       }),
     /** Goes back to the last copy. */
     restore: () =>
-      command({ db, world: systemWorld }, async (tx) => {
+      command({ registry: REGISTRY, db, world: systemWorld }, async (tx) => {
         const tables = await tablesOf(tx);
         // Neither triggers nor foreign keys stand in the way of a restore.
         await tx.unsafe('set local session_replication_role = replica');

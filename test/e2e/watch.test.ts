@@ -8,6 +8,7 @@ import { findMissedEvent, MOST_RANGES, RANGE } from '../../src/actions/watch/fin
 import { ChainUnavailableError, type Witness } from '../../src/chains/chain.ts';
 import { findRefusedAttempt } from '../../src/store/chain/due-items.ts';
 import { listEvents } from '../../src/store/events/events.ts';
+import { REGISTRY } from '../registry.ts';
 import { openRelayScene, type RelayScene, type SceneInput } from './relay-scene.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -140,7 +141,7 @@ describe('the watcher', () => {
     assert.equal(scene.control.balanceOf(item.recipient, item.asset), 990n);
     assert.equal((await scene.item(commitment))?.state, 'paid');
     assert.deepEqual(await scene.alerts(), []);
-    const entries = eventEntries(await readHistory(scene.db.sql, await scene.payment(id), 100));
+    const entries = eventEntries(await readHistory(scene.db.sql, await scene.payment(id), 100), REGISTRY);
     const texts = entries.filter(({ what }) => what === 'payment.reorged').map(({ partnerText }) => partnerText);
     assert.equal(texts.length, 2);
     assert.match(texts[0] ?? '', /removed a transaction of the payment/);

@@ -1,8 +1,8 @@
 import { reconcile } from '../../src/actions/books/audit/reconcile.ts';
 import { verifyBooks } from '../../src/actions/books/verify-books.ts';
-import { assetsOf } from '../../src/chains/assets.ts';
 import type { ChainEvent, Incoming } from '../../src/chains/chain.ts';
 import { OPERATOR_FLOAT } from '../../src/domain/books.ts';
+import { assetsOf, REGISTRY } from '../registry.ts';
 import type { Invariant } from './invariant.ts';
 import { networkOf, type SimNetwork } from './networks.ts';
 import { ROW_KEYS, SUBJECT_KEYS } from './node.ts';
@@ -58,7 +58,7 @@ export const CONSERVATION_INVARIANTS: readonly Invariant[] = [
       if (problem !== undefined) return problem;
       const keys = { rowKeys: ROW_KEYS, subjectKeys: SUBJECT_KEYS };
       for (const { connected } of stage.networks) {
-        const report = await reconcile({ db: { sql: stage.sql }, ...keys }, connected, { from: 0 });
+        const report = await reconcile({ db: { sql: stage.sql }, registry: REGISTRY, ...keys }, connected, { from: 0 });
         const [difference] = report?.differences ?? [];
         if (difference !== undefined) return `${connected.chain.network.chainId}: ${difference.message}`;
       }

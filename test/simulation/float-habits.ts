@@ -1,5 +1,5 @@
 import { addFloat } from '../../src/actions/outgoing/float/add-float.ts';
-import { findAsset } from '../../src/chains/assets.ts';
+import { findAsset } from '../registry.ts';
 import { controlOn, networkNamed, networkOf, tokensOn, USDC } from './networks.ts';
 import type { Participant } from './scheduler.ts';
 import type { Seeded } from './seeded.ts';

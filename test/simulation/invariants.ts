@@ -2,6 +2,7 @@ import { weightOf } from '../../src/chains/weight.ts';
 import { PUBLIC_EVENT_TYPES } from '../../src/domain/event.ts';
 import { isFinal, type PaymentStatus } from '../../src/domain/payment.ts';
 import { readEvents } from '../../src/store/events/events.ts';
+import { REGISTRY } from '../registry.ts';
 import { CONSERVATION_INVARIANTS } from './conservation.ts';
 import { DEPOSIT_INVARIANTS } from './deposit-invariants.ts';
 import { findUnfollowed } from './event-follower.ts';
@@ -166,7 +167,7 @@ export const INVARIANTS: readonly Invariant[] = [
             partition by asset order by begun_at range between interval '59 minutes' preceding and current row) as units
           from outgoing where begun_at is not null) as windows
         group by asset order by asset`;
-      const over = rows.find(({ asset, units }) => weightOf(asset, BigInt(units)) > OUTGOING_PER_HOUR);
+      const over = rows.find(({ asset, units }) => weightOf(REGISTRY.asset(asset), BigInt(units)) > OUTGOING_PER_HOUR);
       return over && `${over.units} units of ${over.asset} were signed away within an hour`;
     },
   },

@@ -1,5 +1,5 @@
-import { findAsset } from '../../src/chains/assets.ts';
 import type { Item } from '../../src/domain/item.ts';
+import { findAsset } from '../registry.ts';
 import { addressesOf, send } from './depositing.ts';
 import { controlOn, networkNamed, networkOf } from './networks.ts';
 import { request } from './requests.ts';

@@ -1,10 +1,9 @@
-import { assetsOf } from '../../src/chains/assets.ts';
 import type { ConnectedChain } from '../../src/chains/chains.ts';
 import type { MemoryChainControl } from '../../src/chains/memory/control.ts';
 import { createMemoryChain } from '../../src/chains/memory/memory-chain.ts';
-import { findNetwork } from '../../src/chains/networks.ts';
 import { checksumAddress } from '../../src/domain/caip.ts';
 import { signerFromKey } from '../chains/signer.ts';
+import { assetsOf, findNetwork } from '../registry.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** The network of every run, and the one that some runs have besides. */

@@ -26,6 +26,7 @@ import { startPlacing } from '../../src/workers/placing.ts';
 import { startRelaying } from '../../src/workers/relaying.ts';
 import { startWatching } from '../../src/workers/watching.ts';
 import { patient } from '../database.ts';
+import { REGISTRY } from '../registry.ts';
 import { SHARED_COMPILERS } from '../shared-compilers.ts';
 import { viewChain } from './chain-view.ts';
 import type { Driver } from './driver.ts';
@@ -176,7 +177,15 @@ export function startNode(input: SimNodeInput): SimNode {
     });
     db.onEvents(() => rings.ring(node));
     const log = errorLog(onError);
-    const base = { config: nodeConfig(), world, log, db, listDb: db, secrets: createSecrets([MASTER_SECRET]) };
+    const base = {
+      registry: REGISTRY,
+      config: nodeConfig(),
+      world,
+      log,
+      db,
+      listDb: db,
+      secrets: createSecrets([MASTER_SECRET]),
+    };
     const receiptKey = await openReceiptKey(base);
     const parts = await createParts({ ...base, receiptKey, chains, rates: sandboxRates() });
     startJobs(parts, [

@@ -12,6 +12,7 @@ import { newId } from '../../src/domain/ids.ts';
 import { createSecrets } from '../../src/runtime/secrets.ts';
 import { insertMerchant } from '../../src/store/parties/merchants.ts';
 import type { Database } from '../../src/store/plumbing/database.ts';
+import { REGISTRY } from '../registry.ts';
 import { AUSD, endow, networkOf, SECOND_AUSD, type SimNetwork, USDC, WIDE_USDC } from './networks.ts';
 import { MASTER_SECRET } from './node.ts';
 import { openReceivers } from './receivers.ts';
@@ -50,7 +51,13 @@ export function payerOf(networks: readonly SimNetwork[], key: string): Payer {
 export async function openParties(db: Database, scheduler: Scheduler, random: Seeded) {
   const operator: Participant = { name: 'operator', isAlive: true, pausedUntilMs: 0, skewMs: 0 };
   const secrets = createSecrets([MASTER_SECRET]);
-  const deps = { db, world: scheduler.worldOf(operator, random), secrets, rowKeys: rowKeysOf(secrets) };
+  const deps = {
+    registry: REGISTRY,
+    db,
+    world: scheduler.worldOf(operator, random),
+    secrets,
+    rowKeys: rowKeysOf(secrets),
+  };
   const partner = await createPartner(deps, { actor: 'operator', name: 'Partner' });
   const limits = { scopes: null, merchantIds: null, addresses: null, expiresAt: null };
   const keys = [];

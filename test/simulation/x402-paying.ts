@@ -1,7 +1,7 @@
-import { findAsset } from '../../src/chains/assets.ts';
 import type { Item, ItemKey } from '../../src/domain/item.ts';
 import { headerText, type Requirement } from '../../src/domain/x402.ts';
 import { findItems, itemOf } from '../../src/store/chain/items.ts';
+import { findAsset } from '../registry.ts';
 import { TRANSFER_AUTHORIZATION } from '../transfer-authorization.ts';
 import { networkNamed } from './networks.ts';
 import type { Payer } from './parties.ts';

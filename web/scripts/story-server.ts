@@ -117,8 +117,10 @@ export async function serveStories(client: string = join(WEB, 'dist/client')): P
       response.writeHead(200, { 'Content-Type': 'text/css' }).end(sheet);
       return;
     }
-    readFile(join(client, path)).then(
-      (file) => response.writeHead(200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain' }).end(file),
+    // Marks of networks and tokens lie beside their files.
+    const file = readFile(join(client, path)).catch(() => readFile(join(WEB, '../networks', path)));
+    file.then(
+      (bytes) => response.writeHead(200, { 'Content-Type': TYPES[extname(path)] ?? 'text/plain' }).end(bytes),
       () => response.writeHead(404).end(),
     );
   });

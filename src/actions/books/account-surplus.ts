@@ -1,6 +1,5 @@
 import type { Chain } from '../../chains/chain.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { coinOf } from '../../chains/coin.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../domain/books.ts';
 import { isSameAddress } from '../../domain/caip.ts';
 import { listSendsToFinish } from '../../store/chain/sends.ts';
@@ -31,7 +30,7 @@ export async function coinSurpluses(
 ): Promise<Surplus[]> {
   const { chain } = connected;
   const network = chain.network.chainId;
-  const asset = coinOf(network);
+  const asset = connected.chain.network.coin.id;
   const surpluses = await Promise.all(
     accounts.map(async (account) => {
       const { hashes, units: pending } = await unbookedGas(db, chain, { account, block });

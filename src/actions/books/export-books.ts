@@ -1,4 +1,4 @@
-import { findAsset } from '../../chains/assets.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { ACCOUNTS, type Line } from '../../domain/books.ts';
 import { formatDecimal } from '../../domain/money.ts';
 import { type ExportedEntry, listExported } from '../../store/money/book-export.ts';
@@ -27,20 +27,24 @@ const PAGE = 1_000;
 /** Revenue and reversals of a period, from its start (inclusive) to its end (exclusive). */
 export async function* exportBooks(
   db: Reader,
+  registry: Registry,
   period: { readonly from: Date; readonly to: Date; readonly merchantId?: string | undefined },
 ): AsyncGenerator<ExportRow> {
   let after: { at: Date; id: string } | undefined;
   for (;;) {
     const page = await listExported(db, { ...period, after, limit: PAGE });
-    for (const entry of page) yield rowOf(entry);
+    for (const entry of page) yield rowOf(registry, entry);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = { at: last.at, id: last.id };
   }
 }
 
-function rowOf({ at, kind, merchantId, subject, asset, transaction, lines, quote }: ExportedEntry): ExportRow {
-  const { symbol = '', decimals = 0 } = findAsset(asset) ?? {};
+function rowOf(
+  registry: Registry,
+  { at, kind, merchantId, subject, asset, transaction, lines, quote }: ExportedEntry,
+): ExportRow {
+  const { symbol = '', decimals = 0 } = registry.asset(asset) ?? {};
   const gross = -unitsOn(lines, ACCOUNTS.payer) - unitsOn(lines, ACCOUNTS.inFlight);
   const fee = unitsOn(lines, ACCOUNTS.fees);
   const amount = (units: bigint) => formatDecimal({ units, decimals });

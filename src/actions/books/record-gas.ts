@@ -1,4 +1,4 @@
-import { coinOf } from '../../chains/coin.ts';
+import { coinOf, type Registry } from '../../chains/registry.ts';
 import { ACCOUNTS, gasEntry } from '../../domain/books.ts';
 import { positionsOf } from '../../store/money/books.ts';
 import type { Tx } from '../../store/plumbing/database.ts';
@@ -18,7 +18,13 @@ export interface SpentGas {
  * Books the gas of final transactions, as the difference to the gas booked before: after a reorg deeper than the final depth the
  * same transaction may have another cost, or another transaction of its nonce was mined.
  */
-export async function recordGas(tx: Tx, network: string, spent: readonly SpentGas[], at: Date): Promise<void> {
+export async function recordGas(
+  tx: Tx,
+  registry: Registry,
+  network: string,
+  spent: readonly SpentGas[],
+  at: Date,
+): Promise<void> {
   const positions = await positionsOf(
     tx,
     spent.flatMap(({ hashes }) => hashes),
@@ -28,7 +34,7 @@ export async function recordGas(tx: Tx, network: string, spent: readonly SpentGa
       const account = ACCOUNTS.gas(signer);
       const booked = positions.get(transaction)?.find((line) => line.account === account)?.units ?? 0n;
       const missing = (transaction === hash ? coinSpent : 0n) - booked;
-      const relayer = { network, asset: coinOf(network), signer };
+      const relayer = { network, asset: coinOf(registry, network), signer };
       return missing === 0n ? [] : [gasEntry(relayer, missing, { transaction, block })];
     }),
   );

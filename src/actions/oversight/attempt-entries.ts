@@ -1,4 +1,5 @@
 import { amountText } from '../../chains/amount-text.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { isAuthorized, MERCHANT } from '../../domain/item.ts';
 import { isoText } from '../../domain/wait-words.ts';
 import type { AttemptRow, CarryingVersion, SeenEvent } from '../../store/chain/attempt-history.ts';
@@ -6,8 +7,12 @@ import { networkName, type TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
 /** The attempts to send the payment, its payout and its refund, with their transactions and blocks. */
-export function attemptEntries({ attempts, versions, seen }: History): TimelineEntry[] {
-  return [...attempts.flatMap(ownEntries), ...versions.flatMap(versionEntries), ...seen.flatMap(seenEntries)];
+export function attemptEntries({ attempts, versions, seen }: History, registry: Registry): TimelineEntry[] {
+  return [
+    ...attempts.flatMap((attempt) => ownEntries(registry, attempt)),
+    ...versions.flatMap((version) => versionEntries(registry, version)),
+    ...seen.flatMap((event) => seenEntries(registry, event)),
+  ];
 }
 
 /** The purpose of an item, as the subject of a sentence. */
@@ -19,10 +24,10 @@ const OFFERS: Partial<Record<string, (about: Record<'sum' | 'account' | 'until',
   deposit: ({ sum, account, until }) => `The deposit address ${account} was handed out for ${sum}, ${until}.`,
 };
 
-function ownEntries(attempt: AttemptRow): TimelineEntry[] {
+function ownEntries(registry: Registry, attempt: AttemptRow): TimelineEntry[] {
   const { acceptedAt, asset, amount, account, network, method, deadline, quote, purpose, buyerName } = attempt;
   const isOffered = method === 'native' || method === 'deposit';
-  const sum = `${amountText(asset, amount)}`;
+  const sum = `${amountText(registry, asset, amount)}`;
   const until = `valid until ${isoText(deadline.getTime())}`;
   const isAsked = purpose === 'refund' && buyerName === MERCHANT;
   const did =
@@ -83,9 +88,9 @@ const ENDS: Readonly<Record<string, string>> = {
   removed: 'a reorganisation has removed the money',
 };
 
-function versionEntries(version: CarryingVersion): TimelineEntry[] {
+function versionEntries(registry: Registry, version: CarryingVersion): TimelineEntry[] {
   const { network, hash, signer, nonce, company, version: number, signedAt, broadcastAt, isFinal, finalHash } = version;
-  const name = networkName(network);
+  const name = networkName(registry, network);
   const others = company === 1 ? 'alone' : `together with ${company - 1} others`;
   const evidence = { network, transaction: hash };
   const internals = { signer, nonce, version: number };
@@ -106,7 +111,7 @@ function versionEntries(version: CarryingVersion): TimelineEntry[] {
   return [stored, { at: broadcastAt, what: 'transaction.broadcast', text, partnerText: text, evidence, internals }];
 }
 
-function seenEntries(event: SeenEvent): TimelineEntry[] {
+function seenEntries(registry: Registry, event: SeenEvent): TimelineEntry[] {
   const {
     network,
     transactionHash,
@@ -120,7 +125,7 @@ function seenEntries(event: SeenEvent): TimelineEntry[] {
     lostAt,
     forkNumber,
   } = event;
-  const name = networkName(network);
+  const name = networkName(registry, network);
   const evidence = { network, transaction: transactionHash, block: blockNumber, blockHash };
   const at = readAt ?? decidedAt;
   const shows =

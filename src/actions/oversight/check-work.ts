@@ -115,7 +115,7 @@ export function createWorkCheck(deps: WorkCheckDeps): () => Promise<boolean> {
 
   /** Networks that were removed from the settings while work was open. */
   async function checkMissingNetworks(): Promise<void> {
-    const missing = await findMissingNetworks(db.sql, chains);
+    const missing = await findMissingNetworks(db.sql, deps.registry, chains);
     for (const { network, message } of missing) await alarms.missing.set(network, message);
     await clearOthers('network_missing', new Set(missing.map(({ network }) => network)));
   }

@@ -1,4 +1,4 @@
-import { findNetwork } from '../../chains/networks.ts';
+import type { Registry } from '../../chains/registry.ts';
 
 export interface TimelineEntry {
   readonly at: Date;
@@ -14,6 +14,6 @@ export interface TimelineEntry {
   readonly internals?: Readonly<Record<string, unknown>>;
 }
 
-export function networkName(network: string): string {
-  return findNetwork(network)?.name ?? network;
+export function networkName(registry: Registry, network: string): string {
+  return registry.network(network)?.name ?? network;
 }

@@ -1,4 +1,5 @@
 import { amountText } from '../../chains/amount-text.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { storedUnit } from '../../chains/units.ts';
 import { EVENT_TYPES, type EventType } from '../../domain/event.ts';
 import type { LateMoney, LateState } from '../../domain/late-money.ts';
@@ -13,10 +14,10 @@ import type { History } from './history.ts';
 const PUBLIC_EVIDENCE = ['network', 'transaction', 'block', 'blockHash', 'fork', 'by'];
 
 /** The events of the payment, its payout and its refund. */
-export function eventEntries({ payment, events, keyLabels }: History): TimelineEntry[] {
+export function eventEntries({ payment, events, keyLabels }: History, registry: Registry): TimelineEntry[] {
   return events.map(({ type, at, actor, data, evidence }) => {
     const summary = summaryOf(type, { data, evidence });
-    const detail = type === 'payment.created' ? orderText(payment) : detailOf(data, evidence);
+    const detail = type === 'payment.created' ? orderText(registry, payment) : detailOf(registry, data, evidence);
     const problem = typeof data.problem === 'string' ? ` The reason: ${data.problem}.` : '';
     const label = keyLabels.get(actor);
     const [known, internals] = divide(evidence);
@@ -54,28 +55,35 @@ const REFUND_TEXTS: Readonly<Record<RefundProblem, string>> = {
   not_received: 'The refund failed: the transfer could not be carried out.',
 };
 
-function orderText({ amountUnit, amountValue, amountDecimals, referenceId, expiresAt }: Payment): string {
-  const { symbol, decimals } = storedUnit(amountUnit, amountDecimals);
+function orderText(
+  registry: Registry,
+  { amountUnit, amountValue, amountDecimals, referenceId, expiresAt }: Payment,
+): string {
+  const { symbol, decimals } = storedUnit(registry, amountUnit, amountDecimals);
   const price = `${formatForPeople({ units: BigInt(amountValue), decimals })} ${symbol}`;
   return ` ${price}, reference ${JSON.stringify(referenceId)}, payable until ${isoText(expiresAt.getTime())}.`;
 }
 
 /** The block and transaction that proved the change, or the transfer that it began. */
-function detailOf(data: Readonly<Record<string, unknown>>, evidence: Readonly<Record<string, unknown>>): string {
+function detailOf(
+  registry: Registry,
+  data: Readonly<Record<string, unknown>>,
+  evidence: Readonly<Record<string, unknown>>,
+): string {
   const { transaction, block, fork } = evidence;
   const { lateMoney } = data as { lateMoney?: LateMoney };
-  if (lateMoney !== undefined) return lateText(lateMoney);
+  if (lateMoney !== undefined) return lateText(registry, lateMoney);
   if (transaction !== undefined)
     return ` Transaction ${transaction}${block === undefined ? '' : ` in block ${block}`}.`;
   if (fork !== undefined) return ` Block ${fork} is the last one that stayed.`;
   const { asset, amount, recipient } = data;
   if (asset === undefined || amount === undefined || recipient === undefined) return '';
-  return ` ${amountText(String(asset), String(amount))} to ${recipient}.`;
+  return ` ${amountText(registry, String(asset), String(amount))} to ${recipient}.`;
 }
 
 /** For money that arrived, the reason; for a change, the state of its return. */
-function lateText({ asset, amount, reason, status, destination, problem }: LateMoney): string {
-  const money = amountText(asset, amount);
+function lateText(registry: Registry, { asset, amount, reason, status, destination, problem }: LateMoney): string {
+  const money = amountText(registry, asset, amount);
   if (status === undefined) return ` ${money}: ${LATE_TEXTS[reason]}.`;
   if (status === 'unclaimed') return ` ${money}: it was not returned${problem == null ? '' : ` (${problem})`}.`;
   return ` ${money} to ${destination}: ${STATUS_TEXTS[status]}.`;

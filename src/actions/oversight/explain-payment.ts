@@ -1,4 +1,5 @@
 import type { Chains } from '../../chains/chains.ts';
+import type { RegistryDeps } from '../../chains/registry.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { waitOf } from '../../domain/wait.ts';
 import type { Wait } from '../../domain/wait-words.ts';
@@ -22,7 +23,7 @@ export interface Outsider {
   readonly seesEndpoint: (endpointId: string) => boolean;
 }
 
-export interface ExplainDeps {
+export interface ExplainDeps extends RegistryDeps {
   readonly db: Reader;
   readonly clock: Clock;
   readonly chains: Chains;
@@ -38,7 +39,7 @@ export interface Explanation extends Timeline {
 
 /** Explains what happened to a payment, and why it waits. Read-only. */
 export async function explainPayment(
-  { db, clock, chains, relaying }: ExplainDeps,
+  { db, registry, clock, chains, relaying }: ExplainDeps,
   { payment, audience, limit }: ExplainInput,
 ): Promise<Explanation> {
   const isOperator = audience === 'operator';
@@ -46,7 +47,7 @@ export async function explainPayment(
   const history = isOperator
     ? whole
     : { ...whole, deliveries: whole.deliveries.filter(({ endpointId }) => audience.seesEndpoint(endpointId)) };
-  const facts = await gatherFacts({ db, clock, chains, settings: relaying, asksChain: isOperator }, history);
+  const facts = await gatherFacts({ db, registry, clock, chains, settings: relaying, asksChain: isOperator }, history);
   const isWanted = ({ partnerText }: { partnerText?: string }) => isOperator || partnerText !== undefined;
-  return { ...timelineOf(history, { limit, isWanted }), status: facts.status, wait: waitOf(facts) };
+  return { ...timelineOf(history, registry, { limit, isWanted }), status: facts.status, wait: waitOf(facts) };
 }

@@ -1,3 +1,4 @@
+import type { Registry } from '../../chains/registry.ts';
 import { runbookOf } from '../../domain/alert.ts';
 import type { RaisedAlert } from '../../store/plumbing/alerts.ts';
 import type { AuditEntry } from '../../store/plumbing/audit-log.ts';
@@ -6,18 +7,18 @@ import { networkName, type TimelineEntry } from './entry.ts';
 import type { History } from './history.ts';
 
 /** Freezes and suspensions that stopped the payment, or its payout or refund. */
-export function stopEntries({ stops }: History): TimelineEntry[] {
-  return stops.flatMap(stopEntry);
+export function stopEntries({ stops }: History, registry: Registry): TimelineEntry[] {
+  return stops.flatMap((stop) => stopEntry(registry, stop));
 }
 
 const STOPPED = 'The operator of the gateway has stopped payments, payouts or refunds that concern this payment.';
 const LIFTED = 'The operator of the gateway has lifted a stop that concerned this payment.';
 
-function stopEntry({ at, actor, action, subject, detail }: AuditEntry): TimelineEntry[] {
+function stopEntry(registry: Registry, { at, actor, action, subject, detail }: AuditEntry): TimelineEntry[] {
   if (action === 'merchant.changed') return suspensionEntry({ at, actor, subject, detail });
   const isSet = action === 'freeze.set';
   const reason = String(detail.reason);
-  const text = `${frozenName(subject)} ${isSet ? 'frozen' : 'unfrozen'} by ${actor}. The reason: ${reason}.`;
+  const text = `${frozenName(registry, subject)} ${isSet ? 'frozen' : 'unfrozen'} by ${actor}. The reason: ${reason}.`;
   return [
     {
       at,
@@ -31,9 +32,9 @@ function stopEntry({ at, actor, action, subject, detail }: AuditEntry): Timeline
 }
 
 /** The subject of a freeze, as the beginning of a sentence in the passive voice. */
-function frozenName(subject: string): string {
+function frozenName(registry: Registry, subject: string): string {
   const [scope, id] = subject.split(' ');
-  if (scope === 'restored') return `Payouts and refunds on ${networkName(id ?? '')} were`;
+  if (scope === 'restored') return `Payouts and refunds on ${networkName(registry, id ?? '')} were`;
   if (scope === 'asset') return `All transfers of ${id} out of our accounts were`;
   return id === undefined ? `All ${subject} were` : `The ${subject} was`;
 }
@@ -69,11 +70,11 @@ function alertEntry({ name, subject, message, since, until }: RaisedAlert): Time
 }
 
 /** Work that passed to another process while the payment was under way, because a node was restarted or died. */
-export function takeoverEntries({ takeovers }: History): TimelineEntry[] {
-  return takeovers.map(takeoverEntry);
+export function takeoverEntries({ takeovers }: History, registry: Registry): TimelineEntry[] {
+  return takeovers.map((takeover) => takeoverEntry(registry, takeover));
 }
 
-function takeoverEntry({ name, fencing, at, isReleased }: Takeover): TimelineEntry {
+function takeoverEntry(registry: Registry, { name, fencing, at, isReleased }: Takeover): TimelineEntry {
   const [kind, network = ''] = name.split(' ');
   const worker = kind === 'watch' ? 'watcher' : 'relayer';
   const why = isReleased
@@ -82,7 +83,7 @@ function takeoverEntry({ name, fencing, at, isReleased }: Takeover): TimelineEnt
   return {
     at,
     what: 'worker.taken_over',
-    text: `Another process took over the ${worker} of ${networkName(network)}; ${why}.`,
+    text: `Another process took over the ${worker} of ${networkName(registry, network)}; ${why}.`,
     evidence: {},
     internals: { lease: name, fencing },
   };

@@ -1,5 +1,5 @@
 import type { Chains } from '../../chains/chains.ts';
-import { findNetwork } from '../../chains/networks.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { findOpenNetworks } from '../../store/money/open-networks.ts';
 import type { Reader } from '../../store/plumbing/database.ts';
 
@@ -9,7 +9,7 @@ export interface MissingNetwork {
   readonly message: string;
 }
 
-export async function findMissingNetworks(db: Reader, chains: Chains): Promise<MissingNetwork[]> {
+export async function findMissingNetworks(db: Reader, registry: Registry, chains: Chains): Promise<MissingNetwork[]> {
   const served = chains.list().map(({ chain }) => chain.network.chainId);
   const open = await findOpenNetworks(db, served);
   return open.map(({ network, hasItems, hasSends, hasOutgoing }) => {
@@ -18,7 +18,7 @@ export async function findMissingNetworks(db: Reader, chains: Chains): Promise<M
       hasSends ? ['transactions that are not mined'] : [],
       hasOutgoing ? ['payouts, refunds or returns'] : [],
     ].flat();
-    const name = findNetwork(network)?.name ?? network;
+    const name = registry.network(network)?.name ?? network;
     return {
       network,
       message: `${name} (${network}) is not configured, and has open work: ${work.join('; ')}. Put it back into RPC_URLS until all of it has ended.`,

@@ -1,3 +1,4 @@
+import type { Registry } from '../../chains/registry.ts';
 import { attemptEntries } from './attempt-entries.ts';
 import type { TimelineEntry } from './entry.ts';
 import { eventEntries } from './event-entries.ts';
@@ -6,7 +7,7 @@ import type { History } from './history.ts';
 import { webhookEntries } from './webhook-entries.ts';
 
 /** The sources of a timeline. Entries of the same moment appear in this order: causes before the events that they lead to. */
-const SOURCES: readonly ((history: History) => readonly TimelineEntry[])[] = [
+const SOURCES: readonly ((history: History, registry: Registry) => readonly TimelineEntry[])[] = [
   attemptEntries,
   stopEntries,
   eventEntries,
@@ -33,9 +34,10 @@ export interface Timeline {
 /** The newest entries that are wanted, in the order of their times. */
 export function timelineOf(
   history: History,
+  registry: Registry,
   { limit, isWanted }: { limit: number; isWanted: (entry: TimelineEntry) => boolean },
 ): Timeline {
-  const all = SOURCES.flatMap((source) => source(history))
+  const all = SOURCES.flatMap((source) => source(history, registry))
     .filter(isWanted)
     .toSorted((a, b) => a.at.getTime() - b.at.getTime() || Number(isBeginning(b)) - Number(isBeginning(a)));
   const entries = all.slice(-limit);

@@ -2,7 +2,8 @@ import { amountText, tokenText } from '../../chains/amount-text.ts';
 import { type Chain, ChainUnavailableError, ContractFaultError } from '../../chains/chain.ts';
 import type { Chains } from '../../chains/chains.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
-import { findNetwork, type Network } from '../../chains/networks.ts';
+import type { Network } from '../../chains/network.ts';
+import type { Registry, RegistryDeps } from '../../chains/registry.ts';
 import { visibleStatus } from '../../domain/payment.ts';
 import { LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import { takesPart } from '../../domain/refund.ts';
@@ -25,7 +26,7 @@ import { limitsOf, type RelaySettings } from '../relay/relayer.ts';
 import { watchLeaseName } from '../watch/watcher.ts';
 import type { History } from './history.ts';
 
-export interface FactDeps {
+export interface FactDeps extends RegistryDeps {
   readonly db: Reader;
   readonly clock: Clock;
   readonly chains: Chains;
@@ -71,7 +72,7 @@ export async function gatherFacts(deps: FactDeps, history: History): Promise<Wai
     stops: merchantStops(history, freezes),
     attempts: await Promise.all(open.map(factsOf)),
     isReorganised: status === 'succeeded' && own.every(({ state }) => state !== 'paid'),
-    outgoing: await outgoingFacts(db, history, freezes),
+    outgoing: await outgoingFacts(db, deps.registry, history, freezes),
   };
 }
 
@@ -81,13 +82,13 @@ type QuietNetwork = Omit<NetworkFacts, 'alerts'>;
 const DEFAULT_BLOCK_MS = 2_000;
 
 async function networkFacts(
-  { chains, asksChain, clock }: FactDeps,
+  { chains, registry, asksChain, clock }: FactDeps,
   network: string,
   { leases, cursors }: Surroundings,
 ): Promise<QuietNetwork> {
   const connected = chains.find(network);
   const realMs = unshifted(clock).nowMs();
-  const known: Network | undefined = connected?.chain.network ?? findNetwork(network);
+  const known: Network | undefined = connected?.chain.network ?? registry.network(network);
   const cursor = cursors.find((each) => each.network === network);
   const relays = leases.filter(({ name }) => name.startsWith(`relay ${network} `));
   return {
@@ -161,7 +162,7 @@ function alertsOn({ chains }: FactDeps, { attempt, around }: AttemptAsk, signer:
 
 /** The amount that the payer lacks, if the attempt waits for it and the chain may be asked. */
 async function shortBy(
-  { chains, asksChain }: FactDeps,
+  { chains, registry, asksChain }: FactDeps,
   attempt: AttemptRow,
   head: number | undefined,
 ): Promise<string | undefined> {
@@ -169,12 +170,16 @@ async function shortBy(
   if (!asksChain || chain === undefined || head === undefined || attempt.refusal !== 'short_balance') return undefined;
   const held = await orUnknown(chain.holding(attempt.payer, attempt.asset, head));
   const missing = held === undefined ? 0n : BigInt(attempt.amount) - held;
-  return missing > 0n ? tokenText(attempt.asset, missing) : undefined;
+  return missing > 0n ? tokenText(registry, attempt.asset, missing) : undefined;
 }
 
-async function seenFacts({ chains, asksChain }: FactDeps, attempt: AttemptRow, event: SeenEvent): Promise<SeenFacts> {
+async function seenFacts(
+  { chains, registry, asksChain }: FactDeps,
+  attempt: AttemptRow,
+  event: SeenEvent,
+): Promise<SeenFacts> {
   const chain = chains.find(attempt.network)?.chain;
-  const network = chain?.network ?? findNetwork(attempt.network);
+  const network = chain?.network ?? registry.network(attempt.network);
   const { depth, tag } = network === undefined ? { depth: 1, tag: undefined } : finalityOf(network, attempt);
   return {
     block: event.blockNumber,
@@ -224,6 +229,7 @@ function stopOf({ scope, subject, reason, actor, since }: Freeze, what: string):
 /** The open refund, or else the held amount that is not paid out. */
 async function outgoingFacts(
   db: Reader,
+  registry: Registry,
   history: History,
   freezes: readonly Freeze[],
 ): Promise<OutgoingFacts | undefined> {
@@ -250,7 +256,7 @@ async function outgoingFacts(
     const { id, asset, amount, updatedAt, problem, isOperators, sendAfter } = refund;
     const common = {
       id,
-      amount: amountText(asset, amount),
+      amount: amountText(registry, asset, amount),
       state: refund.state,
       sinceMs: updatedAt.getTime(),
       problem,
@@ -271,7 +277,7 @@ async function outgoingFacts(
   return {
     purpose: 'payout',
     id: payment.id,
-    amount: amountText(asset, amount),
+    amount: amountText(registry, asset, amount),
     state: sending === undefined ? 'held' : 'sending',
     sinceMs: (events.at(-1)?.at ?? payment.updatedAt).getTime(),
     problem,

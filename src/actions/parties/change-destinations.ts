@@ -81,7 +81,7 @@ export function changeDestination(
   return command(deps, async (tx, now) => {
     const settlement = await lockOwnSettlement(tx, deps, input, input.settlementId);
     if (!settlement.asset.startsWith(`${input.destination.chainId}/`)) throw otherChain(settlement);
-    const problem = destinationProblem(deps.chains, input.destination, settlement.asset);
+    const problem = destinationProblem(deps, input.destination, settlement.asset);
     if (problem !== undefined) throw validationError([{ field: 'destination', message: problem }]);
     await refuseOwnPlaces(tx, deps, [{ field: 'destination', account: input.destination }]);
     const period = { now, periodMs: input.coolingOffMs };

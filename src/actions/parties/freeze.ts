@@ -1,5 +1,4 @@
-import { findAsset } from '../../chains/assets.ts';
-import { findNetwork } from '../../chains/networks.ts';
+import type { Registry } from '../../chains/registry.ts';
 import type { FreezeScope, FreezeTarget } from '../../domain/freeze.ts';
 import { ApiError } from '../../errors.ts';
 import { deleteFreeze, type Freeze, insertFreeze, lockFreezes } from '../../store/parties/freezes.ts';
@@ -26,7 +25,7 @@ export interface FreezeInput extends FreezeTarget {
 export function freeze(deps: CommandDeps & RowKeyDeps, input: FreezeInput): Promise<{ readonly isNew: boolean }> {
   return command(deps, async (tx, now) => {
     await lockFreezes(tx);
-    await refuseUnknown(tx, input);
+    await refuseUnknown(tx, deps.registry, input);
     return { isNew: await putFreeze(tx, deps, { ...input, since: now }) };
   });
 }
@@ -74,14 +73,14 @@ export async function liftFreeze(tx: Tx, deps: RowKeyDeps, input: FreezeInput, a
 }
 
 /** A freeze of an unknown subject, such as a misspelt id, would stop nothing. */
-async function refuseUnknown(tx: Tx, { scope, subject }: FreezeTarget): Promise<void> {
+async function refuseUnknown(tx: Tx, registry: Registry, { scope, subject }: FreezeTarget): Promise<void> {
   if (scope === 'merchant' && (await findMerchantOfAnyPartner(tx, subject)) === undefined)
     throw merchantNotFound(subject);
   if (scope === 'partner' && (await findPartner(tx, subject)) === undefined) throw partnerNotFound(subject);
-  if ((scope === 'network' || scope === 'restored') && findNetwork(subject) === undefined) {
+  if ((scope === 'network' || scope === 'restored') && registry.network(subject) === undefined) {
     throw new ApiError('invalid_state', `There is no network ${subject}.`);
   }
-  if (scope === 'asset' && findAsset(subject) === undefined) {
+  if (scope === 'asset' && registry.asset(subject) === undefined) {
     throw new ApiError('invalid_state', `There is no asset ${subject}.`);
   }
 }

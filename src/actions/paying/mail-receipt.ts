@@ -1,5 +1,4 @@
-import { findAsset } from '../../chains/assets.ts';
-import { findNetwork } from '../../chains/networks.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { storedUnit } from '../../chains/units.ts';
 import { inboxOf } from '../../domain/inbox.ts';
 import type { Language, MailedAmount, ReceiptContent } from '../../domain/mail.ts';
@@ -77,7 +76,7 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
   const { receipt } = await makeReceipt(deps, payment);
   const isDeposit = receipt.transfers !== undefined;
   const { description = null, lineItems = [] } = await findPaymentDetails(deps.db.sql, payment.id);
-  const paidIn = findAsset(receipt.asset);
+  const paidIn = deps.registry.asset(receipt.asset);
   const paid = (value: string): MailedAmount => ({
     value,
     decimals: paidIn?.decimals ?? 0,
@@ -91,12 +90,12 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
     lineItems: lineItems.map(({ name, quantity = null, amount }) => ({
       name,
       quantity,
-      amount: amount === undefined ? null : amountOf(amount.unit, amount.value, amount.decimals),
+      amount: amount === undefined ? null : amountOf(deps.registry, amount.unit, amount.value, amount.decimals),
     })),
-    price: amountOf(payment.amountUnit, payment.amountValue, payment.amountDecimals),
+    price: amountOf(deps.registry, payment.amountUnit, payment.amountValue, payment.amountDecimals),
     // The amount that counted. Any surplus is late money.
     paid: paid(payment.tokenValue ?? receipt.amount),
-    network: findNetwork(receipt.network)?.name ?? receipt.network,
+    network: deps.registry.network(receipt.network)?.name ?? receipt.network,
     account: isDeposit ? (payment.buyerAccount?.split(':').at(-1) ?? receipt.payer) : receipt.payer,
     paidAt: receipt.succeededAt,
     transaction: receipt.transaction,
@@ -110,18 +109,21 @@ async function contentOf(deps: ReceiptDeps, request: ReceiptRequest): Promise<Re
 }
 
 /** Only money that was not returned, because the payer may have to ask for it. */
-async function lateMoneyOf({ db }: ReceiptDeps, payment: Payment): Promise<NonNullable<ReceiptContent['lateMoney']>> {
+async function lateMoneyOf(
+  { db, registry }: ReceiptDeps,
+  payment: Payment,
+): Promise<NonNullable<ReceiptContent['lateMoney']>> {
   const found = await findLateMoneyOf(db.sql, { paymentId: payment.id, now: payment.updatedAt });
   return found
     .filter(({ state }) => state !== 'returned')
     .map(({ asset, amount: value, reason }) => {
-      const { decimals = 0, symbol = asset } = findAsset(asset) ?? {};
+      const { decimals = 0, symbol = asset } = registry.asset(asset) ?? {};
       return { amount: { value, decimals, symbol }, reason: reason ?? 'late' };
     });
 }
 
-function amountOf(unitId: string, value: string, storedDecimals: number): MailedAmount {
-  const { symbol, decimals } = storedUnit(unitId, storedDecimals);
+function amountOf(registry: Registry, unitId: string, value: string, storedDecimals: number): MailedAmount {
+  const { symbol, decimals } = storedUnit(registry, unitId, storedDecimals);
   return { value, decimals, symbol };
 }
 

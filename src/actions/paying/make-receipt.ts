@@ -1,4 +1,5 @@
 import { committedPlace } from '../../chains/committed.ts';
+import type { RegistryDeps } from '../../chains/registry.ts';
 import {
   DEPOSIT_FORM,
   RECEIPT_FORM,
@@ -20,7 +21,7 @@ import type { Payment } from '../../store/payments/payments.ts';
 import type { Database, Reader } from '../../store/plumbing/database.ts';
 import { notOnChain, placeOf, proveDeposit } from './prove-deposit.ts';
 
-export interface ReceiptDeps {
+export interface ReceiptDeps extends RegistryDeps {
   readonly db: Database;
   readonly receiptKey: ReceiptKey;
 }

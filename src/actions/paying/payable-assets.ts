@@ -1,6 +1,6 @@
-import { assetsOf, findAsset, type KnownAsset } from '../../chains/assets.ts';
 import type { ConnectedChain } from '../../chains/chains.ts';
-import { isTestNetwork } from '../../chains/networks.ts';
+import type { KnownAsset } from '../../chains/network.ts';
+import { assetsOf, isTestNetwork, type Registry, type RegistryDeps } from '../../chains/registry.ts';
 import { isFiatUnit, tokenUnitId, type Unit } from '../../chains/units.ts';
 import { type AcceptedAssets, accepts } from '../../domain/accepted-assets.ts';
 import type { Mode } from '../../domain/mode.ts';
@@ -17,7 +17,7 @@ export interface PayableAsset {
   readonly quote: Quote;
 }
 
-export interface QuoteDeps {
+export interface QuoteDeps extends RegistryDeps {
   readonly rates: Rates;
   readonly world: World;
 }
@@ -26,7 +26,7 @@ export interface QuoteDeps {
 export function payableAssets(deps: QuoteDeps, payment: Payment, connected: ConnectedChain): readonly PayableAsset[] {
   const price = priceOf(payment);
   return connected.payable().flatMap((id) => {
-    const asset = acceptedAsset(payment, id);
+    const asset = acceptedAsset(deps.registry, payment, id);
     if (asset === undefined) return [];
     const pair = ratePairOf(price, asset);
     const rate = pair && deps.rates.rateOf(pair.base, pair.quote, deps.world.clock.nowMs());
@@ -45,7 +45,7 @@ export function quoteAgain(
   { item, quote: record }: Pick<Option, 'item' | 'quote'>,
 ): PayableAsset | undefined {
   const price = priceOf(payment);
-  const asset = acceptedAsset(payment, item.asset);
+  const asset = acceptedAsset(deps.registry, payment, item.asset);
   if (asset === undefined) return undefined;
   const pair = ratePairOf(price, asset);
   const rate = readRateRecord(record);
@@ -59,8 +59,8 @@ export function quoteAgain(
 }
 
 /** Every way to pay goes through this function, so none offers or takes an asset that the payment does not accept. */
-function acceptedAsset({ acceptedAssets }: Payment, id: string): PayableAsset['asset'] | undefined {
-  const asset = findAsset(id);
+function acceptedAsset(registry: Registry, { acceptedAssets }: Payment, id: string): PayableAsset['asset'] | undefined {
+  const asset = registry.asset(id);
   return asset?.pay === undefined || !accepts(acceptedAssets, id) ? undefined : { ...asset, pay: asset.pay };
 }
 
@@ -95,14 +95,14 @@ export interface AskedUnit {
  * any network is not set up yet, but partners may already build against it.
  */
 export function unpayableReason(
-  deps: ServingDeps & Pick<QuoteDeps, 'rates'>,
+  deps: ServingDeps & Pick<QuoteDeps, 'rates' | 'registry'>,
   { mode, unit, accepted = null, takesCoin = true }: AskedUnit,
 ): string | undefined {
   const networks = servedNetworks(deps, mode);
-  const isElsewhere = mode === 'test' && unit.token !== undefined && !isTestNetwork(unit.token.chainId);
+  const isElsewhere = mode === 'test' && unit.token !== undefined && !isTestNetwork(deps.registry, unit.token.chainId);
   if (networks.length === 0 || isElsewhere) return undefined;
   const isPayable = networks.some(({ chain: { network } }) =>
-    assetsOf(network.chainId).some(
+    assetsOf(deps.registry, network.chainId).some(
       (asset) =>
         asset.pay !== undefined &&
         (takesCoin || asset.pay.method !== 'native') &&

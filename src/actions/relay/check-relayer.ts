@@ -1,5 +1,5 @@
 import { amountText, tokenText } from '../../chains/amount-text.ts';
-import { coinOf } from '../../chains/coin.ts';
+import { coinOf } from '../../chains/registry.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import type { OpenSend } from '../../store/chain/sends.ts';
 import type { RelayDeps, Relayer } from './relayer.ts';
@@ -19,8 +19,8 @@ export async function checkBalance(
   if (minBalance === undefined || !isTime(memory.balanceCheckedAtMs, nowMs, BALANCE_EVERY_MS)) return;
   const balance = await chain.balance(signer.address);
   memory.balanceCheckedAtMs = nowMs;
-  const coin = coinOf(id.network);
-  const message = `The relayer holds ${amountText(coin, balance)}, less than ${tokenText(coin, minBalance)}. Send coin to it.`;
+  const coin = coinOf(deps.registry, id.network);
+  const message = `The relayer holds ${amountText(deps.registry, coin, balance)}, less than ${tokenText(deps.registry, coin, minBalance)}. Send coin to it.`;
   await alarms.lowBalance.set(alarmSubject(id), balance < minBalance ? message : undefined);
 }
 

@@ -1,6 +1,6 @@
 import { amountText, tokenText } from '../../chains/amount-text.ts';
 import type { Fees } from '../../chains/chain.ts';
-import { coinOf } from '../../chains/coin.ts';
+import { coinOf } from '../../chains/registry.ts';
 import { hasPassed } from '../../domain/has-passed.ts';
 import { type DueItem, deferItems } from '../../store/chain/due-items.ts';
 import { findExhaustedItems, findPayersAbove, gasCostSince } from '../../store/chain/gas-spending.ts';
@@ -41,17 +41,17 @@ export async function readBudgets(deps: RelayDeps, { id, alarms, memory }: Relay
   const isIsolatedSpent = budget !== undefined && cost.isolated * ISOLATED_SHARE >= budget;
   const setAlarm = (subject: string, isRaised: boolean, message: string) =>
     alarms.gasBudget.set(subject, isRaised ? message : undefined);
-  const coin = coinOf(network);
-  const limit = tokenText(coin, budget ?? 0n);
+  const coin = coinOf(deps.registry, network);
+  const limit = tokenText(deps.registry, coin, budget ?? 0n);
   await setAlarm(
     network,
     isSpent,
-    `Gas has cost ${amountText(coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
+    `Gas has cost ${amountText(deps.registry, coin, cost.all)} within the hour. The budget is ${limit}: nothing new is sent.`,
   );
   await setAlarm(
     `${network}:apart`,
     isIsolatedSpent,
-    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(coin, cost.isolated)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
+    `Payments of accounts with code, or of accounts whose payments failed, have cost ${amountText(deps.registry, coin, cost.isolated)} of gas within the hour. They may use a quarter of ${limit}, and wait.`,
   );
   const [payer] = payers;
   await setAlarm(

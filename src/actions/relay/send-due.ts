@@ -144,7 +144,12 @@ async function sendParts(
     return first + (await sendBatch(deps, relayer, { items: items.slice(middle), nonce: nonce + first, fees }));
   }
   const { subject, key, asset, amount, recipient, attempts } = only;
-  await alertSignerRefused(deps, relayer, `${subject} (${amountText(asset, amount)} to ${recipient})`, reason);
+  await alertSignerRefused(
+    deps,
+    relayer,
+    `${subject} (${amountText(deps.registry, asset, amount)} to ${recipient})`,
+    reason,
+  );
   const retryAt = new Date(deps.world.clock.nowMs() + retryDelayMs(deps.world, attempts));
   await command(deps, (tx) => postponeItems(tx, [{ key, refusal: SIGNER_REFUSED, retryAt }]));
   deps.meters.items(relayer.id.network, 'postponed', 1);
@@ -212,7 +217,7 @@ async function refusals(
   const [only] = batch;
   // Checking the first item suffices, because coin is always sent alone.
   if (only !== undefined && !maySend(deps, relayer.chain, signedItemOf(only))) {
-    const message = `${amountText(only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
+    const message = `${amountText(deps.registry, only.asset, only.amount)} of ${only.payer} is not sent to ${only.recipient}: the gateway did not order it. Find out who has written to the database.`;
     await raiseAlert(deps, { name: 'outgoing_refused', subject: only.subject, message });
     return batch.map(() => 'unknown');
   }

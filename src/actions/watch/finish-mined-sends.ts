@@ -55,7 +55,7 @@ export async function finishMinedSends(deps: WatchDeps, watcher: Watcher, view: 
   if (sends.length === 0) return;
   const delaysMs = Array.from({ length: MAX_DOUBLINGS }, (_, attempts) => retryDelayMs(deps.world, attempts));
   const released = await commandOfLeader(deps, lease, async (tx, now) => {
-    await recordGas(tx, network, sends, now);
+    await recordGas(tx, deps.registry, network, sends, now);
     const items = await finishSends(tx, network, sends, { at: now, delaysMs });
     // The payer of our own transfers is an account of ours, which is not punished for failures.
     const payers = items.flatMap(({ payer, purpose, isFailure }) =>

@@ -105,10 +105,10 @@ async function claimsAmong(
   unknown: readonly StoredEvent[],
   own: readonly string[],
 ): Promise<Claims> {
-  const assets = new Set(provingAssets(network));
+  const assets = new Set(provingAssets(deps.registry, network));
   const served = unknown.filter((event) => event.type !== 'refused' && assets.has(takenBy(event).asset));
   const paid = served.filter(({ type }) => type === 'paid');
-  const left = new Set(paid.filter((event) => hasLeft(takenBy(event), own)));
+  const left = new Set(paid.filter((event) => hasLeft(deps.registry, takenBy(event), own)));
   const refunds = new Set(
     await refundsOf(
       deps,
@@ -196,12 +196,12 @@ function isSubjectEvent(event: ChainEvent): event is SubjectEvent {
  * relayers sent it. Addresses and coin actions are stored before anybody gets them.
  */
 function isForgotten(
-  { chain, network }: Watcher,
+  { chain }: Watcher,
   { logIndex, fields: { asset = '' } }: StoredEvent,
   { origin, own }: { readonly origin: Origin; readonly own: readonly string[] },
 ): boolean {
   const event = origin.sealed.find((each) => each.logIndex === logIndex);
-  const terms = event && termsOfEvent(network, event);
+  const terms = event && termsOfEvent(chain.network, event);
   if (event === undefined || terms === undefined) return false;
   // Coin emits no log of its own: the Collector reports the amount that it received.
   if (event.type === 'paid') {

@@ -1,6 +1,6 @@
 import { type Block, type Chain, ChainUnavailableError, type Receipt, type Witness } from '../../chains/chain.ts';
 import { finalityOf, isSmall } from '../../chains/finality.ts';
-import type { FinalityTag } from '../../chains/networks.ts';
+import type { FinalityTag } from '../../chains/network.ts';
 import { type Heights, LONE_DEPTH_FACTOR } from '../../domain/quorum.ts';
 import type { StoredEvent } from '../../store/chain/chain-events.ts';
 import type { StoredItem } from '../../store/chain/items.ts';

@@ -108,7 +108,7 @@ async function recordExtra(deps: WatchDeps, input: PaidInput, status: PaymentSta
     await touchPositions(tx, [subject]);
     if (isSame) await noteTransaction(tx, input, now);
   });
-  if (!isSame) return raiseAlert(deps, lateAlert(item, status));
+  if (!isSame) return raiseAlert(deps, lateAlert(deps.registry, item, status));
   return clearAlert(deps, { name: 'deep_reorg', subject });
 }
 

@@ -1,5 +1,5 @@
 import { type Block, type BlockId, ChainUnavailableError, type Receipt, type TransactionState } from '../chain.ts';
-import type { FinalityTag } from '../networks.ts';
+import type { FinalityTag } from '../network.ts';
 import type { EvmContext } from './evm-context.ts';
 import type { RpcCall } from './json-rpc.ts';
 import { readBlock, readBlockId, readFields, readHash, readQuantity, toQuantity } from './rpc-values.ts';

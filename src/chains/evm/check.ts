@@ -25,7 +25,7 @@ export interface EvmCheck extends ChainCheck {
 }
 
 /**
- * Compares the chain with `networks.ts` and `collectors.ts`. The chain id is not checked here: it is checked for every endpoint
+ * Compares the chain with the record of its network and `collectors.ts`. The chain id is not checked here: it is checked for every endpoint
  * before the endpoint's first answer counts. A wrong or unreachable asset does not affect other assets.
  */
 export async function check(context: EvmContext): Promise<EvmCheck> {
@@ -100,7 +100,7 @@ async function findingOf(context: EvmContext, terms: AssetTerms): Promise<Findin
 }
 
 /** The problem of an asset, as the end of a sentence. Undefined if there is none. */
-async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promise<string | undefined> {
+async function problemOf({ rpc, chainId, network }: EvmContext, terms: AssetTerms): Promise<string | undefined> {
   const { known, pay, token } = terms;
   if (pay.method === 'native') return undefined;
   const has3009 = pay.method !== 'permit2';
@@ -111,7 +111,11 @@ async function problemOf({ rpc, chainId }: EvmContext, terms: AssetTerms): Promi
     has3009 ? rpc.call(published(token, authorizationState(ZERO, ZERO), readWord)) : undefined,
   ]);
   if (count === undefined) return 'there is no token at its address';
-  if (count !== BigInt(known.decimals)) return `the contract has ${count} decimals and not ${known.decimals}`;
+  if (count !== BigInt(known.decimals)) {
+    const place = network.places?.get(known.id);
+    const way = place === undefined ? '' : `. Correct ${place}`;
+    return `the contract has ${count} decimals and not ${known.decimals}${way}`;
+  }
   if (pay.method === 'permit2') return undefined;
   if (state === undefined) return 'the contract does not have EIP-3009';
   const reported = [separator, domain].filter((each) => each !== undefined);

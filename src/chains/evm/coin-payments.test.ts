@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { type Chain, ChainUnavailableError } from '../chain.ts';
-import { findNetwork, type Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { type LyingServer, startLyingServer } from './lying-server.fixture.ts';
 import { sampleItem } from './sample-item.fixture.ts';

@@ -1,6 +1,5 @@
 import { checksumAddress, isSameAddress } from '../../domain/caip.ts';
 import type { Chain, ChainEvent } from '../chain.ts';
-import { coinOf } from '../coin.ts';
 import {
   COLLECTOR_TOPICS,
   decodeCollectorLog,
@@ -100,7 +99,7 @@ export function createEventDecoder(context: EvmContext): EventDecoder {
 
   function assetOf(token: Hex): string {
     const lower = token.toLowerCase();
-    if (lower === NATIVE_TOKEN) return coinOf(network.chainId);
+    if (lower === NATIVE_TOKEN) return network.coin.id;
     return assetByToken.get(lower) ?? `${network.chainId}/erc20:${checksumAddress(lower)}`;
   }
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseTransaction } from 'viem';
+import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { ChainUnavailableError } from '../chain.ts';
-import { findNetwork, type Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 import { createLocalSigner } from './local-signer.ts';
 import type { Transport } from './transport.ts';

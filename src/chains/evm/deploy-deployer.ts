@@ -1,7 +1,6 @@
 import { keccak256 } from 'viem';
-import { amountText } from '../amount-text.ts';
+import { coinText } from '../amount-text.ts';
 import type { BroadcastOutcome, Signer } from '../chain.ts';
-import { coinOf } from '../coin.ts';
 import { sign } from './batches.ts';
 import { broadcastCall, readOutcome } from './broadcast.ts';
 import { CREATE2_DEPLOYER } from './collector.ts';
@@ -85,7 +84,7 @@ async function fund(context: EvmContext, relayer: Signer): Promise<void> {
   if (outcome !== 'accepted' && outcome !== 'known') {
     throw new DeploymentError(
       outcome === 'short_balance'
-        ? `${relayer.address} needs ${amountText(coinOf(network.chainId), COST)} and gas, to pay for the CREATE2 deployer.`
+        ? `${relayer.address} needs ${coinText(network, COST)} and gas, to pay for the CREATE2 deployer.`
         : `${relayer.address} is sending other transactions at this moment: try again.`,
     );
   }

@@ -105,8 +105,10 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     method: 'eth_chainId',
     params: [],
     read: (result) => {
-      if (readNumber(result) === input.chainId) return;
-      throw new EndpointFailure('down', 'is on another chain', WRONG_CHAIN_PAUSE_MS);
+      const found = readNumber(result);
+      if (found === input.chainId) return;
+      const text = `is on another chain, ${found} and not ${input.chainId}: correct RPC_URLS, or the id in the file of the network`;
+      throw new EndpointFailure('down', text, WRONG_CHAIN_PAUSE_MS);
     },
   };
   const headCall: RpcCall<number> = { method: 'eth_blockNumber', params: [], read: readNumber };

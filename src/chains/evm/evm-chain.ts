@@ -2,7 +2,7 @@ import type { Item } from '../../domain/item.ts';
 import type { Log, World } from '../../runtime/world.ts';
 import type { Chain, Witness } from '../chain.ts';
 import { COLLECTORS, type ContractRelease, releaseFor } from '../collectors.ts';
-import type { Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 import { maxBatchItems, signBatch, signNothing, simulate } from './batches.ts';
 import { findBlock, findTransaction, headCall } from './blocks.ts';
 import { broadcastCall } from './broadcast.ts';

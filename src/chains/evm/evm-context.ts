@@ -1,7 +1,6 @@
 import type { World } from '../../runtime/world.ts';
-import { assetsOf, type KnownAsset, type PayTerms } from '../assets.ts';
 import { type ContractRelease, DEPOSIT_CONTRACTS } from '../collectors.ts';
-import type { Network } from '../networks.ts';
+import type { KnownAsset, Network, PayTerms } from '../network.ts';
 import { tokenOf } from './item-terms.ts';
 import { createLens, type Lens } from './lens.ts';
 import type { Rpc } from './rpc.ts';
@@ -41,7 +40,7 @@ export function createEvmContext(
   input: Pick<EvmContext, 'world' | 'network' | 'rpc' | 'chainId' | 'collectors'> &
     Partial<Pick<EvmContext, 'depositContracts' | 'surveyRpc'>>,
 ): EvmContext {
-  const assets = assetsOf(input.network.chainId).flatMap((known) => {
+  const assets = [...input.network.assets.values()].flatMap((known) => {
     if (known.pay === undefined) return [];
     const token = tokenOf(known.id);
     return [{ known, pay: known.pay, token, domainSeparator: domainOf(known.pay, input.chainId, token) }];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NETWORKS } from '../networks.ts';
+import { NETWORKS } from '../../../test/registry.ts';
 import { believable } from './fees.ts';
 
 const reported = (...fees: readonly bigint[]) => fees.map((baseFee) => ({ baseFee }));

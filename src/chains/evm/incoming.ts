@@ -1,6 +1,5 @@
 import { checksumAddress } from '../../domain/caip.ts';
 import type { Chain, Incoming } from '../chain.ts';
-import { coinOf } from '../coin.ts';
 import { findTransaction, ownTransactionsCall } from './blocks.ts';
 import { NATIVE_TOKEN } from './collector.ts';
 import type { EvmContext } from './evm-context.ts';
@@ -75,7 +74,7 @@ export async function listCoinTransfers(
   accounts: readonly string[],
   number: number,
 ): Promise<readonly Incoming[]> {
-  const asset = coinOf(context.network.chainId);
+  const asset = context.network.coin.id;
   const call = ownTransactionsCall({ accounts, number, side: 'to' }, readSentCoin);
   const { block, found } = await context.rpc.call(call);
   const sent = found.flatMap((transfer) => transfer ?? []);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { findNetwork } from '../../../test/registry.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import type { LocalEvm } from '../../sandbox/local-evm.ts';
 import { createSandboxEvm } from '../../sandbox/sandbox-evm.ts';
 import type { Chain } from '../chain.ts';
-import { findNetwork, type Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 import { createEvmChain } from './evm-chain.ts';
 
 /** Answers of nodes that have not seen the last blocks of a range. */

@@ -1,6 +1,6 @@
 import type { World } from '../../runtime/world.ts';
 import { type BlockId, ChainUnavailableError, type OnUnreadable, type UnreadableLog } from '../chain.ts';
-import type { Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 import { EndpointFailure, isThrottling, type RpcCall, type RpcError } from './json-rpc.ts';
 import type { Rpc } from './rpc.ts';
 import { readBlockId, readFields, readHash, readNumber, toQuantity } from './rpc-values.ts';

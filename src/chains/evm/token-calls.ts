@@ -1,5 +1,5 @@
 import type { Item } from '../../domain/item.ts';
-import type { KnownAsset } from '../assets.ts';
+import type { KnownAsset } from '../network.ts';
 import { PERMIT2_ADDRESS } from './collector.ts';
 import { ethCall, ethRead } from './eth-call.ts';
 import type { AssetTerms } from './evm-context.ts';

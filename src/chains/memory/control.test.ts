@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { privateKeyToAccount } from 'viem/accounts';
 import { SANDBOX_ASSETS } from '../../../test/chains/sandbox-assets.ts';
 import { signerFromKey } from '../../../test/chains/signer.ts';
+import { findNetwork } from '../../../test/registry.ts';
 import { newId } from '../../domain/ids.ts';
 import type { Item, SignedItem } from '../../domain/item.ts';
 import { ChainUnavailableError, type Fees } from '../chain.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
-import { findNetwork } from '../networks.ts';
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts';
 
 const RELAYER = signerFromKey(`0x${'a1'.repeat(32)}`);

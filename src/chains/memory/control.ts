@@ -1,6 +1,5 @@
 import type { Item, SignedItem } from '../../domain/item.ts';
 import type { WalletAction } from '../chain.ts';
-import { coinOf } from '../coin.ts';
 import type { Core } from './core.ts';
 import type { FaultControl } from './faults.ts';
 import { COIN, type Code, keys, useUp } from './ledger.ts';
@@ -77,7 +76,7 @@ export function createControl(core: Core): MemoryChainControl {
   const { rules, history, blocks, mempool, faults, market, settings } = core;
   let sent = 0;
 
-  const tokenOf = (asset: string) => (asset === coinOf(core.network.chainId) ? COIN : asset);
+  const tokenOf = (asset: string) => (asset === core.network.coin.id ? COIN : asset);
   const decree = (key: string, value: bigint) => blocks.decree((state) => state.set(key, value));
 
   function submit(from: string, gasLimit: bigint, payload: Payload): string {

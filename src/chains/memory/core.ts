@@ -4,7 +4,7 @@ import type { BroadcastOutcome } from '../chain.ts';
 import { maxBatchItems } from '../evm/batches.ts';
 import { COLLECTOR_ADDRESS } from '../evm/collector.ts';
 import { nonceSpaceOf, shownSubject } from '../evm/item-terms.ts';
-import type { Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 import { type Blocks, createBlocks, type EventBody, type Receipt } from './blocks.ts';
 import { createEvmRules, type EvmRules } from './evm-rules.ts';
 import { createFaults, type Faults } from './faults.ts';

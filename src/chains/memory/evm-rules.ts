@@ -1,6 +1,5 @@
 import { parseChainId } from '../../domain/caip.ts';
 import type { Item } from '../../domain/item.ts';
-import { assetsOf } from '../assets.ts';
 import type { Chain, Signer, WalletAction } from '../chain.ts';
 import { NATIVE_TOKEN } from '../evm/collector.ts';
 import type { AssetTerms } from '../evm/evm-context.ts';
@@ -10,7 +9,7 @@ import type { Hex } from '../evm/rpc-values.ts';
 import { signItem } from '../evm/sign-item.ts';
 import { digestOf, PERMIT2_DOMAIN, separatorOf } from '../evm/typed-data.ts';
 import { walletActions } from '../evm/wallet-actions.ts';
-import type { Network } from '../networks.ts';
+import type { Network } from '../network.ts';
 
 /** The typed data and digests of a real EVM chain, so that tests use the same wallet code for both chains. */
 export interface EvmRules {
@@ -27,7 +26,7 @@ export interface EvmRules {
 
 export function createEvmRules(network: Network): EvmRules {
   const chainId = chainNumber(network);
-  const terms = assetsOf(network.chainId).flatMap((known): AssetTerms[] => {
+  const terms = [...network.assets.values()].flatMap((known): AssetTerms[] => {
     const { id, pay } = known;
     if (pay === undefined) return [];
     if (pay.method === 'native') return [{ known, pay, token: NATIVE_TOKEN, domainSeparator: undefined }];

@@ -1,5 +1,5 @@
 import { type Block, type BlockId, ChainUnavailableError, type Incoming, type Witness } from '../chain.ts';
-import type { FinalityTag } from '../networks.ts';
+import type { FinalityTag } from '../network.ts';
 import type { MinedBlock } from './blocks.ts';
 import type { Core } from './core.ts';
 import { misquote } from './faults.ts';

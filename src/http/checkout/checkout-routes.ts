@@ -20,6 +20,7 @@ import { homePage } from '../site/home-page.ts';
 import { sendSitePage } from '../site/send-site-page.ts';
 import { wantsPage } from '../site/wants-page.ts';
 import { type PageBrand, pageBrand } from '../views/brand.ts';
+import { ICON_POLICY, iconFiles } from './icon-files.ts';
 import { renderDocument } from './page-document.ts';
 import { pageHeaders } from './page-policy.ts';
 import { chooseLanguage, type Language, pairingFor, paymentPage, refundPage } from './page-state.ts';
@@ -60,14 +61,18 @@ export async function checkoutRoutes(app: App, deps: HttpDeps): Promise<void> {
     return reply.header('Referrer-Policy', 'no-referrer').redirect(url);
   });
 
+  const findIcon = iconFiles(deps.config.registry);
   for (const [prefix, cacheControl] of [
     ['assets', FOREVER],
     ['icons', ONE_DAY],
   ] as const) {
     app.get(`/${prefix}/*`, { schema: { hide: true }, config: { ...PAYERS, isCheap: true } }, (request, reply) => {
-      const file = deps.page?.files.get(`${prefix}/${(request.params as { '*': string })['*']}`);
+      const path = (request.params as { '*': string })['*'];
+      const file = (prefix === 'icons' ? findIcon(path) : undefined) ?? deps.page?.files.get(`${prefix}/${path}`);
       if (file === undefined) return reply.callNotFound();
-      if (prefix === 'icons') reply.header('Cross-Origin-Resource-Policy', 'cross-origin');
+      if (prefix === 'icons') {
+        reply.headers({ 'Cross-Origin-Resource-Policy': 'cross-origin', 'Content-Security-Policy': ICON_POLICY });
+      }
       return sendFile({ file, cacheControl }, request, reply);
     });
   }

@@ -82,6 +82,7 @@ export async function paymentPage(
     ...viewOrder(config, shown.details),
     sendable: sendable.map(({ asset, amount }) => viewToken(config, asset, amount.toString())),
     ...(paidInto !== undefined && { paidInto }),
+    coins: coinsOf(deps, payment),
     sandbox: sandboxOf(deps, payment),
     pairing,
     ...(config.smtp !== undefined && shown.leadsToReceipt && { mailsReceipts: true }),
@@ -106,12 +107,22 @@ export async function refundPage(
   };
 }
 
+/** The configured networks of the payment's mode. Without any, all known ones: the answer then says that none takes payments. */
+function coinsOf({ chains, registry }: HttpDeps, { mode }: Payment): PaymentPage['coins'] {
+  const own = chains
+    .list()
+    .map(({ chain }) => chain.network)
+    .filter((network) => network.mode === mode);
+  const networks = (own.length > 0 ? own : registry.networks).filter(({ chainId }) => chainId.startsWith('eip155:'));
+  return Object.fromEntries(networks.map(({ chainId, coin }) => [chainId, coin.symbol]));
+}
+
 function sandboxOf({ sandbox }: HttpDeps, { mode }: Payment): PaymentPage['sandbox'] {
   if (sandbox === undefined || mode === 'live') return null;
   return { rpcPath: '/sandbox/rpc', chainId: sandbox.chainId, blockViewPath: '/sandbox/tx' };
 }
 
 function explorerOf(deps: HttpDeps, { optionAmount, txId }: Omit<PaidInfo, 'explorerUrl'>): string | null {
-  const unit = parseUnit(optionAmount.unit);
+  const unit = parseUnit(deps.registry, optionAmount.unit);
   return unit.ok && unit.value.token !== undefined ? explorerPath(deps, unit.value.token.chainId, txId) : null;
 }

@@ -1,7 +1,7 @@
 import type { SubjectEvent } from '../../actions/event-subject.ts';
 import { tokenText } from '../../chains/amount-text.ts';
 import type { Block, Chain, ChainEvent } from '../../chains/chain.ts';
-import { coinOf } from '../../chains/coin.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { type Content, type Html, html } from '../reference/html.ts';
 import type { SitePage } from '../site/site-page.ts';
 
@@ -9,7 +9,7 @@ const PER_PAGE = 20;
 const BLOCKS = '/sandbox/blocks';
 
 /** Newest first, from block `newest` downwards if given. */
-export async function blocksPage(chain: Chain, newest?: number): Promise<SitePage> {
+export async function blocksPage(registry: Registry, chain: Chain, newest?: number): Promise<SitePage> {
   const head = await chain.head();
   const last = Math.min(newest ?? head.number, head.number);
   const first = Math.max(0, last - PER_PAGE + 1);
@@ -18,7 +18,7 @@ export async function blocksPage(chain: Chain, newest?: number): Promise<SitePag
     Promise.all(numbers.map((number) => chain.block(number))),
     chain.events(first, last),
   ]);
-  const rows = blocks.flatMap((block) => (block === undefined ? [] : [blockRow(block, events)]));
+  const rows = blocks.flatMap((block) => (block === undefined ? [] : [blockRow(registry, block, events)]));
   const newer = last < head.number && link(last + PER_PAGE >= head.number ? BLOCKS : from(last + PER_PAGE), 'Newer');
   const older = first > 0 && link(from(first - 1), 'Older');
   return page(
@@ -37,20 +37,27 @@ function link(href: string, text: string): Html {
   return html`<a class="button quiet" href="${href}">${text}</a>`;
 }
 
-function blockRow({ number, hash, timestampS }: Block, events: readonly ChainEvent[]): Html {
+function blockRow(registry: Registry, { number, hash, timestampS }: Block, events: readonly ChainEvent[]): Html {
   const own = events.filter((event) => event.block.hash === hash);
   return html`<li><a class="whole" href="${BLOCKS}/${number}"><span class="unseen">Block </span>${number}</a><time>${timeText(timestampS)}</time>
-${own.length === 0 ? html`<span class="none faint">No payments</span>` : html`<ul class="events">${own.map(eventLine)}</ul>`}</li>`;
+${own.length === 0 ? html`<span class="none faint">No payments</span>` : html`<ul class="events">${own.map((event) => eventLine(registry, event))}</ul>`}</li>`;
 }
 
-function eventLine(event: ChainEvent): Html {
+function eventLine(registry: Registry, event: ChainEvent): Html {
   const text =
-    event.type === 'refused' ? refusalText(event.reason) : `${tokenText(event.asset, event.amount)} ${event.type}`;
+    event.type === 'refused'
+      ? refusalText(event.reason)
+      : `${tokenText(registry, event.asset, event.amount)} ${event.type}`;
   return html`<li><a href="/sandbox/tx/${event.transactionHash}">${text}</a></li>`;
 }
 
 /** Undefined if the chain has no such block yet. */
-export async function blockPage(chain: Chain, number: number, nameOf: EventNamer): Promise<SitePage | undefined> {
+export async function blockPage(
+  registry: Registry,
+  chain: Chain,
+  number: number,
+  nameOf: EventNamer,
+): Promise<SitePage | undefined> {
   const block = await chain.block(number);
   if (block === undefined) return undefined;
   const [events, head] = await Promise.all([chain.events(number, number), chain.head()]);
@@ -60,13 +67,18 @@ export async function blockPage(chain: Chain, number: number, nameOf: EventNamer
     html`${top(`Block ${number}`)}
 ${facts({ Time: timeText(block.timestampS), Hash: code(block.hash), Parent: number === 0 ? 'None: the first block' : html`<a href="${BLOCKS}/${number - 1}">${code(block.parentHash)}</a>` })}
 <h2>What happened</h2>
-${stories(events, nameOf, (event) => html`<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>`)}
+${stories(registry, events, nameOf, (event) => html`<p class="faint">Transaction <a href="/sandbox/tx/${event.transactionHash}">${code(event.transactionHash)}</a></p>`)}
 <nav class="pages" aria-label="Neighbours"><span>${number < head.number && step(number + 1, 'Newer')}</span><span>${number > 0 && step(number - 1, 'Older')}</span></nav>`,
   );
 }
 
 /** The transaction, with the Collector's events as sentences. Undefined for an unknown transaction. */
-export async function transactionPage(chain: Chain, hash: string, nameOf: EventNamer): Promise<SitePage | undefined> {
+export async function transactionPage(
+  registry: Registry,
+  chain: Chain,
+  hash: string,
+  nameOf: EventNamer,
+): Promise<SitePage | undefined> {
   const found = await chain.findTransaction(hash);
   if (found.is === 'unknown') return undefined;
   const title = 'Transaction';
@@ -85,10 +97,10 @@ ${facts({
   State: found.isReverted ? 'Reverted' : 'Confirmed',
   Block: html`<a href="${BLOCKS}/${number}">${number}</a>`,
   Time: block === undefined ? '' : timeText(block.timestampS),
-  'Gas paid': tokenText(coinOf(chain.network.chainId), found.coinSpent),
+  'Gas paid': tokenText(registry, chain.network.coin.id, found.coinSpent),
 })}
 <h2>What happened</h2>
-${stories(events, nameOf)}`,
+${stories(registry, events, nameOf)}`,
   );
 }
 
@@ -103,18 +115,25 @@ function top(title: string): Html {
 /** The id of the payment or transfer of an event. Undefined for an event of another gateway. */
 export type EventNamer = (event: SubjectEvent) => string | undefined;
 
-function stories(events: readonly ChainEvent[], nameOf: EventNamer, more?: (event: ChainEvent) => Html): Content {
+function stories(
+  registry: Registry,
+  events: readonly ChainEvent[],
+  nameOf: EventNamer,
+  more?: (event: ChainEvent) => Html,
+): Content {
   if (events.length === 0) return html`<p class="faint">Nothing that the Collector had a part in.</p>`;
-  return events.map((event) => html`<section class="story">${story(event, nameOf)}${more?.(event)}</section>`);
+  return events.map(
+    (event) => html`<section class="story">${story(registry, event, nameOf)}${more?.(event)}</section>`,
+  );
 }
 
-function story(event: ChainEvent, nameOf: EventNamer): Html {
+function story(registry: Registry, event: ChainEvent, nameOf: EventNamer): Html {
   if (event.type === 'refused') return html`<p>${refusalText(event.reason)}. Nobody was charged for it.</p>`;
   const { recipient, amount, fee, asset } = event;
   const id = nameOf(event);
   const subject = id?.startsWith('pay_') ? html`<a href="/${id}">${id}</a>` : (id ?? 'somebody else');
-  return html`<p class="amount">${tokenText(asset, amount)}</p>
-<p>${event.type === 'paid' ? 'Paid for' : 'Swept from a deposit address of'} ${subject}. ${event.type === 'paid' && html`${code(event.payer)} signed for it; `}${code(recipient)} received ${tokenText(asset, amount - fee)}${fee > 0n && html`, and ${tokenText(asset, fee)} went to the fee account`}, in one transaction.</p>
+  return html`<p class="amount">${tokenText(registry, asset, amount)}</p>
+<p>${event.type === 'paid' ? 'Paid for' : 'Swept from a deposit address of'} ${subject}. ${event.type === 'paid' && html`${code(event.payer)} signed for it; `}${code(recipient)} received ${tokenText(registry, asset, amount - fee)}${fee > 0n && html`, and ${tokenText(registry, asset, fee)} went to the fee account`}, in one transaction.</p>
 <p class="faint">Commitment ${code(event.commitment)}</p>`;
 }
 

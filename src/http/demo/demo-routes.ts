@@ -71,12 +71,17 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   app.get('/sandbox/blocks', page, async (request, reply) => {
     const { newest } = request.query as Record<string, unknown>;
     const height = typeof newest === 'string' && /^\d{1,15}$/.test(newest) ? Number(newest) : undefined;
-    return send(request, reply, await blocksPage(chainOf(deps), height));
+    return send(request, reply, await blocksPage(deps.registry, chainOf(deps), height));
   });
 
   const nameOf: EventNamer = (event) => subjectOfEvent(deps, chainOf(deps), event);
   app.get('/sandbox/blocks/:number(^\\d{1,15}$)', page, async (request, reply) => {
-    const found = await blockPage(chainOf(deps), Number((request.params as { number: string }).number), nameOf);
+    const found = await blockPage(
+      deps.registry,
+      chainOf(deps),
+      Number((request.params as { number: string }).number),
+      nameOf,
+    );
     if (found === undefined) return send(request, reply.code(404), troublePage('The chain has no such block.'));
     return send(request, reply, found);
   });
@@ -84,7 +89,7 @@ export async function demoRoutes(app: App, deps: ShopDeps): Promise<void> {
   app.get('/sandbox/tx/:hash', page, async (request, reply) => {
     const { hash } = request.params as { hash: string };
     const found = /^0x[0-9a-fA-F]{64}$/.test(hash)
-      ? await transactionPage(chainOf(deps), hash.toLowerCase(), nameOf)
+      ? await transactionPage(deps.registry, chainOf(deps), hash.toLowerCase(), nameOf)
       : undefined;
     if (found === undefined) return send(request, reply.code(404), troublePage('The chain knows no such transaction.'));
     return send(request, reply, found);

@@ -19,13 +19,13 @@ export function canonicalAccepted(given: readonly string[] | null | undefined): 
 /** Refuses entries that no payment of the mode could be paid with. */
 export function checkAccepted(deps: HttpDeps, mode: Mode, given: readonly string[] | null | undefined): void {
   const ids = (given ?? []).map((text) => canonicalAccepted([text])?.[0] ?? '');
-  const test = ids.find((id) => mode === 'live' && modeOfAccepted(id) === 'test');
+  const test = ids.find((id) => mode === 'live' && modeOfAccepted(deps.registry, id) === 'test');
   if (test !== undefined) {
     throw new ApiError('not_sandbox_api_key', `A live key cannot accept ${test}, which is on a test network.`);
   }
   const served = servedNetworks(deps, mode).map(({ chain }) => chain.network.chainId);
   const issues = ids.flatMap((id, index) => {
-    const message = acceptedIdProblem(id, { mode, served });
+    const message = acceptedIdProblem(deps.registry, id, { mode, served });
     return message === undefined ? [] : [{ field: `acceptedAssets[${index}]`, message }];
   });
   if (issues.length > 0) throw validationError(issues);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import { ASSETS } from '../../chains/assets.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { PaymentStatus } from '../../domain/payment.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
@@ -110,7 +110,7 @@ export async function filterOf(
     merchantIds,
     fromMs: timeOf(start),
     untilMs: timeOf(end),
-    assets: symbols.length === 0 ? undefined : assetsCalled(symbols),
+    assets: symbols.length === 0 ? undefined : assetsCalled(config.registry, symbols),
     networks: networks.length === 0 ? undefined : networks,
     statuses: statuses.length === 0 ? undefined : statuses,
     referencePart: referenceId,
@@ -125,9 +125,9 @@ function timeOf(text: string | undefined): number | undefined {
 }
 
 /** An unknown symbol matches nothing. */
-function assetsCalled(symbols: readonly string[]): string[] {
+function assetsCalled(registry: Registry, symbols: readonly string[]): string[] {
   const wanted = new Set(symbols.map((symbol) => symbol.toLowerCase()));
-  return ASSETS.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);
+  return registry.assets.filter(({ symbol }) => wanted.has(symbol.toLowerCase())).map(({ id }) => id);
 }
 
 function openAfter(

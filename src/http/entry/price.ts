@@ -1,6 +1,6 @@
 import { commonAssets } from '../../actions/parties/accepted-lists.ts';
 import { unpayableReason } from '../../actions/paying/payable-assets.ts';
-import { isTestNetwork } from '../../chains/networks.ts';
+import { isTestNetwork } from '../../chains/registry.ts';
 import type { Unit } from '../../chains/units.ts';
 import { type AcceptedAssets, accepts, listsText } from '../../domain/accepted-assets.ts';
 import { feeFloor, termsInForce } from '../../domain/fees.ts';
@@ -31,7 +31,7 @@ export interface AskedPrice extends AskedAssets {
  */
 export function checkPrice(deps: HttpDeps, asked: AskedPrice): AcceptedAssets {
   const { mode, merchant, unit, value, field } = asked;
-  if (mode === 'live' && unit.token !== undefined && isTestNetwork(unit.token.chainId)) {
+  if (mode === 'live' && unit.token !== undefined && isTestNetwork(deps.registry, unit.token.chainId)) {
     throw new ApiError('not_sandbox_api_key', `A live key cannot price in ${unit.id}, an asset of a test network.`);
   }
   const unpayable = unpayableReason(deps, { mode, unit });

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { RequestRefundInput } from '../../actions/outgoing/refund/request-refund.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { formatForPeople } from '../../domain/money.ts';
 import { isWithinLimits, type RefundLimit } from '../../domain/role.ts';
@@ -8,20 +9,23 @@ import type { HttpDeps } from '../deps.ts';
 import { checkPasskey } from './caller.ts';
 
 /** The limit in the unit of the payment, and how to raise it. */
-function limitText(limits: readonly RefundLimit[], total: RefundLimit): string {
+function limitText(registry: Registry, limits: readonly RefundLimit[], total: RefundLimit): string {
   const limit = limits.find(({ unit }) => unit === total.unit);
-  const may = limit === undefined ? `none in ${unitText(total.unit)}` : `at most ${moneyText(limit)} of one payment`;
-  return `You may refund ${may}, and this would make ${moneyText(total)}. An owner can raise your limit in the dashboard, on the page Team.`;
+  const may =
+    limit === undefined
+      ? `none in ${unitText(registry, total.unit)}`
+      : `at most ${moneyText(registry, limit)} of one payment`;
+  return `You may refund ${may}, and this would make ${moneyText(registry, total)}. An owner can raise your limit in the dashboard, on the page Team.`;
 }
 
-function moneyText({ unit, value }: RefundLimit): string {
-  const parsed = parseUnit(unit);
+function moneyText(registry: Registry, { unit, value }: RefundLimit): string {
+  const parsed = parseUnit(registry, unit);
   if (!parsed.ok) return `${value} minor units`;
   return `${formatForPeople({ units: BigInt(value), decimals: parsed.value.decimals })} ${parsed.value.symbol}`;
 }
 
-function unitText(unit: string): string {
-  const parsed = parseUnit(unit);
+function unitText(registry: Registry, unit: string): string {
+  const parsed = parseUnit(registry, unit);
   return parsed.ok ? parsed.value.symbol : unit;
 }
 
@@ -37,7 +41,7 @@ export function refundApproval(request: FastifyRequest, deps: HttpDeps): Request
   return ({ unit, value }) => {
     const total = { unit, value: value.toString() };
     if (role === 'support' && !isWithinLimits(refundLimits ?? [], total)) {
-      throw new ApiError('forbidden', limitText(refundLimits ?? [], total));
+      throw new ApiError('forbidden', limitText(deps.registry, refundLimits ?? [], total));
     }
     if (!isWithinLimits(deps.config.refundWithoutPasskey, total)) checkPasskey(request, deps);
   };

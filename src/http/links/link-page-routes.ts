@@ -76,7 +76,7 @@ async function order(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   if (closed !== null) return sendLink(deps, request, reply.code(409), opened);
   const typed = fieldOf(request, 'amount') ?? '';
   const value = amountFor(priceOf(link), typed, link.amountDecimals);
-  const unit = parseUnit(link.amountUnit);
+  const unit = parseUnit(deps.registry, link.amountUnit);
   if (value === undefined) return sendLink(deps, request, reply.code(422), opened, typed);
   // The asset is no longer offered or accepted, or the fees have risen above the price: the shop must make another link.
   const accepted = unit.ok ? acceptedIfTaken(deps, { opened, unit: unit.value, value }) : undefined;

@@ -1,3 +1,4 @@
+import { networkJsonSchema } from '../../chains/records/network-schema.ts';
 import { makeFile, type StaticFile, sendFile } from '../checkout/static-files.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { SAMPLE_ORIGIN } from '../sample.ts';
@@ -23,6 +24,7 @@ export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
     return { ...JSON.parse(text), servers: [{ url: publicUrl }] };
   };
   const document = once(() => makeFile('application/json; charset=utf-8', Buffer.from(JSON.stringify(describe()))));
+  const schema = once(() => makeFile('application/schema+json', Buffer.from(JSON.stringify(networkJsonSchema()))));
   const page = once(() =>
     makeFile('text/html; charset=utf-8', Buffer.from(renderReference(describe(), deps.page?.reference))),
   );
@@ -30,6 +32,12 @@ export async function referenceRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/openapi.json', route, (request, reply) =>
     sendFile({ file: document(), cacheControl: REVALIDATED }, request, reply),
   );
+
+  // Editors and programs of other origins read it, as the address in `$schema`.
+  app.get('/networks.schema.json', route, (request, reply) => {
+    reply.header('Access-Control-Allow-Origin', '*');
+    return sendFile({ file: schema(), cacheControl: REVALIDATED }, request, reply);
+  });
 
   app.get('/docs', route, (request, reply) => {
     reply.header('Content-Security-Policy', PAGE_POLICY).header('Referrer-Policy', 'no-referrer');

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { findAsset } from '../../chains/assets.ts';
-import { isTestNetwork } from '../../chains/networks.ts';
+import { isTestNetwork } from '../../chains/registry.ts';
 import type { App, HttpDeps } from '../deps.ts';
 import { callerRights } from '../entry/caller.ts';
 import { networkIconUrl, tokenIconUrl } from '../views/icons.ts';
@@ -11,10 +10,12 @@ const READ = { scheme: 'partner', scope: 'merchants:read' } as const;
 export async function assetRoutes(app: App, deps: HttpDeps): Promise<void> {
   app.get('/v1/assets', { schema: LIST, config: { access: READ } }, async (request) => {
     const isLive = callerRights(request).mode === 'live';
-    const offered = deps.chains.list().filter(({ chain }) => isTestNetwork(chain.network.chainId) !== isLive);
+    const offered = deps.chains
+      .list()
+      .filter(({ chain }) => isTestNetwork(deps.registry, chain.network.chainId) !== isLive);
     const assets = offered.flatMap(({ chain: { network }, payable }) =>
       payable().flatMap((asset) => {
-        const known = findAsset(asset);
+        const known = deps.registry.asset(asset);
         if (known === undefined) return [];
         const { symbol, name, decimals } = known;
         const icons = {

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
-import { ASSETS } from '../../chains/assets.ts';
 
 import { unshifted } from '../../runtime/shifted-clock.ts';
 import { EXPORT_COLUMNS, type ExportQuery, exportHead, readExportPage } from '../../store/payments/payment-export.ts';
@@ -37,7 +36,7 @@ export async function exportRoutes(app: App, deps: HttpDeps): Promise<void> {
         const filter = await reads.page((db) => filterOf(deps, db, wanted, new Date(nowMs)));
         // Without this bound, payments that are created meanwhile would keep extending the file.
         const untilMs = Math.min(filter.untilMs ?? Number.POSITIVE_INFINITY, nowMs + 1);
-        const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: ASSETS });
+        const pages = exportPages(deps, reads, { ...filter, untilMs, content, format, known: deps.registry.assets });
         // The first page is read before the headers are sent, so that its error still gets its own status.
         const first = await pages.next();
         const day = new Date(nowMs).toISOString().slice(0, 10);

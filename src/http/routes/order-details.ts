@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { Registry } from '../../chains/registry.ts';
 import { parseUnit } from '../../chains/units.ts';
 import type { Issue } from '../../errors.ts';
 import type { PaymentDetails, StoredLineItem } from '../../store/payments/payment-details.ts';
@@ -64,6 +65,7 @@ interface DetailsCheck {
 
 /** Null if the order has no details. */
 export function readDetails(
+  registry: Registry,
   { description, metadata, lineItems }: OrderBody,
   { hasForm, issues }: DetailsCheck,
 ): PaymentDetails | null {
@@ -79,7 +81,7 @@ export function readDetails(
     // The schema has reported the problem already, and the item may be null.
     if (!hasForm(field)) return [];
     const { name, quantity, amount } = item;
-    const unit = amount && hasForm(`${field}.amount.unit`) ? parseUnit(amount.unit) : undefined;
+    const unit = amount && hasForm(`${field}.amount.unit`) ? parseUnit(registry, amount.unit) : undefined;
     if (unit?.ok === false) issues.push({ field: `${field}.amount.unit`, message: unit.problem });
     return [
       {

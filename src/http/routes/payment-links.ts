@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { findReplay } from '../../actions/command.ts';
 import { changeLink, type LinkChanges, linkNotFound } from '../../actions/paying/links/change-link.ts';
 import { createLink } from '../../actions/paying/links/create-link.ts';
-import { findAsset } from '../../chains/assets.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { parseUnit, type Unit } from '../../chains/units.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import { isId } from '../../domain/ids.ts';
@@ -40,7 +40,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       const replay = await findReplay(deps, idempotent);
       if (replay !== undefined) return sendAnswer(deps, reply, replay);
       const issues: Issue[] = [];
-      const price = readPrice(body, issues);
+      const price = readPrice(deps.registry, body, issues);
       const picture = await readPicture('picture', { base64: body.picture, limit: LINK_PICTURE }, issues);
       const expiresAt = readExpiry(deps, body.expiresAt, issues);
       if (issues.length > 0 || price === undefined) throw validationError(issues);
@@ -49,7 +49,7 @@ export async function paymentLinkRoutes(app: App, deps: HttpDeps): Promise<void>
       const acceptedAssets = canonicalAccepted(body.acceptedAssets);
       checkAccepted(deps, mode, body.acceptedAssets);
       const own = { of: 'link', accepted: acceptedAssets } as const;
-      if (stock !== null) refuseCoin(unit);
+      if (stock !== null) refuseCoin(deps.registry, unit);
       checkPrice(deps, { mode, merchant, unit, value: least, field, own, takesCoin: stock === null });
       const answer = await createLink(
         onBehalfOf(request, deps),
@@ -146,7 +146,11 @@ interface ReadPrice {
 }
 
 /** A fixed amount, or two bounds in one unit. */
-function readPrice({ amount, minimum, maximum }: NewLinkBody, issues: Issue[]): ReadPrice | undefined {
+function readPrice(
+  registry: Registry,
+  { amount, minimum, maximum }: NewLinkBody,
+  issues: Issue[],
+): ReadPrice | undefined {
   const least = amount ?? minimum;
   const isOne =
     (amount !== undefined) !== (minimum !== undefined) && (minimum === undefined) === (maximum === undefined);
@@ -156,7 +160,7 @@ function readPrice({ amount, minimum, maximum }: NewLinkBody, issues: Issue[]): 
     return undefined;
   }
   const field = amount === undefined ? 'minimum' : 'amount';
-  const unit = parseUnit(least.unit);
+  const unit = parseUnit(registry, least.unit);
   if (!unit.ok) issues.push({ field: `${field}.unit`, message: unit.problem });
   if (maximum !== undefined && maximum.unit !== least.unit) {
     issues.push({ field: 'maximum.unit', message: 'must be that of minimum' });
@@ -186,16 +190,16 @@ async function checkTerms(
   changes: LinkChanges,
 ): Promise<void> {
   const link = await findLink(deps.db.sql, linkId);
-  const unit = link && parseUnit(link.amountUnit);
+  const unit = link && parseUnit(deps.registry, link.amountUnit);
   if (link?.merchantId !== merchant.id || !unit?.ok) return;
   const { mode, stock, acceptedAssets: accepted } = { ...link, ...changes };
-  if (stock !== null) refuseCoin(unit.value);
+  if (stock !== null) refuseCoin(deps.registry, unit.value);
   acceptedFor(deps, { mode, merchant, unit: unit.value, own: { of: 'link', accepted }, takesCoin: stock === null });
 }
 
 /** Payers send coin by themselves, so such a payment cannot be refused when the last piece is sold. */
-function refuseCoin({ token }: Unit): void {
-  if (token === undefined || findAsset(token.asset)?.pay?.method !== 'native') return;
+function refuseCoin(registry: Registry, { token }: Unit): void {
+  if (token === undefined || registry.asset(token.asset)?.pay?.method !== 'native') return;
   throw validationError([{ field: 'stock', message: 'must be null for a price in coin, which cannot be refused' }]);
 }
 

@@ -75,9 +75,9 @@ export async function paymentListRoutes(app: App, deps: HttpDeps): Promise<void>
       const query = { ...ownerOf(request), merchantIds: [merchantOf(request).id], ...askedOfOld(request.query) };
       const answer = await deps.lists.read(callerRights(request).id, reply, (db) => answerList(deps, db, query));
       return {
-        data: answer.page.map((payment) => viewLegacyItem(payment, answer.nowMs)),
+        data: answer.page.map((payment) => viewLegacyItem(deps.registry, payment, answer.nowMs)),
         next_cursor: answer.nextCursor,
-        stats: viewLegacyStats(answer.stats),
+        stats: viewLegacyStats(deps.registry, answer.stats),
       };
     },
   );
@@ -87,7 +87,11 @@ function viewList(
   { config }: HttpDeps,
   { page, nextCursor, stats, nowMs }: ListAnswer,
 ): Static<typeof PaymentListBody> {
-  return { data: page.map((payment) => viewListItem(config, payment, nowMs)), nextCursor, stats: viewStats(stats) };
+  return {
+    data: page.map((payment) => viewListItem(config, payment, nowMs)),
+    nextCursor,
+    stats: viewStats(config.registry, stats),
+  };
 }
 
 type Asked = Omit<ListRequest, 'partnerId' | 'mode' | 'merchantIds'>;

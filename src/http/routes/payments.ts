@@ -149,10 +149,10 @@ function readOrder(deps: HttpDeps, request: FastifyRequest, body: OrderBody): Re
   const merchant = merchantOf(request);
   const issues = formIssues(request);
   const hasForm = (field: string) => !issues.some((issue) => `${field}.`.startsWith(`${issue.field}.`));
-  const unit = hasForm('amount.unit') ? parseUnit(body.amount.unit) : undefined;
+  const unit = hasForm('amount.unit') ? parseUnit(deps.registry, body.amount.unit) : undefined;
   if (unit?.ok === false) issues.push({ field: 'amount.unit', message: unit.problem });
   const value = hasForm('amount.value') ? parseUnits(body.amount.value) : undefined;
-  const details = readDetails(body, { hasForm, issues });
+  const details = readDetails(deps.registry, body, { hasForm, issues });
   const rehearsalProblem = details?.metadata && deps.rehearsal.problemOf(key.mode, details.metadata);
   if (rehearsalProblem !== undefined) issues.push({ field: 'metadata.sandbox', message: rehearsalProblem });
   const urls = parseCheckoutUrls(body.checkout ?? null, { mode: key.mode, hasForm, issues });

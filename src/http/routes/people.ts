@@ -8,6 +8,7 @@ import {
   type Relinked,
   relinkPerson,
 } from '../../actions/people/invite-person.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
 import type { Language } from '../../domain/mail.ts';
@@ -50,7 +51,7 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
     async (request, reply) => {
       const { name, email, role, refundLimits = null, merchantId, language } = request.body;
       const belonging = await placeFor(deps, request, merchantId);
-      const limits = checkLimits(refundLimits);
+      const limits = checkLimits(deps.registry, refundLimits);
       const input = { actor: actorOf(request), belonging, name, email, role, refundLimits: limits };
       const mail = linkMail(deps, language);
       const maxPeople = MAX_PEOPLE[belonging.belongsTo];
@@ -67,7 +68,7 @@ export async function peopleRoutes(app: App, deps: HttpDeps): Promise<void> {
     { schema: CHANGE, config: { access: WRITE, errors: ['invalid_state'] } },
     async (request) => {
       const { name, role, refundLimits, version } = request.body;
-      const limits = refundLimits === undefined ? undefined : checkLimits(refundLimits);
+      const limits = refundLimits === undefined ? undefined : checkLimits(deps.registry, refundLimits);
       const changes = givenFields({ name, role, refundLimits: limits });
       const input = { ...personRequest(request), changes, version };
       return { person: viewPerson(await changePerson(onBehalfOf(request, deps), input)) };
@@ -161,12 +162,12 @@ async function placeFor(
 }
 
 /** Returns the limits with their units in canonical spelling. A unit has one limit. */
-function checkLimits(limits: readonly RefundLimit[] | null): readonly RefundLimit[] | null {
+function checkLimits(registry: Registry, limits: readonly RefundLimit[] | null): readonly RefundLimit[] | null {
   if (limits === null) return null;
   const indexes = new Map<string, number>();
   const issues: Issue[] = [];
   const checked = limits.map(({ unit, value }, index) => {
-    const parsed = parseUnit(unit);
+    const parsed = parseUnit(registry, unit);
     const id = parsed.ok ? parsed.value.id : unit;
     const first = indexes.get(id);
     const field = `refundLimits[${index}].unit`;

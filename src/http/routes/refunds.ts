@@ -5,6 +5,7 @@ import {
   type RequestRefundInput,
   requestRefund,
 } from '../../actions/outgoing/refund/request-refund.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { parseUnit } from '../../chains/units.ts';
 import { parseAccount } from '../../domain/caip.ts';
 import { openCursor, sealCursor } from '../../domain/cursor.ts';
@@ -36,7 +37,7 @@ export async function refundRoutes(app: App, deps: HttpDeps): Promise<void> {
   } as const;
   app.post('/v1/refunds', { schema: REFUND, config }, async (request, reply) => {
     const { body } = request;
-    const wish = readWish(body);
+    const wish = readWish(deps.registry, body);
     if (wish.destination !== undefined) checkFurther(request, deps, 'destinations:write');
     const idempotent =
       body.amount !== undefined || idempotencyKeyOf(request) !== undefined
@@ -114,9 +115,9 @@ function nowOf({ world }: HttpDeps): Date {
 type Wish = Pick<RequestRefundInput, 'amount' | 'destination' | 'reason'>;
 
 /** Throws one error that names every wrong field. */
-function readWish({ amount, destination, reason }: Static<typeof RefundWish>): Wish {
+function readWish(registry: Registry, { amount, destination, reason }: Static<typeof RefundWish>): Wish {
   const issues: Issue[] = [];
-  const unit = amount && parseUnit(amount.unit);
+  const unit = amount && parseUnit(registry, amount.unit);
   if (unit?.ok === false) issues.push({ field: 'amount.unit', message: unit.problem });
   const account = destination === undefined ? undefined : parseAccount(destination);
   if (account?.ok === false) issues.push({ field: 'destination', message: account.problem });

@@ -7,9 +7,8 @@ import {
   settlementNotFound,
 } from '../../actions/parties/change-destinations.ts';
 import { servedNetworks } from '../../actions/paying/served-networks.ts';
-import { assetsOf } from '../../chains/assets.ts';
 import { destinationProblem } from '../../chains/destinations.ts';
-import { isTestNetwork } from '../../chains/networks.ts';
+import { assetsOf, isTestNetwork, type Registry } from '../../chains/registry.ts';
 import { type Account, type Asset, type Parsed, parseAccount, parseAsset, sameChain } from '../../domain/caip.ts';
 import type { Mode } from '../../domain/mode.ts';
 import { ApiError, type Issue, validationError } from '../../errors.ts';
@@ -41,7 +40,7 @@ export async function settlementRoutes(app: App, deps: HttpDeps): Promise<void> 
     },
     async (request, reply) => {
       const settlements = parseSettlements(deps, request.body.settlements);
-      refuseTestNetworks(request, settlements);
+      refuseTestNetworks(deps.registry, request, settlements);
       const meaning = settlements.map(({ asset, destination }) => [asset.key, destination.id]);
       const input = {
         owner: ownerOf(request),
@@ -106,7 +105,9 @@ function viewCrypto({ id, asset, destination, pendingDestination, effectiveAt }:
 /** A destination may be registered before its network is connected. Then a notice says that nothing is paid there yet. */
 function noticesOf(deps: HttpDeps, mode: Mode, settlements: readonly CryptoSettlement[]) {
   const payable = new Set(
-    servedNetworks(deps, mode).flatMap(({ chain }) => assetsOf(chain.network.chainId).map(({ id }) => id)),
+    servedNetworks(deps, mode).flatMap(({ chain }) =>
+      assetsOf(deps.registry, chain.network.chainId).map(({ id }) => id),
+    ),
   );
   const notices = settlements
     .filter(({ asset }) => !payable.has(asset))
@@ -130,7 +131,7 @@ interface ParsedSettlement {
 
 /** Throws one error that names every field that does not fit. */
 function parseSettlements(
-  { chains }: HttpDeps,
+  deps: HttpDeps,
   pairs: readonly { asset: string; destination: string }[],
 ): ParsedSettlement[] {
   const issues: Issue[] = [];
@@ -140,7 +141,7 @@ function parseSettlements(
     const asset = wellFormed(parseAsset(pair.asset));
     const destination = wellFormed(parseAccount(pair.destination));
     const problem = sameChain(asset, destination)
-      ? destinationProblem(chains, destination, asset.id)
+      ? destinationProblem(deps, destination, asset.id)
       : `must be an account on ${asset.chainId}, the chain of the asset`;
     if (problem !== undefined) issues.push({ field: at('destination'), message: problem });
     if (seen.has(asset.key)) issues.push({ field: at('asset'), message: 'is named more than once' });
@@ -158,8 +159,12 @@ function wellFormed<T>(parsed: Parsed<T>): T {
 }
 
 /** Live money must not be promised on a test network. */
-function refuseTestNetworks(request: FastifyRequest, settlements: readonly ParsedSettlement[]): void {
-  const test = settlements.find(({ asset }) => isTestNetwork(asset.chainId));
+function refuseTestNetworks(
+  registry: Registry,
+  request: FastifyRequest,
+  settlements: readonly ParsedSettlement[],
+): void {
+  const test = settlements.find(({ asset }) => isTestNetwork(registry, asset.chainId));
   if (callerRights(request).mode === 'test' || test === undefined) return;
   throw new ApiError('not_sandbox_api_key', `A live key cannot use ${test.asset.id}, an asset of a test network.`);
 }

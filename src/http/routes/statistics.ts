@@ -32,7 +32,7 @@ export async function statisticsRoutes(app: App, deps: HttpDeps): Promise<void> 
         reply,
         async (db) => [await countDays(db, range), await countSteps(db, range)] as const,
       );
-      return viewStatistics(range, days, steps);
+      return viewStatistics(deps.registry, range, days, steps);
     },
   );
 

@@ -19,7 +19,7 @@ export async function timelineRoutes(app: App, deps: HttpDeps): Promise<void> {
       const explanation = await deps.lists.read(callerRights(request).id, reply, async (db) => {
         const shown = await findShownEndpoints(db, request, payment);
         return explainPayment(
-          { db, clock: deps.world.clock, chains: deps.chains, relaying },
+          { db, registry: deps.registry, clock: deps.world.clock, chains: deps.chains, relaying },
           { payment, audience: { seesEndpoint: (id) => shown.has(id) }, limit: MAX_ENTRIES },
         );
       });

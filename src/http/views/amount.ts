@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
-import { findAsset } from '../../chains/assets.ts';
 import { storedUnit, tokenUnitId } from '../../chains/units.ts';
 import { nullable } from '../schemas.ts';
 import { networkIconUrl, type Origin, tokenIconUrl } from './icons.ts';
 
 export function viewAmount(origin: Origin, unitId: string, value: string, decimals: number) {
-  const unit = storedUnit(unitId, decimals);
+  const unit = storedUnit(origin.registry, unitId, decimals);
   const { symbol: assetSymbol, name: assetName, token } = unit;
   const display = { assetSymbol, assetName, decimals: unit.decimals };
   if (token?.networkName === undefined) return { unit: unit.id, value, display };
@@ -15,7 +14,7 @@ export function viewAmount(origin: Origin, unitId: string, value: string, decima
 }
 
 export function viewToken(origin: Origin, asset: string, value: string) {
-  return viewAmount(origin, tokenUnitId(asset), value, findAsset(asset)?.decimals ?? 0);
+  return viewAmount(origin, tokenUnitId(asset), value, origin.registry.asset(asset)?.decimals ?? 0);
 }
 
 export const AmountBody = Type.Object(

@@ -16,7 +16,7 @@ export function payableCurrencies(deps: HttpDeps): Pick<Currency, 'code' | 'deci
   const served = MODES.filter((mode) => servedNetworks(deps, mode).length > 0);
   const modes = served.length === 0 ? MODES : served;
   const payable = listCurrencies().filter(({ code }) => {
-    const unit = parseUnit(`iso4217/${code}`);
+    const unit = parseUnit(deps.registry, `iso4217/${code}`);
     return unit.ok && modes.some((mode) => unpayableReason(deps, { mode, unit: unit.value }) === undefined);
   });
   const rank = (code: string) => (FIRST.includes(code) ? FIRST.indexOf(code) : FIRST.length);

@@ -1,5 +1,7 @@
+import type { RegistryDeps } from '../../chains/registry.ts';
+
 /** Pictures of tokens and networks are served from the gateway's own origin, so that no third party sees the page view. */
-export interface Origin {
+export interface Origin extends RegistryDeps {
   readonly publicUrl: string;
 }
 

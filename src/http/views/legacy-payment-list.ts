@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { findAsset } from '../../chains/assets.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { isFiatUnit } from '../../chains/units.ts';
 import { isFinal, PAYMENT_STATUSES, type PaymentStatus, visibleStatus } from '../../domain/payment.ts';
 import type { ListedPayment } from '../../store/payments/payment-lists.ts';
@@ -9,7 +9,7 @@ import { namedEnum, nullable, Timestamp } from '../schemas.ts';
 import { chainOf, ExactNumber, lastUpdatedAt, viewStats } from './payment-list.ts';
 
 /** The deprecated list. Its shape knows neither the status `cancelled` nor amounts beyond 32 bits. */
-export function viewLegacyItem(payment: ListedPayment, nowMs: number): LegacyItem {
+export function viewLegacyItem(registry: Registry, payment: ListedPayment, nowMs: number): LegacyItem {
   const status = visibleStatus(stateOf(payment), nowMs);
   const isFiat = isFiatUnit(payment.amountUnit);
   return {
@@ -24,7 +24,7 @@ export function viewLegacyItem(payment: ListedPayment, nowMs: number): LegacyIte
     wallet_name: payment.buyerName ?? '',
     wallet_logo: payment.buyerIcon,
     buyer_caip10: payment.buyerAccount,
-    ...viewLegacyToken(payment),
+    ...viewLegacyToken(registry, payment),
     tx_hash: payment.transactionHash,
     nonce: payment.transactionNonce === null ? null : int32(payment.transactionNonce),
     created_at: payment.createdAt.toISOString(),
@@ -35,8 +35,8 @@ export function viewLegacyItem(payment: ListedPayment, nowMs: number): LegacyIte
   };
 }
 
-function viewLegacyToken({ tokenAsset, tokenValue }: Payment) {
-  const known = tokenAsset === null ? undefined : findAsset(tokenAsset);
+function viewLegacyToken(registry: Registry, { tokenAsset, tokenValue }: Payment) {
+  const known = tokenAsset === null ? undefined : registry.asset(tokenAsset);
   return {
     chain_id: tokenAsset === null ? null : chainOf(tokenAsset),
     chain_logo: null,
@@ -48,8 +48,8 @@ function viewLegacyToken({ tokenAsset, tokenValue }: Payment) {
   };
 }
 
-export function viewLegacyStats(stats: PaymentStats | undefined) {
-  const { totalRevenue = [], totalTransactions = 0, totalCustomers = 0 } = viewStats(stats);
+export function viewLegacyStats(registry: Registry, stats: PaymentStats | undefined) {
+  const { totalRevenue = [], totalTransactions = 0, totalCustomers = 0 } = viewStats(registry, stats);
   return {
     total_revenue: totalRevenue[0] ?? { amount: JSON.rawJSON('0'), currency: 'USD' },
     total_transactions: Math.min(totalTransactions, MAX_INT32),

@@ -16,12 +16,13 @@ export function viewNetwork(
   alerts: readonly Alert[],
 ): Static<typeof NetworkBody> {
   const { chain } = connected;
-  const { chainId, name } = chain.network;
+  const { chainId, name, coin } = chain.network;
   const { headNumber, states } = chain.health();
   const isAbout = ({ subject }: Alert) => subject.includes(chainId);
   return {
     network: chainId,
     name,
+    coin: coin.symbol,
     head: headNumber ?? null,
     readTo: cursor?.blockNumber ?? null,
     finalTo: cursor?.finalNumber ?? null,
@@ -72,6 +73,7 @@ export const NetworkBody = Type.Object(
   {
     network: Type.String({ description: 'CAIP-2.' }),
     name: Type.String(),
+    coin: Type.String({ description: 'Symbol of the coin that pays for gas.' }),
     head: Block('The highest block that an endpoint has reported.'),
     readTo: Block('The last block that a watcher has read.'),
     finalTo: Block('The last block of final depth that was read.'),

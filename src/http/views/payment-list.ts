@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { Registry } from '../../chains/registry.ts';
 import { isFiatUnit, storedUnit } from '../../chains/units.ts';
 import { sweptFee } from '../../domain/deposit.ts';
 import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
@@ -47,10 +48,10 @@ export function viewListItem(origin: Origin, payment: ListedPayment, nowMs: numb
 }
 
 /** Statistics that were not read are left out. */
-export function viewStats(stats: PaymentStats | undefined): Static<typeof StatsBody> {
+export function viewStats(registry: Registry, stats: PaymentStats | undefined): Static<typeof StatsBody> {
   if (stats === undefined) return {};
   const { transactions, customers, revenue } = stats;
-  const totalRevenue = [...revenueByCurrency(revenue)].map(([currency, sum]) => ({
+  const totalRevenue = [...revenueByCurrency(registry, revenue)].map(([currency, sum]) => ({
     // Written digit by digit, because a JavaScript number would round it.
     amount: JSON.rawJSON(formatDecimal(sum)),
     currency,
@@ -63,10 +64,10 @@ export function viewStats(stats: PaymentStats | undefined): Static<typeof StatsB
 }
 
 /** By currency code, or by symbol for prices in a token, sorted. Tokens with the same symbol are added up. */
-function revenueByCurrency(revenue: PaymentStats['revenue']): Map<string, Decimal> {
+function revenueByCurrency(registry: Registry, revenue: PaymentStats['revenue']): Map<string, Decimal> {
   const sums = new Map<string, Decimal>();
   for (const { unit, ...sum } of revenue) {
-    const { symbol } = storedUnit(unit, sum.decimals);
+    const { symbol } = storedUnit(registry, unit, sum.decimals);
     sums.set(symbol, addDecimals(sums.get(symbol) ?? { units: 0n, decimals: 0 }, sum));
   }
   return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)));

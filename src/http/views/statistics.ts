@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { findAsset } from '../../chains/assets.ts';
-import { findNetwork } from '../../chains/networks.ts';
+import type { Registry } from '../../chains/registry.ts';
 import { isFiatUnit, storedUnit } from '../../chains/units.ts';
 import { addDecimals, type Decimal, formatDecimal } from '../../domain/money.ts';
 import { PAYMENT_STATUSES } from '../../domain/payment.ts';
@@ -11,6 +10,7 @@ import { enumOf, nullable } from '../schemas.ts';
 import { chainOf } from './payment-list.ts';
 
 export function viewStatistics(
+  registry: Registry,
   { fromDay, untilDay }: Pick<StepRange, 'fromDay' | 'untilDay'>,
   days: readonly DayCount[],
   steps: readonly StepCount[],
@@ -25,13 +25,17 @@ export function viewStatistics(
     from: fromDay,
     until: untilDay,
     statuses: Object.fromEntries(statuses),
-    volume: volumeOf(paid),
+    volume: volumeOf(registry, paid),
     days: [...byDay].map(([day, rows]) => {
       const succeeded = rows.filter(({ status }) => status === 'succeeded');
-      return { day, payments: sumOf(rows), succeeded: sumOf(succeeded), volume: volumeOf(succeeded) };
+      return { day, payments: sumOf(rows), succeeded: sumOf(succeeded), volume: volumeOf(registry, succeeded) };
     }),
     assets: [...byAsset]
-      .map(([asset, rows]) => ({ ...viewAsset(asset), payments: sumOf(rows), volume: volumeOf(rows) }))
+      .map(([asset, rows]) => ({
+        ...viewAsset(registry, asset),
+        payments: sumOf(rows),
+        volume: volumeOf(registry, rows),
+      }))
       .sort((a, b) => b.payments - a.payments),
     steps: {
       created: sumOf(days),
@@ -48,21 +52,21 @@ function sumOf(rows: readonly { readonly payments: number }[]): number {
   return rows.reduce((sum, { payments }) => sum + payments, 0);
 }
 
-function viewAsset(asset: string) {
+function viewAsset(registry: Registry, asset: string) {
   const network = chainOf(asset);
   return {
     asset,
-    symbol: findAsset(asset)?.symbol ?? asset,
+    symbol: registry.asset(asset)?.symbol ?? asset,
     network,
-    networkName: findNetwork(network)?.name ?? network,
+    networkName: registry.network(network)?.name ?? network,
   };
 }
 
 /** By currency code, or by symbol for prices in a token. */
-function volumeOf(rows: readonly DayCount[]) {
+function volumeOf(registry: Registry, rows: readonly DayCount[]) {
   const sums = new Map<string, Decimal & { readonly kind: 'currency' | 'token' }>();
   for (const { unit, decimals, value } of rows) {
-    const { symbol } = storedUnit(unit, decimals);
+    const { symbol } = storedUnit(registry, unit, decimals);
     const sum = addDecimals(sums.get(symbol) ?? { units: 0n, decimals: 0 }, { units: value, decimals });
     sums.set(symbol, { ...sum, kind: isFiatUnit(unit) ? 'currency' : 'token' });
   }

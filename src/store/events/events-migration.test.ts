@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { connectTo, createEmptyDatabase, type TestConnection, type TestDatabase } from '../../../test/database.ts';
+import { REGISTRY } from '../../../test/registry.ts';
 import { createPaymentMover } from '../../actions/paying/payment-mover.ts';
 import { isId, newId, refundIdOf } from '../../domain/ids.ts';
 import { withRecordedFacts } from '../../domain/payment-facts.ts';
@@ -142,7 +143,7 @@ describe('the migration to one table of events', () => {
   });
 
   it('lets old payments go on', async () => {
-    const move = createPaymentMover({ db, world: systemWorld, rowKeys: [new Uint8Array(32)] });
+    const move = createPaymentMover({ registry: REGISTRY, db, world: systemWorld, rowKeys: [new Uint8Array(32)] });
     const token = { asset: USDC, value: 5_000_000n };
     const buyer = { account: BUYER, name: 'Wallet', icon: null };
     const event = { type: 'succeeded', buyer, token, transaction: { hash: HASH, nonce: 1 } } as const;

@@ -3,6 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { IS_LONG } from '../../../test/long.ts';
+import { REGISTRY } from '../../../test/registry.ts';
 import { until } from '../../../test/until.ts';
 import { command, commandOfOne } from '../../actions/command.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
@@ -48,7 +49,7 @@ describe('the outbox', () => {
       for (const table of ['events', 'event_batches', 'outbox']) await tx.unsafe(`delete from ${table}`);
     });
   beforeEach(clear);
-  const deps = () => ({ db, world: systemWorld });
+  const deps = () => ({ registry: REGISTRY, db, world: systemWorld });
 
   /** The lease of a new holder: nobody asks the one before. */
   async function takeOver(): Promise<Lease> {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pino } from 'pino';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { coinOf, REGISTRY } from '../../../test/registry.ts';
 import { sealLeaseName, sealOnce } from '../../actions/books/seal-entries.ts';
 import { verifyBooks } from '../../actions/books/verify-books.ts';
 import { command } from '../../actions/command.ts';
-import { coinOf } from '../../chains/coin.ts';
 import { gasEntry, relayerFundedEntry } from '../../domain/books.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { type Database, openDatabase } from '../plumbing/database.ts';
@@ -33,7 +33,7 @@ describe('the migration to the right numbers of coins', () => {
   });
 
   const log = pino({ level: 'silent' });
-  const deps = () => ({ db, world: systemWorld, log, holder: 'test' });
+  const deps = () => ({ registry: REGISTRY, db, world: systemWorld, log, holder: 'test' });
 
   const leases = new Map<string, Lease>();
 

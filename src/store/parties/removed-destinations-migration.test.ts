@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+import { REGISTRY } from '../../../test/registry.ts';
 import { command } from '../../actions/command.ts';
 import { systemWorld } from '../../runtime/system-world.ts';
 import { appendAudit } from '../plumbing/audit-log.ts';
@@ -33,7 +34,7 @@ describe('the migration to destinations that cool off', () => {
   });
 
   it('knows the last removed destination of each merchant and asset from the audit log', async () => {
-    await command({ db, world: systemWorld }, async (tx, at) => {
+    await command({ registry: REGISTRY, db, world: systemWorld }, async (tx, at) => {
       const partner = { id: 'prtn_test', name: 'Test', pinnedVersion: '2026-02-18', frameOrigins: [] } as const;
       await insertPartner(tx, { ...partner, createdAt: at });
       const merchant = { id: MERCHANT, partnerId: 'prtn_test', mode: 'test', name: 'M', email: null } as const;

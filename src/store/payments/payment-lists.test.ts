@@ -5,6 +5,7 @@ import { addTotals } from '../../../test/add-totals.ts';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { IS_LONG } from '../../../test/long.ts';
 import { explain, nodesOf, type PlanNode, pagesOf, wayOf } from '../../../test/query-plan.ts';
+import { REGISTRY } from '../../../test/registry.ts';
 import { UNFILTERED } from '../../../test/unfiltered.ts';
 import { command } from '../../actions/command.ts';
 import { firstIdAt } from '../../domain/ids.ts';
@@ -284,7 +285,7 @@ describe('lists of a merchant with many payments', () => {
     const before = await read();
     await db.sql`update payment_customers set first_day = null, last_day = null where buyer_account like '%7'`;
     assert.deepEqual(await read(), before);
-    while ((await command({ db, world: systemWorld }, (tx) => findDaysOfCustomers(tx, 100))) > 0) {
+    while ((await command({ registry: REGISTRY, db, world: systemWorld }, (tx) => findDaysOfCustomers(tx, 100))) > 0) {
       // Until all are known.
     }
     assert.deepEqual(await read(), before);

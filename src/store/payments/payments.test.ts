@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
 import { IS_LONG } from '../../../test/long.ts';
+import { REGISTRY } from '../../../test/registry.ts';
 import { command, commandOfOne } from '../../actions/command.ts';
 import { expirePayments } from '../../actions/paying/expire-payments.ts';
 import { findCustomerDays } from '../../actions/paying/find-customer-days.ts';
@@ -520,7 +521,12 @@ type Node = ReturnType<typeof openNode>;
 /** A gateway's own parts: its connections and its mover. */
 function openNode(url: string, world: World) {
   const db = openDatabase({ url, poolSize: 6, applicationName: 'till-test' });
-  return { db, world, move: createPaymentMover({ db, world, rowKeys: [new Uint8Array(32)] }) };
+  return {
+    registry: REGISTRY,
+    db,
+    world,
+    move: createPaymentMover({ registry: REGISTRY, db, world, rowKeys: [new Uint8Array(32)] }),
+  };
 }
 
 function moveTo(status: PaymentStatus, payment: Payment): Move {

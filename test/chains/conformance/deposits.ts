@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Hex, keccak256 } from 'viem';
-import { findAsset } from '../../../src/chains/assets.ts';
 import type { Item } from '../../../src/domain/item.ts';
+import { findAsset } from '../../registry.ts';
 import { TRANSFER_AUTHORIZATION } from '../../transfer-authorization.ts';
 import type { OnScene, Scene } from '../harness.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { findAsset } from '../../../src/chains/assets.ts';
 import type { Item } from '../../../src/domain/item.ts';
+import { findAsset } from '../../registry.ts';
 import type { OnScene } from '../harness.ts';
 
 const MAX_UINT256 = 2n ** 256n - 1n;

@@ -40,6 +40,7 @@ const PAGE: PaymentPage = {
   checkout: null,
   referenceId: 'r',
   sendable: [],
+  coins: { 'eip155:8453': 'ETH' },
   sandbox: null,
   pairing: null,
   embedder: false,

@@ -9,7 +9,7 @@ export async function loadOptions(context: CheckoutContext, signal: AbortSignal)
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const { step } = flow();
     if (step.at !== 'loading') return;
-    const answer = await gateway.options(accountsOf(step.session.account, page.sandbox), signal);
+    const answer = await gateway.options(accountsOf(step.session.account, page), signal);
     if (signal.aborted) return;
     if (answer.is === 'ok' && isPayable(answer.value)) {
       dispatch({ type: 'options_came', ...answer.value, preferredUnit: memory.lastUnit });
@@ -40,7 +40,7 @@ export async function keepPricesFresh(context: CheckoutContext, signal: AbortSig
     await pause(Math.max(MIN_REFRESH_MS, untilEndMs - BEFORE_END_MS), signal);
     const now = flow().step;
     if (signal.aborted || now.at !== 'choosing') return;
-    const answer = await gateway.options(accountsOf(now.session.account, page.sandbox), signal);
+    const answer = await gateway.options(accountsOf(now.session.account, page), signal);
     if (signal.aborted) return;
     if (answer.is === 'ok' && isPayable(answer.value)) {
       dispatch({ type: 'options_came', ...answer.value, preferredUnit: null });

@@ -1,6 +1,6 @@
 import type { LateMoney } from '../shared/late-money.ts';
 import type { Amount } from '../shared/money.ts';
-import type { Sandbox } from '../shared/networks.ts';
+import type { Coins, Sandbox } from '../shared/networks.ts';
 import type { RefundStrings } from './refund/refund-strings.ts';
 import type { Strings } from './strings/en.ts';
 
@@ -31,6 +31,7 @@ export interface PaymentPage extends Language {
   readonly sendable: readonly Amount[];
   /** The token (CAIP-19) that has arrived at a deposit address of this payment. Missing if none has. */
   readonly paidInto?: string;
+  readonly coins: Coins;
   readonly sandbox: Sandbox | null;
   /** Set if a wallet on another device can be paired. */
   readonly pairing: Pairing | null;

@@ -1,6 +1,6 @@
 import { pause } from '../shared/backoff.ts';
 import { formatEstimate } from '../shared/money.ts';
-import { accountsOf, EVM_COINS } from '../shared/networks.ts';
+import { accountsOf } from '../shared/networks.ts';
 import type { GatewayOption, WalletRpc } from './api.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 import { type Choice, needsSetup } from './flow-state.ts';
@@ -19,7 +19,7 @@ export async function estimateSetup(
 ): Promise<void> {
   if (action?.type !== 'walletRpc') return;
   const cost = await setupCost(provider, action.data);
-  const coin = EVM_COINS[action.data.chain_id];
+  const coin = page.coins[action.data.chain_id];
   if (cost === null || coin === undefined || signal.aborted) return;
   dispatch({ type: 'setup_cost', cost: formatEstimate(cost, 18, coin, page) });
 }
@@ -55,7 +55,7 @@ export async function isSetUp(
   { option, session }: Choice,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const answer = await gateway.options(accountsOf(session.account, page.sandbox), signal);
+  const answer = await gateway.options(accountsOf(session.account, page), signal);
   if (answer.is !== 'ok') return false;
   return answer.value.options.some((each) => each.amount.unit === option.amount.unit && !needsSetup(each));
 }

@@ -149,6 +149,7 @@ export const PAGE: PaymentPage = {
   checkout: null,
   referenceId: 'ORDER-20931',
   sendable: [EURC.amount, token('EURC', 'eip155:1', 'Ethereum', '42500000')],
+  coins: { 'eip155:1': 'ETH', 'eip155:137': 'POL', 'eip155:8453': 'ETH' },
   sandbox: null,
   pairing: null,
   embedder: false,

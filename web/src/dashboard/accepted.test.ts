@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { everything, groupsOf, namedIn, switched } from './accepted.ts';
 
 const OFFERED = [
-  { asset: 'eip155:1/erc20:0xa', symbol: 'USDC', networkName: 'Ethereum' },
-  { asset: 'eip155:1/slip44:60', symbol: 'ETH', networkName: 'Ethereum' },
-  { asset: 'eip155:10/erc20:0xb', symbol: 'USDC', networkName: 'Optimism' },
+  { asset: 'eip155:1/erc20:0xa', symbol: 'USDC', network: 'eip155:1', networkName: 'Ethereum' },
+  { asset: 'eip155:1/slip44:60', symbol: 'ETH', network: 'eip155:1', networkName: 'Ethereum' },
+  { asset: 'eip155:10/erc20:0xb', symbol: 'USDC', network: 'eip155:10', networkName: 'Optimism' },
 ];
 const groups = groupsOf(OFFERED, null);
 const [one, ten] = groups;

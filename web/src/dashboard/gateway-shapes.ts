@@ -34,6 +34,8 @@ export interface GatewayStatus {
 export interface NetworkState {
   readonly network: string;
   readonly name: string;
+  /** Symbol of the coin that pays for gas. */
+  readonly coin: string;
   readonly head: number | null;
   readonly readTo: number | null;
   readonly finalTo: number | null;

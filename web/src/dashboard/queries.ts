@@ -95,6 +95,8 @@ export function useMerchants(): readonly Merchant[] {
   return data?.merchants ?? NO_MERCHANTS;
 }
 
+const NO_ASSETS: readonly PayableAsset[] = [];
+
 /** The assets that payers can pay with at present. */
 export function useAssets(): readonly PayableAsset[] {
   const { data } = useQuery({
@@ -102,7 +104,7 @@ export function useAssets(): readonly PayableAsset[] {
     staleTime: 60_000,
     queryFn: ({ signal }) => call<{ assets: PayableAsset[] }>('GET', '/v1/assets', { signal }),
   });
-  return data?.assets ?? [];
+  return data?.assets ?? NO_ASSETS;
 }
 
 /** Resolves after the present state has been painted. */

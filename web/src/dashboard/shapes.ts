@@ -186,6 +186,7 @@ export interface Destination {
 export interface PayableAsset {
   readonly asset: string;
   readonly symbol: string;
+  readonly network: string;
   readonly networkName: string;
 }
 

@@ -8,28 +8,12 @@ export interface Sandbox {
   readonly blockViewPath: string;
 }
 
-/** The networks on which a browser wallet can pay, with their coins. A test compares them with the gateway's list. */
-export const EVM_COINS: Readonly<Record<string, string>> = {
-  'eip155:1': 'ETH',
-  'eip155:10': 'ETH',
-  'eip155:56': 'BNB',
-  'eip155:137': 'POL',
-  'eip155:143': 'MON',
-  'eip155:8453': 'ETH',
-  'eip155:42161': 'ETH',
-  'eip155:42220': 'CELO',
-  'eip155:31337': 'ETH',
-  'eip155:11155111': 'ETH',
-  'eip155:11155420': 'ETH',
-  'eip155:80002': 'POL',
-  'eip155:84532': 'ETH',
-  'eip155:421614': 'ETH',
-};
+/** The symbols of the coins that pay for gas, by CAIP-2: the networks on which a browser wallet can pay. */
+export type Coins = Readonly<Record<string, string>>;
 
-/** The address as an account on every network. The gateway ignores networks that it does not use. */
-export function accountsOf(address: string, sandbox: Sandbox | null): readonly string[] {
-  const chains = new Set([...Object.keys(EVM_COINS), ...(sandbox === null ? [] : [sandbox.chainId])]);
-  return [...chains].map((chainId) => `${chainId}:${address}`);
+/** The address as an account on every network of the page. */
+export function accountsOf(address: string, { coins }: { readonly coins: Coins }): readonly string[] {
+  return Object.keys(coins).map((chainId) => `${chainId}:${address}`);
 }
 
 /** `caip19/eip155:1/erc20:0x…` gives `eip155:1`. Undefined for a currency. */

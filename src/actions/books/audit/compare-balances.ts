@@ -1,8 +1,7 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
-import { assetsOf } from '../../../chains/assets.ts';
 import { ContractFaultError, UnreadableAnswerError } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
+import { assetsOf, coinOf, type Registry } from '../../../chains/registry.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
 import { allBookedAt, type Surplus } from '../account-surplus.ts';
 import type { Difference } from './compare-events.ts';
@@ -16,6 +15,7 @@ export interface BalancesCompared {
 /** Compares the token balances of the intermediate account with the books, at a final block. */
 export async function compareIntermediate(
   db: Reader,
+  registry: Registry,
   connected: ConnectedChain,
   block: number,
 ): Promise<BalancesCompared> {
@@ -24,7 +24,9 @@ export async function compareIntermediate(
   const network = chain.network.chainId;
   const rows = await allBookedAt(db, connected, { account: intermediateAccount, block });
   const booked = new Map(rows.map((row) => [row.asset, row]));
-  const tokens = assetsOf(network).filter(({ id, pay }) => pay !== undefined && id !== coinOf(network));
+  const tokens = assetsOf(registry, network).filter(
+    ({ id, pay }) => pay !== undefined && id !== coinOf(registry, network),
+  );
   const found = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Difference[]> => {
       const { units, fees } = booked.get(asset) ?? { units: 0n, fees: 0n };
@@ -37,20 +39,25 @@ export async function compareIntermediate(
       });
       // The operator may withdraw fees, so a lack of at most the fees is no difference.
       if (held <= units && held >= units - fees) return [];
-      const message = `The intermediate account holds ${amountText(asset, held)}; by the books it should be ${tokenText(asset, units)}.`;
+      const message = `The intermediate account holds ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, units)}.`;
       return [{ subject: intermediateAccount, block, transaction: null, message }];
     }),
   );
   return { differences: found.flat(), unreadable };
 }
 
-export function coinShortages(network: string, surpluses: readonly Surplus[], block: number): Difference[] {
+export function coinShortages(
+  registry: Registry,
+  network: string,
+  surpluses: readonly Surplus[],
+  block: number,
+): Difference[] {
   return surpluses
     .filter(({ surplus }) => surplus < 0n)
     .map(({ account, surplus }) => ({
       subject: account,
       block,
       transaction: null,
-      message: `Account ${account} has ${amountText(coinOf(network), -surplus)} less than the books say: it was spent for a reason that the books do not have.`,
+      message: `Account ${account} has ${amountText(registry, coinOf(registry, network), -surplus)} less than the books say: it was spent for a reason that the books do not have.`,
     }));
 }

@@ -1,5 +1,6 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { Chain, ChainEvent } from '../../../chains/chain.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { listSweepsInBlocks } from '../../../store/chain/chain-events.ts';
 import { findPlacePayments, listWaitingAt } from '../../../store/chain/deposit-places.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
@@ -13,6 +14,7 @@ type SweptEvent = Extract<ChainEvent, { type: 'swept' }>;
  */
 export async function compareSweeps(
   db: Reader,
+  registry: Registry,
   { chain, from, to }: { readonly chain: Chain; readonly from: number; readonly to: number },
 ): Promise<Difference[]> {
   const network = chain.network.chainId;
@@ -35,25 +37,30 @@ export async function compareSweeps(
     return differing(
       commitment,
       transactionHash,
-      `was swept on chain by ${amountText(asset, amount)}, and the gateway does not know it.`,
+      `was swept on chain by ${amountText(registry, asset, amount)}, and the gateway does not know it.`,
     );
   });
   const unshown = stored.flatMap((event) => {
     if (!event.isDecided || shown.has(keyOf(event))) return [];
-    const text = amountText(event.fields.asset ?? '', event.fields.amount ?? '0');
+    const text = amountText(registry, event.fields.asset ?? '', event.fields.amount ?? '0');
     return differing(event.commitment, event.transactionHash, `was swept by ${text} in the books, and not on chain.`);
   });
   return [...unread, ...unshown];
 }
 
 /** Compares the money at deposit addresses with the lots, at a final block. Skips addresses whose money is moving. */
-export async function compareDeposits(db: Reader, chain: Chain, block: number): Promise<Difference[]> {
+export async function compareDeposits(
+  db: Reader,
+  registry: Registry,
+  chain: Chain,
+  block: number,
+): Promise<Difference[]> {
   const rows = await listWaitingAt(db, { network: chain.network.chainId, limit: MAX_COMPARED });
   const found = await Promise.all(
     rows.map(async ({ address, asset, paymentId, waiting }): Promise<Difference[]> => {
       const held = await chain.holding(address, asset, block);
       if (held === BigInt(waiting)) return [];
-      const message = `The deposit address ${address} of ${paymentId} holds ${amountText(asset, held)}; by the books it should be ${tokenText(asset, waiting)}.`;
+      const message = `The deposit address ${address} of ${paymentId} holds ${amountText(registry, asset, held)}; by the books it should be ${tokenText(registry, asset, waiting)}.`;
       return [{ subject: paymentId, block, transaction: null, message }];
     }),
   );

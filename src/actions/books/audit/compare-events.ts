@@ -1,5 +1,5 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
+import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { difference, type Line, paidPosition } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { differences } from '../../../domain/evidence.ts';
@@ -50,7 +50,7 @@ interface Ask {
 
 /** Compares the Collector's events of some blocks with items, payments and books, and the books with the events. */
 export async function compareEvents(
-  { db: { sql: db }, subjectKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps,
+  { db: { sql: db }, registry, subjectKeys }: { readonly db: { readonly sql: Reader } } & RegistryDeps & SubjectKeyDeps,
   { chain, intermediateAccount, own, from, to }: Ask,
 ): Promise<EventsCompared> {
   const network = chain.network.chainId;
@@ -63,7 +63,7 @@ export async function compareEvents(
   const paidEvents: PaidEvent[] = nameEvents({ subjectKeys }, chain, paid);
   // Decisions are read before the facts that they rest on. In the other order a decision could fall between the two reads.
   const states = await findEventStates(db, { network, from, to });
-  const facts = await readFacts(db, { network, intermediateAccount, own, paidEvents });
+  const facts = await readFacts(db, registry, { network, intermediateAccount, own, paidEvents });
   const stateOf = new Map(states.map((state) => [placeOf(state), state]));
   const found: Difference[] = [];
   let foreign = 0;
@@ -97,6 +97,7 @@ export async function compareEvents(
 }
 
 interface Facts {
+  readonly registry: Registry;
   readonly items: ReadonlyMap<string, ComparedItem>;
   readonly positions: ReadonlyMap<string, Line[]>;
   readonly reverted: ReadonlySet<string>;
@@ -107,6 +108,7 @@ interface Facts {
 
 async function readFacts(
   db: Reader,
+  registry: Registry,
   {
     network,
     intermediateAccount,
@@ -122,18 +124,19 @@ async function readFacts(
     findReverted(db, commitments),
   ]);
   const known = new Map(items.map((item) => [item.reference, item]));
-  const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(event, own);
+  const isOutgoing = (event: PaidEvent) => others.has(event.commitment) || hasLeft(registry, event, own);
   const outgoing = paidEvents.filter(isOutgoing);
   const unknown = paidEvents.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
-  const isOurs = await ownershipOf(db, { network, intermediateAccount, unknown });
+  const isOurs = await ownershipOf(db, registry, { network, intermediateAccount, unknown });
   const isNamed = await unexpectedAmong(db, network, unknown);
   return {
+    registry,
     items: known,
     positions,
     reverted,
     isOurs: (event) => isOurs(event) && !isNamed(event),
     isOutgoing,
-    compareOutgoing: await compareOutgoing(db, outgoing),
+    compareOutgoing: await compareOutgoing(db, registry, outgoing),
   };
 }
 
@@ -165,6 +168,7 @@ type OwnableEvent = Pick<PaidEvent | SweptEvent, 'asset' | 'id' | 'terms' | 'rec
  */
 export async function ownershipOf(
   db: Reader,
+  registry: Registry,
   {
     network,
     intermediateAccount,
@@ -181,7 +185,7 @@ export async function ownershipOf(
   const paidBy = new Map(payments.flatMap((payment) => (payment ? [[payment.id, payment.transactionHash]] : [])));
   const paidAt = new Set(owners.map(({ destination }) => destination.toLowerCase()));
   return (event) =>
-    findAsset(event.asset) !== undefined &&
+    registry.asset(event.asset) !== undefined &&
     (hasOwnSeal(event) ??
       (sent.has(event.transactionHash) ||
         paidBy.get(event.id) === event.transactionHash ||
@@ -203,7 +207,7 @@ function compareEvent(event: PaidEvent, item: ComparedItem, state: EventState | 
   const position = paidPosition({ ...item, amount: event.amount, fee: event.fee }, item.isUnexpected);
   const booked = facts.positions.get(event.commitment) ?? [];
   for (const { account } of difference(position, booked)) {
-    problems.push(misbookedText(event.asset, { account, booked, position }));
+    problems.push(misbookedText(facts.registry, event.asset, { account, booked, position }));
   }
   return problems.map((problem) => differing(event, problem));
 }

@@ -1,4 +1,5 @@
 import { tokenText } from '../../../chains/amount-text.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { difference, type Line } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { type ComparedOutgoing, findComparedOutgoing } from '../../../store/money/book-outgoing.ts';
@@ -10,6 +11,7 @@ import type { PaidEvent } from './paid-event.ts';
 /** Compares events of transfers out of our accounts with the stored rows. The returned function lists the problems of an event. */
 export async function compareOutgoing(
   db: Reader,
+  registry: Registry,
   events: readonly PaidEvent[],
 ): Promise<(event: PaidEvent) => readonly string[]> {
   const ids = [...new Set(events.map(({ id }) => id))];
@@ -26,7 +28,9 @@ export async function compareOutgoing(
     if (known.state !== 'paid') return [`has left on chain, and is ${known.state}.`];
     const booked = positions.get(id) ?? [];
     const position = outgoingPosition(known);
-    return difference(position, booked).map(({ account }) => misbookedText(known.asset, { account, booked, position }));
+    return difference(position, booked).map(({ account }) =>
+      misbookedText(registry, known.asset, { account, booked, position }),
+    );
   };
 }
 
@@ -43,6 +47,7 @@ export function differingTerms(
 
 /** Describes a difference on one account, as the end of a sentence. */
 export function misbookedText(
+  registry: Registry,
   asset: string,
   {
     account,
@@ -50,7 +55,7 @@ export function misbookedText(
     position,
   }: { readonly account: string; readonly booked: readonly Line[]; readonly position: readonly Line[] },
 ): string {
-  const text = (lines: readonly Line[]) => tokenText(asset, unitsOn(account, lines));
+  const text = (lines: readonly Line[]) => tokenText(registry, asset, unitsOn(account, lines));
   return `is in the books with ${text(booked)} on ${account} instead of ${text(position)}.`;
 }
 

@@ -1,4 +1,5 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { firstKnownBlock } from '../../../store/money/book-comparison.ts';
 import type { Reader } from '../../../store/plumbing/database.ts';
@@ -30,7 +31,12 @@ const RANGE = 500;
  * deposit addresses, and the balances of the intermediate account and the relayers. Undefined if the chain was never read.
  */
 export async function reconcile(
-  { db, subjectKeys, rowKeys }: { readonly db: { readonly sql: Reader } } & SubjectKeyDeps & RowKeyDeps,
+  {
+    db,
+    registry,
+    subjectKeys,
+    rowKeys,
+  }: { readonly db: { readonly sql: Reader } } & RegistryDeps & SubjectKeyDeps & RowKeyDeps,
   connected: ConnectedChain,
   { from: asked, maxBlocks }: { readonly from?: number | undefined; readonly maxBlocks?: number } = {},
 ): Promise<ReconcileReport | undefined> {
@@ -47,16 +53,16 @@ export async function reconcile(
   const unreadable: string[] = [];
   for (let start = from; start <= to; start += RANGE) {
     const range = { from: start, to: Math.min(start + RANGE - 1, to) };
-    const compared = await compareEvents({ db, subjectKeys }, { chain, intermediateAccount, own, ...range });
+    const compared = await compareEvents({ db, registry, subjectKeys }, { chain, intermediateAccount, own, ...range });
     total.events += compared.events;
     total.foreign += compared.foreign;
     total.waiting += compared.waiting;
-    differences.push(...compared.differences, ...(await compareSweeps(db.sql, { chain, ...range })));
+    differences.push(...compared.differences, ...(await compareSweeps(db.sql, registry, { chain, ...range })));
     unreadable.push(...compared.unreadable);
   }
-  const balances = await compareIntermediate(db.sql, connected, final);
-  differences.push(...balances.differences, ...(await compareDeposits(db.sql, chain, final)));
+  const balances = await compareIntermediate(db.sql, registry, connected, final);
+  differences.push(...balances.differences, ...(await compareDeposits(db.sql, registry, chain, final)));
   unreadable.push(...balances.unreadable);
-  differences.push(...coinShortages(network, await coinSurpluses(db.sql, connected, final, own), final));
+  differences.push(...coinShortages(registry, network, await coinSurpluses(db.sql, connected, final, own), final));
   return { network, from, to, ...total, differences, unreadable };
 }

@@ -1,6 +1,6 @@
 import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
+import { coinOf } from '../../../chains/registry.ts';
 import { relayerFundedEntry } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
@@ -43,14 +43,14 @@ export async function recordCoin(deps: LeaseDeps & RowKeyDeps, { connected, leas
     const explainedTo = await findCoinCursor(deps.db.sql, network, account);
     const isOpening = explainedTo === undefined && surplus > 0n;
     const opening = isOpening
-      ? [relayerFundedEntry({ network, asset: coinOf(network), signer: account }, surplus, block)]
+      ? [relayerFundedEntry({ network, asset: coinOf(deps.registry, network), signer: account }, surplus, block)]
       : [];
     const unexpectedMoney = await unexpectedFrom(deps, connected, { found, from: explainedTo ?? block, to: block });
     if (unexpectedMoney === undefined || block <= (explainedTo ?? -1)) continue;
     await commandOfLeader(deps, lease, async (tx, now) => {
       if (!(await isStillBooked(tx, connected, found))) return;
       await recordEntries(tx, opening, now);
-      await storeUnexpected(tx, unexpectedMoney, now);
+      await storeUnexpected(tx, deps.registry, unexpectedMoney, now);
       await putCoinCursor(tx, { network, account, block });
     });
   }
@@ -135,7 +135,7 @@ async function attribute(
   const { chain } = connected;
   const { account, block, units } = arrival;
   const [transfers, events] = await Promise.all([chain.coinTransfers([account], block), chain.events(block, block)]);
-  const coin = coinOf(chain.network.chainId);
+  const coin = chain.network.coin.id;
   const paid = events.filter(
     (event) => event.type === 'paid' && event.asset === coin && isSameAddress(event.recipient, account),
   );
@@ -173,7 +173,7 @@ function unexplainedCoin(connected: ConnectedChain, { account, block, units }: A
     block: { number: block, hash: '' },
     transactionHash: `${account} ${block}`,
     logIndex: -1,
-    asset: coinOf(network.chainId),
+    asset: network.coin.id,
     from: '',
     to: account,
     amount: units,

@@ -1,7 +1,6 @@
 import { amountText, tokenText } from '../../../chains/amount-text.ts';
 import type { Chain, Witness } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
 import { ACCOUNTS, INTERMEDIATE } from '../../../domain/books.ts';
 import { isRowMac, type MacFields, macOfRow } from '../../../domain/row-mac.ts';
 import { listReadings, owedAt, putReading, type SolvencyReading } from '../../../store/money/solvency.ts';
@@ -65,7 +64,7 @@ async function heldAt(
   );
   // A single endpoint can neither freeze an asset nor lift a freeze.
   if (finding.is !== 'agreed' || finding.value.hash !== hash) return undefined;
-  const gas = asset === coinOf(chain.network.chainId) ? await gasOf(db.sql, chain, { accounts, block }) : 0n;
+  const gas = asset === chain.network.coin.id ? await gasOf(db.sql, chain, { accounts, block }) : 0n;
   return finding.value.held + gas;
 }
 
@@ -120,8 +119,8 @@ async function conclude(deps: SolvencyDeps, { reading, before, isFrozen, isMissi
 
 async function freezeAsset(tx: Tx, deps: SolvencyDeps, reading: Conclusion['reading'], since: Date): Promise<void> {
   const { asset, owed, held, block } = reading;
-  const lack = amountText(asset, BigInt(owed) - BigInt(held));
-  const reason = `at block ${block} our accounts hold ${tokenText(asset, BigInt(held))} and the books owe ${tokenText(asset, BigInt(owed))}: ${lack} are missing. Bring them to the intermediate account, or correct the books; the freeze lifts itself`;
+  const lack = amountText(deps.registry, asset, BigInt(owed) - BigInt(held));
+  const reason = `at block ${block} our accounts hold ${tokenText(deps.registry, asset, BigInt(held))} and the books owe ${tokenText(deps.registry, asset, BigInt(owed))}: ${lack} are missing. Bring them to the intermediate account, or correct the books; the freeze lifts itself`;
   await putFreeze(tx, deps, { scope: 'asset', subject: asset, reason, actor: SOLVENCY, since });
   const message = `Our accounts hold ${lack} less than the books owe, at block ${block}. Nothing of it leaves until that is covered.`;
   await upsertAlert(tx, { name: 'shortfall', subject: asset, message, lastSeen: since });

@@ -148,7 +148,7 @@ export async function rebuild(
   });
   const unexplained = await findUnexplained(deps.db.sql, {
     network,
-    assets: provingAssets(network),
+    assets: provingAssets(deps.registry, network),
     payers: await ownAccounts(deps, connected),
     isUndecided: false,
   });
@@ -190,18 +190,18 @@ async function lostEvents(deps: CommandDeps & RowKeyDeps, connected: ConnectedCh
   const own = await ownAccounts(deps, connected);
   const isOutgoing = (event: PaidEvent) => {
     const item = known.get(event.commitment);
-    return item === undefined ? hasLeft(event, own) : item.purpose !== 'payment';
+    return item === undefined ? hasLeft(deps.registry, event, own) : item.purpose !== 'payment';
   };
   const strange = ripe.filter((event) => !known.has(event.commitment) && !isOutgoing(event));
-  const unknown = strange.filter((event) => !isNamedRefund(event));
-  const isOurs = await ownershipOf(db.sql, { network, intermediateAccount, unknown });
+  const unknown = strange.filter((event) => !isNamedRefund(deps.registry, event));
+  const isOurs = await ownershipOf(db.sql, deps.registry, { network, intermediateAccount, unknown });
   return {
     payments: [
       ...ripe.filter((event) => !isOutgoing(event) && known.has(event.commitment)),
       ...unknown.filter((event) => isOurs(event)),
     ],
     outgoing: await movedAmong(chain, ripe.filter(isOutgoing), known),
-    refunds: strange.filter(isNamedRefund),
+    refunds: strange.filter((event) => isNamedRefund(deps.registry, event)),
   };
 }
 
@@ -219,14 +219,14 @@ async function movedAmong(chain: Chain, events: readonly PaidEvent[], known: Rea
 }
 
 /** Sweeps of ours whose address is unknown, grouped by address. */
-async function lostSweeps({ db }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
+async function lostSweeps({ db, registry }: CommandDeps, connected: ConnectedChain, events: readonly SweptEvent[]) {
   const { chain, intermediateAccount } = connected;
   const network = chain.network.chainId;
   const commitments = [...new Set(events.map(({ commitment }) => commitment))];
   const items = await findItemsOfEvents(db.sql, network, commitments);
   const known = new Set(items.map(({ commitment }) => commitment));
   const unknown = events.filter(({ commitment }) => !known.has(commitment));
-  const isOurs = await ownershipOf(db.sql, { network, intermediateAccount, unknown });
+  const isOurs = await ownershipOf(db.sql, registry, { network, intermediateAccount, unknown });
   return Map.groupBy(unknown.filter(isOurs), ({ commitment }) => commitment).values();
 }
 
@@ -255,5 +255,5 @@ async function restoreUnexpected(
   );
   const isSince = (block: number) => cursor !== undefined && block > cursor.begunAt;
   const ours = unexpectedMoney.filter(({ id, blockNumber }) => isSince(blockNumber) || booked.has(id));
-  return command(deps, (tx, now) => storeUnexpected(tx, ours, now));
+  return command(deps, (tx, now) => storeUnexpected(tx, deps.registry, ours, now));
 }

@@ -1,5 +1,5 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { PayTerms } from '../../../chains/network.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { listFeeAccounts } from '../../../store/money/restored-outgoing.ts';
 import type { CommandDeps } from '../../command.ts';
@@ -9,7 +9,7 @@ import type { PaidEvent } from '../audit/paid-event.ts';
 
 /** The terms of an item that events of the first release do not show. */
 export interface RecoveredTerms {
-  readonly method: NonNullable<NonNullable<ReturnType<typeof findAsset>>['pay']>['method'];
+  readonly method: PayTerms['method'];
   readonly feeAccount: string;
   readonly deadline: Date;
   readonly paidAt: Date;
@@ -27,7 +27,7 @@ const MAX_LIFE_S = 2 * 3_600;
  * gets the time of its block as deadline, and has no receipt.
  */
 export async function recoverTerms(
-  { db }: CommandDeps,
+  { db, registry }: CommandDeps,
   { chain, feeAccount: present }: ConnectedChain,
   event: PaidEvent,
 ): Promise<RecoveredTerms> {
@@ -36,12 +36,12 @@ export async function recoverTerms(
   const { block } = await askBlock(chain, event.block.number);
   const paidAtS = block.timestampS;
   const paidAt = new Date(paidAtS * 1000);
-  const shown = termsOfEvent(network, event);
+  const shown = termsOfEvent(chain.network, event);
   if (shown !== undefined) {
     const { method, feeAccount, deadlineS } = shown;
     return { method: method as RecoveredTerms['method'], feeAccount, deadline: new Date(deadlineS * 1000), paidAt };
   }
-  const method = findAsset(asset)?.pay?.method ?? 'eip3009-vrs';
+  const method = registry.asset(asset)?.pay?.method ?? 'eip3009-vrs';
   const past = await listFeeAccounts(db.sql, network);
   const item = { network, collector, asset, method, subject, payer, recipient, amount, fee };
   for (const feeAccount of [present, ...past.filter((account) => !isSameAddress(account, present))]) {

@@ -1,3 +1,4 @@
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { NOT_LEFT, planShare, takesPart } from '../../../domain/refund.ts';
 import type { StoredItem } from '../../../store/chain/items.ts';
 import { lockOutgoing } from '../../../store/money/outgoing.ts';
@@ -43,7 +44,7 @@ export async function releaseRefunds(
 /** Plans released refunds again, in the order of their numbers. Refunds that no longer fit into the payment end. */
 export async function replanRefunds(
   tx: Tx,
-  deps: RowKeyDeps,
+  deps: RowKeyDeps & RegistryDeps,
   { payment, item, floatAccount, released }: Replanned & { readonly released: readonly Refund[] },
   at: Date,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import { ChainUnavailableError, type SentTransaction } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
+import { coinOf } from '../../../chains/registry.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import {
@@ -180,14 +180,14 @@ async function book(
     }
   }
   return command(deps, async (tx, at) => {
-    await lockBalance(tx, ACCOUNTS.relayer(account), coinOf(network));
+    await lockBalance(tx, ACCOUNTS.relayer(account), coinOf(deps.registry, network));
     const hashes = lost.map(({ hash }) => hash);
     const booked = await positionsOf(tx, hashes);
     const unbooked = lost.filter(({ hash }) => !booked.has(hash));
     const spent = unbooked.map(({ hash, block, coinSpent }) => {
       return { signer: account, hash, hashes: [hash], coinSpent, block: block.number };
     });
-    await recordGas(tx, network, spent, at);
+    await recordGas(tx, deps.registry, network, spent, at);
     return unbooked.map(({ hash }) => hash);
   });
 }

@@ -1,5 +1,5 @@
-import { methodOf } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import { methodOf, type Registry, type RegistryDeps } from '../../../chains/registry.ts';
 import { correctingEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
@@ -83,7 +83,7 @@ export async function restoreOutgoing(
     const { collector, asset, payer, recipient, amount, commitment, transactionHash } = event;
     const [network = ''] = asset.split('/');
     const { feeAccount, deadline } = terms;
-    const method = methodOf({ asset, method: terms.method });
+    const method = methodOf(deps.registry, { asset, method: terms.method });
     const seal = sealOfEvent(event);
     const eventTerms = {
       purpose,
@@ -109,11 +109,13 @@ export async function restoreOutgoing(
   });
 }
 
-const RESTORERS: Readonly<Record<OutgoingPurpose, (tx: Tx, deps: RowKeyDeps, left: Left) => Promise<Restored>>> = {
+const RESTORERS: Readonly<
+  Record<OutgoingPurpose, (tx: Tx, deps: RowKeyDeps & RegistryDeps, left: Left) => Promise<Restored>>
+> = {
   payout: restorePayout,
   refund: restoreRefund,
-  return: (tx, _deps, left) =>
-    left.id.startsWith('flot_') ? restoreFloatReturn(tx, left) : restoreUnexpectedReturn(tx, left),
+  return: (tx, { registry }, left) =>
+    left.id.startsWith('flot_') ? restoreFloatReturn(tx, registry, left) : restoreUnexpectedReturn(tx, registry, left),
 };
 
 function purposeOf(id: string): OutgoingPurpose {
@@ -140,7 +142,7 @@ function refuseContradiction(before: Outgoing | undefined, event: PaidEvent): vo
  * Restores a payout. Refunds that were never signed may have taken its lots since. They are then planned again, and the rest of the
  * lots stays held.
  */
-async function restorePayout(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Restored> {
+async function restorePayout(tx: Tx, deps: RowKeyDeps & RegistryDeps, left: Left): Promise<Restored> {
   const { id, event, before, connected, at } = left;
   const { payment, item } = await paymentOfPayout(tx, left);
   const { id: paymentId, merchantId } = payment;
@@ -193,7 +195,11 @@ async function takeForPayout(tx: Tx, { id, event }: Left, paymentId: string): Pr
   await insertSpends(tx, spendsOfPayout(holdings, { order: id, network, asset, account: own, amount }));
 }
 
-async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }: Left): Promise<Restored> {
+async function restoreFloatReturn(
+  tx: Tx,
+  registry: Registry,
+  { id, event, before, floatOwner, at }: Left,
+): Promise<Restored> {
   const taken = await takenFor(tx, id);
   const owner = before?.floatOwner ?? [...taken.keys()][0] ?? floatOwner;
   if (owner === undefined) {
@@ -203,11 +209,11 @@ async function restoreFloatReturn(tx: Tx, { id, event, before, floatOwner, at }:
   const [network = ''] = asset.split('/');
   const parts = [{ owner, units }];
   const isOpen = before === undefined || before.state === 'failed';
-  if (isOpen) await takeUnpaid(tx, { network, asset, subject: id, kind: 'returned', parts }, at);
+  if (isOpen) await takeUnpaid(tx, registry, { network, asset, subject: id, kind: 'returned', parts }, at);
   return { merchantId: owner === OPERATOR_FLOAT ? null : owner, floatOwner: owner, isChanged: false };
 }
 
-async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise<Restored> {
+async function restoreUnexpectedReturn(tx: Tx, registry: Registry, { id, event, at }: Left): Promise<Restored> {
   const locked = await lockUnexpectedOfPayment(tx, id);
   if (locked === undefined)
     throw new Unplaced('returned unexpected money from before these blocks: begin with an earlier block');
@@ -222,7 +228,7 @@ async function restoreUnexpectedReturn(tx: Tx, { id, event, at }: Left): Promise
     if (covered.is === 'waiting') throw new Unplaced('returned late money whose arrival is not known here yet');
     const parts = partsOf(covered.cover);
     await insertSpends(tx, covered.spends);
-    await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
+    await takeUnpaid(tx, registry, { network, asset, subject: id, kind: 'covered', parts }, at);
     await moveUnexpected(tx, { id, from: 'unclaimed', to: 'returning', at });
   }
   await moveUnexpected(tx, { id, from: 'returning', to: 'returned', at });

@@ -1,5 +1,5 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { type BookedItem, correctingEntry, paidPosition } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { idBytes } from '../../../domain/ids.ts';
@@ -50,13 +50,14 @@ export async function restorePayment(
     if (payment !== undefined && hasOwnSeal(event) !== true) throw new Unplaced(NOT_OURS);
     const merchantId = payment?.merchantId ?? (await merchantOf(tx, connected, event)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
-    const restored = payment ?? (await makePayment(tx, event, { id, merchantId, paidAt: terms.paidAt, now }));
+    const restored =
+      payment ?? (await makePayment(tx, deps.registry, event, { id, merchantId, paidAt: terms.paidAt, now }));
     const isExtra = isFinal(restored.status) && restored.transactionHash !== event.transactionHash;
     const isHeld = isSameAddress(event.recipient, connected.intermediateAccount);
     const settlement = isHeld ? undefined : settlementBy(event);
     await makeItem(tx, event, { ...terms, isHeld, isExtra });
     if (!isFinal(restored.status)) await succeed(tx, event, { payment: restored, settlement, nonce, now });
-    else if (isExtra) await noteExtra(tx, event, restored, now);
+    else if (isExtra) await noteExtra(tx, deps.registry, event, restored, now);
     else if (settlement !== undefined) await settle(tx, event, { paymentId: id, ...settlement, at: now });
     if (isHeld) await holdItems(tx, [keyOf(event)], now);
     await noteEvent(tx, event, now);
@@ -76,6 +77,7 @@ async function merchantOf(tx: Tx, { chain }: ConnectedChain, { asset, recipient 
 
 export async function makePayment(
   tx: Tx,
+  registry: Registry,
   event: Pick<PaidEvent, 'asset' | 'amount'>,
   { id, merchantId, paidAt, now }: { id: string; merchantId: string; paidAt: Date; now: Date },
 ): Promise<Payment> {
@@ -85,7 +87,7 @@ export async function makePayment(
     merchantId,
     asset,
     amount,
-    decimals: findAsset(asset)?.decimals ?? 0,
+    decimals: registry.asset(asset)?.decimals ?? 0,
     createdAt: timeOf(id),
     paidAt,
   };
@@ -124,11 +126,11 @@ async function makeItem(
 }
 
 /** The item was paid after the payment had ended, so the money must be returned. */
-async function noteExtra(tx: Tx, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
+async function noteExtra(tx: Tx, registry: Registry, event: PaidEvent, payment: Payment, at: Date): Promise<void> {
   const [item] = await findItems(tx, [keyOf(event)]);
   if (item === undefined) throw new Error('An item that was just made is not there.');
   await recordLateMoney(tx, { item, event: storedEvent(event), actor: 'operator' }, at);
-  await upsertAlert(tx, { ...lateAlert(item, payment.status), lastSeen: at });
+  await upsertAlert(tx, { ...lateAlert(registry, item, payment.status), lastSeen: at });
 }
 
 interface RestoredSuccess {

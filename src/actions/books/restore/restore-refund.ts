@@ -1,3 +1,4 @@
+import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { refundNumberOf } from '../../../domain/ids.ts';
@@ -29,7 +30,7 @@ const UNCOVERED_STEPS: readonly RefundEvent[] = ['reopened', 'covered', 'paid'];
  * another request since. Refunds of the payment that were never signed are then planned again, so that all of them together stay
  * within the paid amount.
  */
-export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promise<Restored> {
+export async function restoreRefund(tx: Tx, deps: RowKeyDeps & RegistryDeps, left: Left): Promise<Restored> {
   const { id, event, at } = left;
   const { payment, item } = await paymentOf(tx, id);
   if (event.asset !== item.asset || event.amount > BigInt(item.amount)) {
@@ -47,13 +48,13 @@ export async function restoreRefund(tx: Tx, deps: RowKeyDeps, left: Left): Promi
     throw new Unplaced("was paid from floats, and a second time by the merchant's own account");
   }
   if (isKnown && !isPaidElsewhere) {
-    const isChanged = await finish(tx, stored, left);
+    const isChanged = await finish(tx, deps.registry, stored, left);
     return { merchantId: payment.merchantId, floatOwner: null, isChanged };
   }
   if (item.isHeld) await holdItems(tx, [item.key], at);
   const released = await releaseRefunds(tx, { payment, shownId: id, at });
   const refund = await putRefund(tx, deps, { left, replanned, released });
-  await finish(tx, refund, { ...left, before: undefined });
+  await finish(tx, deps.registry, refund, { ...left, before: undefined });
   const others = released.filter((each) => each.id !== id);
   await replanRefunds(tx, deps, { ...replanned, released: others }, at);
   return { merchantId: payment.merchantId, floatOwner: null, isChanged: true };
@@ -66,7 +67,11 @@ interface Putting {
 }
 
 /** Writes the refund as the chain shows it: as a new row, or in place of a request that got its number after the restore. */
-async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }: Putting): Promise<Refund> {
+async function putRefund(
+  tx: Tx,
+  deps: RowKeyDeps & RegistryDeps,
+  { left, replanned, released }: Putting,
+): Promise<Refund> {
   const { id, event, at } = left;
   const { payment, item, floatAccount } = replanned;
   const whole = shareOfPayment(payment, item);
@@ -103,7 +108,12 @@ async function putRefund(tx: Tx, deps: RowKeyDeps, { left, replanned, released }
 }
 
 /** Moves the refund to `refunded`. Returns false if it was there already. */
-async function finish(tx: Tx, refund: Refund, { event, before, signer, at }: Left): Promise<boolean> {
+async function finish(
+  tx: Tx,
+  registry: Registry,
+  refund: Refund,
+  { event, before, signer, at }: Left,
+): Promise<boolean> {
   const { id, merchantId, network, asset } = refund;
   const isUncovered = refund.state === 'failed' && retryOf(before !== undefined) === 'reopened';
   const steps = isUncovered ? UNCOVERED_STEPS : STEPS[refund.state];
@@ -112,7 +122,7 @@ async function finish(tx: Tx, refund: Refund, { event, before, signer, at }: Lef
       { owner: merchantId, units: BigInt(refund.fromMerchant) },
       { owner: OPERATOR_FLOAT, units: BigInt(refund.fromOperator) },
     ];
-    await takeUnpaid(tx, { network, asset, subject: id, kind: 'covered', parts }, at);
+    await takeUnpaid(tx, registry, { network, asset, subject: id, kind: 'covered', parts }, at);
   }
   let current = refund;
   for (const step of steps) {

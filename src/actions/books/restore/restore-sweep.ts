@@ -1,4 +1,3 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
@@ -50,7 +49,7 @@ export async function restoreSweeps(
     const isHeld = isSameAddress(recipient, connected.intermediateAccount);
     const merchantId = payment?.merchantId ?? (await merchantAt(tx, `${network}:${recipient}`, asset)) ?? fallback;
     if (merchantId === undefined) throw new Unplaced(NO_MERCHANT);
-    const restored = payment ?? (await makePayment(tx, item, { id, merchantId, paidAt, now }));
+    const restored = payment ?? (await makePayment(tx, deps.registry, item, { id, merchantId, paidAt, now }));
     const address = connected.chain.depositAddressOf(item);
     const stored = {
       item: { ...item, payer: address, deadlineS: Math.floor(paidAt.getTime() / 1000) },
@@ -96,16 +95,16 @@ async function merchantAt(tx: Tx, destination: string, asset: string): Promise<s
  * add up to the requested amount. Sweeps of other assets do not help.
  */
 async function recoverDeposit(
-  { db }: CommandDeps,
+  { db, registry }: CommandDeps,
   { chain, feeAccount }: ConnectedChain,
   events: readonly SweptEvent[],
 ): Promise<Item> {
   const [first] = events;
-  const shown = first && termsOfEvent(chain.network.chainId, first);
+  const shown = first && termsOfEvent(chain.network, first);
   if (shown !== undefined) return { ...shown, subject: first?.id ?? '', seal: first?.subject ?? '' };
   const feeAccounts = [feeAccount, ...(await listFeeAccounts(db.sql, chain.network.chainId))];
   for (const [asset, swept] of Map.groupBy(events, (event) => event.asset)) {
-    const item = findAsset(asset) && termsBy(chain, swept, feeAccounts);
+    const item = registry.asset(asset) && termsBy(chain, swept, feeAccounts);
     if (item !== undefined) return item;
   }
   throw new Unplaced(NO_TERMS);

@@ -1,4 +1,5 @@
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { markDecided, putEvents } from '../../../store/chain/chain-events.ts';
 import { findPayingItem, type StoredItem } from '../../../store/chain/items.ts';
@@ -77,10 +78,17 @@ export async function paymentOf(tx: Tx, id: string): Promise<{ payment: Payment;
 }
 
 /** Takes from the floats the part that they have not paid yet. */
-export async function takeUnpaid(tx: Tx, { parts, ...taking }: Omit<Taking, 'payer'>, at: Date): Promise<void> {
+export async function takeUnpaid(
+  tx: Tx,
+  registry: Registry,
+  { parts, ...taking }: Omit<Taking, 'payer'>,
+  at: Date,
+): Promise<void> {
   const given = await takenFor(tx, taking.subject);
   const rest = parts.map(({ owner, units }) => ({ owner, units: units - (given.get(owner) ?? 0n) }));
   const taken = await takeFromFloats(tx, { ...taking, parts: rest, payer: null }, at);
   if (taken.ok) return;
-  throw new Unplaced(`was paid from floats, and here ${lackText(taking.asset, taken.missing)}: see till float add`);
+  throw new Unplaced(
+    `was paid from floats, and here ${lackText(registry, taking.asset, taken.missing)}: see till float add`,
+  );
 }

@@ -1,5 +1,5 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
+import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { paymentIdOf } from '../../../domain/ids.ts';
 import { findPayingItem } from '../../../store/chain/items.ts';
@@ -12,8 +12,8 @@ import type { RowKeyDeps } from '../../row-keys.ts';
 import type { PaidEvent } from '../audit/paid-event.ts';
 
 /** True if the event has the id of a refund. Anybody can cause such an event. */
-export function isNamedRefund({ id, asset }: PaidEvent): boolean {
-  return id.startsWith('rfnd_') && findAsset(asset) !== undefined;
+export function isNamedRefund(registry: Registry, { id, asset }: PaidEvent): boolean {
+  return id.startsWith('rfnd_') && registry.asset(asset) !== undefined;
 }
 
 /**
@@ -21,11 +21,11 @@ export function isNamedRefund({ id, asset }: PaidEvent): boolean {
  * also have gone to the payer or to the recipient of a stored refund, or one of our accounts must have sent the transaction.
  */
 export async function isSignedRefund(
-  deps: RowKeyDeps & { readonly db: { readonly sql: Reader } },
+  deps: RowKeyDeps & RegistryDeps & { readonly db: { readonly sql: Reader } },
   connected: ConnectedChain,
   event: PaidEvent,
 ): Promise<boolean> {
-  if (!isNamedRefund(event)) return false;
+  if (!isNamedRefund(deps.registry, event)) return false;
   const { db } = deps;
   const { id } = event;
   const paymentId = paymentIdOf(id);

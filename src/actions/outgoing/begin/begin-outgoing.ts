@@ -101,7 +101,7 @@ export async function beginOutgoing(deps: OutgoingDeps, connected: ConnectedChai
 async function setAside(deps: OutgoingDeps, { id, purpose, asset, amount, recipient }: Outgoing, error: unknown) {
   if (!isItsOwnFault(error)) throw error;
   deps.log.error({ id, err: error }, 'an outgoing transfer cannot be begun');
-  const message = `A ${purpose} of ${amountText(asset, amount)} to ${recipient} cannot be signed, and is tried again. The log has the error.`;
+  const message = `A ${purpose} of ${amountText(deps.registry, asset, amount)} to ${recipient} cannot be signed, and is tried again. The log has the error.`;
   await deps.refused.set(id, message);
   await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: now }));
   throw error;
@@ -158,7 +158,7 @@ async function signUnlessRefused(
   } catch (error) {
     if (!(error instanceof SignerRefusedError)) throw error;
     const { id, purpose, asset, amount, recipient } = outgoing;
-    const message = `A ${purpose} of ${amountText(asset, amount)} to ${recipient} waits, because the external signer refuses it: ${error.reason}`;
+    const message = `A ${purpose} of ${amountText(deps.registry, asset, amount)} to ${recipient} waits, because the external signer refuses it: ${error.reason}`;
     await raiseAlert(deps, { name: 'signer_refused', subject: id, message });
     await command(deps, (tx, now) => postponeOutgoing(tx, { id, until: new Date(now.getTime() + CHECK_AGAIN_MS) }));
     return undefined;
@@ -176,7 +176,7 @@ async function isScreened(deps: OutgoingDeps, { id, purpose, network, recipient 
     const outgoing = await lockOutgoing(tx, id);
     if (outgoing?.state !== 'sending' || outgoing.isDue) return;
     const failure = { problem: SCREENED, evidence: { screening: list } };
-    await CONSEQUENCES[purpose].failed(tx, outgoing, failure, at);
+    await CONSEQUENCES[purpose].failed(tx, deps, outgoing, failure, at);
     await endFailed(tx, { id, problem: SCREENED, at });
   });
   deps.log.warn({ id, list }, 'not sent: its recipient is on the screening list');
@@ -197,7 +197,7 @@ async function isGenuine(deps: OutgoingDeps, connected: ConnectedChain, outgoing
     : 'too few endpoints show the receipt of its payment. It is signed as soon as they do.';
   await deps.refused.set(
     id,
-    `A ${outgoing.purpose} of ${amountText(asset, amount)} to ${recipient} is not signed: ${reason}`,
+    `A ${outgoing.purpose} of ${amountText(deps.registry, asset, amount)} to ${recipient} is not signed: ${reason}`,
   );
   if (isRefused) deps.log.error({ id, problem: check.problem }, 'an outgoing transfer is not signed');
   const waitMs = isRefused ? CHECK_AGAIN_MS : ASK_AGAIN_MS;
@@ -221,7 +221,7 @@ async function plan(deps: OutgoingDeps, connected: ConnectedChain, outgoing: Out
   const payers = [outgoing.payer, ...(await ownAccounts(deps, connected))];
   const forgotten = await findForgotten(deps.db.sql, {
     network,
-    assets: provingAssets(network),
+    assets: provingAssets(deps.registry, network),
     subjects: shownHeads(deps, id),
     payers,
   });
@@ -275,7 +275,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
       await concludePaid(tx, outgoing, proof, now);
       return;
     }
-    const message = `${amountText(event.asset, event.amount)} left for it to ${event.recipient} by transaction ${event.transactionHash}, which the database does not know. It is not sent again.`;
+    const message = `${amountText(deps.registry, event.asset, event.amount)} left for it to ${event.recipient} by transaction ${event.transactionHash}, which the database does not know. It is not sent again.`;
     await upsertAlert(tx, { name: 'forgotten_outgoing', subject: id, message, lastSeen: now });
     const retryAt = new Date(now.getTime() + FORGOTTEN_RETRY_MS);
     await renewOutgoing(tx, { id, problem: 'sent before', retryAt, at: now });
@@ -286,7 +286,7 @@ async function remember(deps: OutgoingDeps, { id }: Outgoing, event: ForgottenEv
 async function isUnexplained(deps: OutgoingDeps, connected: ConnectedChain): Promise<boolean> {
   const network = connected.chain.network.chainId;
   const payers = await ownAccounts(deps, connected);
-  const ask = { network, assets: provingAssets(network), payers, isUndecided: true };
+  const ask = { network, assets: provingAssets(deps.registry, network), payers, isUndecided: true };
   return (await findUnexplained(deps.db.sql, ask)) !== undefined;
 }
 

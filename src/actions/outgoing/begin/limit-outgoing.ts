@@ -26,7 +26,7 @@ export async function exceedsLimit(tx: Tx, deps: LimitDeps, outgoing: Outgoing, 
   if (limit === undefined) return false;
   await lockName(tx, `outgoing ${asset}`);
   const begun = await sumBegun(tx, { network, asset, id, since: new Date(now.getTime() - HOUR_MS) });
-  return weightOf(asset, begun + BigInt(amount)) > limit;
+  return weightOf(deps.registry.asset(asset), begun + BigInt(amount)) > limit;
 }
 
 /** Postpones a transfer above the limit, so that it does not delay others. */
@@ -35,7 +35,7 @@ export async function waitForLimit(deps: LimitDeps, { id, network, asset, amount
     postponeOutgoing(tx, { id, until: new Date(now.getTime() + CHECK_AGAIN_MS), isLimited: true }),
   );
   const limit = deps.hourlyLimit(network);
-  const message = `Transfers wait, ${id} of ${amountText(asset, amount)} among them: more than ${limit} tokens would leave within an hour. See OUTGOING_PER_HOUR.`;
+  const message = `Transfers wait, ${id} of ${amountText(deps.registry, asset, amount)} among them: more than ${limit} tokens would leave within an hour. See OUTGOING_PER_HOUR.`;
   await deps.limited.set(asset, message);
 }
 

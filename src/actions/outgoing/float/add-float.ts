@@ -1,8 +1,8 @@
 import { ChainUnavailableError, type Incoming } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
 import { isSmall, loneCeilingOf } from '../../../chains/finality.ts';
-import type { Network } from '../../../chains/networks.ts';
+import type { Network } from '../../../chains/network.ts';
+import { coinOf, type Registry } from '../../../chains/registry.ts';
 import { floatAddedEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { ApiError } from '../../../errors.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
@@ -60,7 +60,7 @@ export async function addFloat(
     const unexpectedMoney = transfers.map((transfer) => unexpectedOf(connected, transfer, 'float'));
     const isNew = new Set(await insertUnexpected(tx, unexpectedMoney, now));
     const unknown = unexpectedMoney.filter(({ id }) => isNew.has(id));
-    const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(surplus, unitsOf(unknown));
+    const isGas = unknown.length > 0 && surplus !== undefined && isGasAlready(deps.registry, surplus, unitsOf(unknown));
     let units = 0n;
     for (const unexpected of unexpectedMoney) {
       const place = isNew.has(unexpected.id) ? (isGas ? 'gas' : 'nowhere') : 'unexpected';
@@ -89,7 +89,7 @@ async function surplusWith(
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber;
   if (read !== undefined && transfer.block > read) return undefined;
   const block = read ?? (await chain.head()).number - (finality?.depth ?? 1) + 1;
-  if (asset === coinOf(network)) {
+  if (asset === connected.chain.network.coin.id) {
     const [surplus] = await coinSurpluses(db.sql, connected, block, [intermediateAccount]);
     if (surplus === undefined) throw refused('A transaction of the account has just become final: try again.');
     return surplus;
@@ -100,10 +100,10 @@ async function surplusWith(
 }
 
 /** True if the books count these units as gas money. Throws if the units are no longer on the account. */
-function isGasAlready({ asset, surplus }: Surplus, units: bigint): boolean {
+function isGasAlready(registry: Registry, { asset, surplus }: Surplus, units: bigint): boolean {
   if (surplus >= units) return false;
   const [network = ''] = asset.split('/');
-  if (asset === coinOf(network)) return true;
+  if (asset === coinOf(registry, network)) return true;
   const more = surplus > 0n ? surplus : 0n;
   throw refused(
     `The transfer came before the books began, and the intermediate account holds only ${more} of it more than the books say: the rest has left.`,
@@ -168,9 +168,10 @@ async function transfersOf(
   const arrived = transfers.filter((transfer) => transfer.to === intermediateAccount && transfer.asset === asset);
   // The events of the same block show which transfers belong to payments, so the block must have been read.
   const read = (await findCursors(db.sql)).find((cursor) => cursor.network === network)?.finalNumber ?? -1;
-  const isUnread = asset !== coinOf(network) && arrived.some(({ block }) => block.number > read);
+  const isUnread = asset !== coinOf(deps.registry, network) && arrived.some(({ block }) => block.number > read);
   const accounts = new Set(await ownAccounts(deps, connected));
-  const found = asset === coinOf(network) ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
+  const found =
+    asset === coinOf(deps.registry, network) ? arrived : await unownedOf(db.sql, { network, accounts }, arrived);
   if (isUnread || found === undefined) {
     throw refused('The gateway has not read the block of the transaction yet: try again soon.');
   }

@@ -1,4 +1,3 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { floatReturnEntry, OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { idBytes, markedId, newId } from '../../../domain/ids.ts';
@@ -28,7 +27,7 @@ export function returnFloat(
   const { owner, asset, units, recipient, actor } = input;
   const { chain, intermediateAccount: payer } = connectedOf(deps.chains, asset);
   const network = chain.network.chainId;
-  const method = findAsset(asset)?.pay?.method;
+  const method = deps.registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
   return command(deps, async (tx, now) => {
     const id = markedId('flot_', idBytes(newId('flot_', now.getTime(), deps.world.random.bytes(10))));

@@ -1,4 +1,5 @@
 import { tokenText } from '../../../chains/amount-text.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { OPERATOR_FLOAT } from '../../../domain/books.ts';
 import { isSameAddress } from '../../../domain/caip.ts';
 import { changeFloats, type Float, type FloatChange, lockFloats } from '../../../store/money/floats.ts';
@@ -59,11 +60,11 @@ export function isElsewhere({ account, units }: Pick<Float, 'account' | 'units'>
 }
 
 /** For example: `the float of mrch_… lacks 12.50 USDC, and the operator's float lacks 0.10 USDC`. */
-export function lackText(asset: string, missing: readonly Lack[]): string {
+export function lackText(registry: Registry, asset: string, missing: readonly Lack[]): string {
   const parts = missing.map(({ owner, units, elsewhere }) => {
     const float = owner === OPERATOR_FLOAT ? "the operator's float" : `the float of ${owner}`;
     const place = elsewhere === undefined ? '' : ` here, because it is on the account ${elsewhere}`;
-    return `${float} lacks ${tokenText(asset, units)}${place}`;
+    return `${float} lacks ${tokenText(registry, asset, units)}${place}`;
   });
   return parts.join(', and ');
 }

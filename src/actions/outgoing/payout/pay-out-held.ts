@@ -1,6 +1,6 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { unitsOfWeight } from '../../../chains/weight.ts';
 import { FloorError } from '../../../domain/book-floors.ts';
 import { payoutEntry } from '../../../domain/books.ts';
@@ -92,13 +92,17 @@ async function order(tx: Tx, deps: PayOutDeps, payable: readonly PayableLot[], n
  * Stops lots that are not payable. Also stops the money that paid while a part of it is still at its deposit address, because one
  * payout settles the whole payment.
  */
-function rulesFor({ sweepFrom }: PayOutDeps, lots: readonly StoredLot[], payable: ReadonlyMap<string, unknown>) {
+function rulesFor(
+  { sweepFrom, registry }: PayOutDeps,
+  lots: readonly StoredLot[],
+  payable: ReadonlyMap<string, unknown>,
+) {
   const unswept = unsweptGroups(lots);
   const stopped = lots.filter((lot) => !payable.has(lot.id) || unswept.has(groupOf(lot))).map(({ id }) => id);
   const rules: PayoutRules = {
     stopped: new Set(stopped),
     returning: new Set(),
-    minimum: (asset) => unitsOfWeight(asset, sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
+    minimum: (asset) => unitsOfWeight(registry.asset(asset), sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
   };
   return rules;
 }
@@ -131,7 +135,7 @@ async function beginEach(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun
     const refused = payout.spends.flatMap(({ lot }) => byId.get(lot) ?? []);
     await postpone(tx, { lots: refused, problem: NOT_HELD, now });
     const { id, asset, amount } = payout;
-    const message = `A payout of ${amountText(asset, amount)} for ${refused[0]?.paymentId} is not begun: the books hold less for its merchant than the payment’s lots say.`;
+    const message = `A payout of ${amountText(deps.registry, asset, amount)} for ${refused[0]?.paymentId} is not begun: the books hold less for its merchant than the payment’s lots say.`;
     await upsertAlert(tx, { name: 'outgoing_refused', subject: id, message, lastSeen: now });
   }
 }
@@ -143,7 +147,7 @@ async function begin(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, no
     const settlement = byId.get(first?.lot ?? '')?.settlement;
     const lot = lots.find(({ id }) => id === first?.lot);
     if (settlement === undefined || lot === undefined) throw new Error('A payout was chosen that no lot begins.');
-    return outgoingOf(payout, lot, settlement.destination);
+    return outgoingOf(deps.registry, payout, lot, settlement.destination);
   });
   const begun = await orderOutgoing(tx, deps, rows, now);
   if (begun.length !== rows.length) throw new Error('A held amount is on its way already.');
@@ -158,8 +162,13 @@ async function begin(tx: Tx, deps: PayOutDeps, { chosen, byId, lots }: Begun, no
   await logPayouts(tx, rows, { type: 'payout.begun', actor: 'payer-out', evidence: {} }, now);
 }
 
-function outgoingOf({ id, network, asset, account, amount }: Payout, lot: StoredLot, destination: string): NewOutgoing {
-  const method = findAsset(asset)?.pay?.method;
+function outgoingOf(
+  registry: Registry,
+  { id, network, asset, account, amount }: Payout,
+  lot: StoredLot,
+  destination: string,
+): NewOutgoing {
+  const method = registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new Error(`${asset} is no asset that can be sent.`);
   const { merchantId, payment: paymentId } = lot;
   const recipient = addressOf(destination);

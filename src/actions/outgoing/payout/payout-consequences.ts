@@ -31,15 +31,15 @@ export const PAYOUT: Consequences = {
     await logPayouts(tx, [outgoing], { type: 'payout.paid', actor: 'watcher', evidence: { ...proof } }, at);
     await deleteAlert(tx, { name: 'payout_failed', subject: id });
   },
-  async failed(tx, outgoing, { problem }, at) {
+  async failed(tx, deps, outgoing, { problem }, at) {
     const { id, amount } = outgoing;
     await holdAgain(tx, outgoing, { problem, retryAt: new Date(at.getTime() + RETRY_MS) });
     await recordEntries(tx, [payoutEntry('failed', aboutOutgoing(outgoing), BigInt(amount))], at);
     await logPayouts(tx, [outgoing], { type: 'payout.failed', actor: 'watcher', evidence: { problem } }, at);
-    const message = `The payout of ${amountText(outgoing.asset, amount)} to ${outgoing.recipient} did not arrive (${problem}). The money is held, and is sent again later.`;
+    const message = `The payout of ${amountText(deps.registry, outgoing.asset, amount)} to ${outgoing.recipient} did not arrive (${problem}). The money is held, and is sent again later.`;
     await upsertAlert(tx, { name: 'payout_failed', subject: id, message, lastSeen: at });
   },
-  async undone(tx, outgoing, at) {
+  async undone(tx, _deps, outgoing, at) {
     const { id } = outgoing;
     const paymentId = paymentOfOutgoing(outgoing);
     await lockPayments(tx, [paymentId]);

@@ -1,3 +1,4 @@
+import type { Registry } from '../../../chains/registry.ts';
 import { FloorError } from '../../../domain/book-floors.ts';
 import { OPERATOR_FLOAT, refundCoveredEntry, refundEntry } from '../../../domain/books.ts';
 import type { RefundHold } from '../../../domain/refund.ts';
@@ -55,7 +56,7 @@ export async function coverRefunds(deps: CoverDeps): Promise<boolean> {
     },
     (id, error) => {
       if (!(error instanceof FloorError)) throw error;
-      return command(deps, (tx, now) => holdUnheld(tx, id, now));
+      return command(deps, (tx, now) => holdUnheld(tx, deps.registry, id, now));
     },
   );
   return ids.length === MAX_COVERED;
@@ -71,13 +72,13 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
   if (payment === undefined || (refund?.state !== 'requested' && refund?.state !== 'awaiting_funds')) return;
   // An outgoing row means that the merchant's account was asked to sign. That request must expire before a float pays.
   if ((await findOutgoing(tx, id)) !== undefined || (await isForgotten(tx, deps, refund, at))) return;
-  if (await screenRefund(tx, deps.screening, { refund, actor: 'payer-out', at })) {
+  if (await screenRefund(tx, deps.registry, deps.screening, { refund, actor: 'payer-out', at })) {
     await deleteAlert(tx, { name: 'refund_awaiting_funds', subject: id });
     return;
   }
   const held = await holdFor(tx, refund, payment);
   if (held.is === 'waiting') {
-    await hold(tx, refund, held.for, at);
+    await hold(tx, deps.registry, refund, held.for, at);
     return;
   }
   const planned = await replan(tx, deps, refund, held);
@@ -97,7 +98,7 @@ async function cover(tx: Tx, deps: CoverDeps, id: string, at: Date): Promise<voi
     at,
   );
   if (taken.ok) await send(tx, deps, planned, at);
-  else await wait(tx, { refund: planned, before: refund, missing: taken.missing }, at);
+  else await wait(tx, deps.registry, { refund: planned, before: refund, missing: taken.missing }, at);
 }
 
 async function holdFor(tx: Tx, refund: Refund, payment: Payment): Promise<HeldCover> {
@@ -139,7 +140,7 @@ async function replan(
 }
 
 /** The held part cannot be taken yet. No money is missing: the refund waits, and its alert names the cause. */
-async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Promise<void> {
+async function hold(tx: Tx, registry: Registry, refund: Refund, waitsFor: RefundHold, at: Date): Promise<void> {
   const { id } = refund;
   await postponeRefund(tx, { id, waitsFor, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS[waitsFor]) });
   // No alert, because the position is computed within seconds.
@@ -147,13 +148,13 @@ async function hold(tx: Tx, refund: Refund, waitsFor: RefundHold, at: Date): Pro
   const evidence = { waitsFor };
   const problem = HOLD_TEXTS[waitsFor];
   await moveRefund(tx, { ...refund, waitsFor }, { event: 'short', actor: 'payer-out', evidence, problem }, at);
-  await alertOfHold(tx, refund, problem, at);
+  await alertOfHold(tx, registry, refund, problem, at);
 }
 
 const UNHELD = 'the books hold less of its money than its records say';
 
 /** The lots or floats of the refund contain money that never came. The refund waits for a person. */
-async function holdUnheld(tx: Tx, id: string, at: Date): Promise<void> {
+async function holdUnheld(tx: Tx, registry: Registry, id: string, at: Date): Promise<void> {
   const found = await findRefund(tx, id);
   await lockPayments(tx, found === undefined ? [] : [found.paymentId]);
   const refund = await lockFreeRefund(tx, { id, now: at });
@@ -162,7 +163,7 @@ async function holdUnheld(tx: Tx, id: string, at: Date): Promise<void> {
   if (refund.state === 'awaiting_funds' && refund.problem === UNHELD) return;
   const event = { event: 'short', actor: 'payer-out', evidence: { problem: 'not_held' }, problem: UNHELD } as const;
   await moveRefund(tx, { ...refund, waitsFor: null }, event, at);
-  await alertOfHold(tx, refund, UNHELD, at);
+  await alertOfHold(tx, registry, refund, UNHELD, at);
 }
 
 async function send(tx: Tx, deps: RowKeyDeps, refund: Refund, at: Date): Promise<void> {
@@ -185,13 +186,13 @@ interface Short {
   readonly missing: readonly Lack[];
 }
 
-async function wait(tx: Tx, { refund, before, missing }: Short, at: Date): Promise<void> {
+async function wait(tx: Tx, registry: Registry, { refund, before, missing }: Short, at: Date): Promise<void> {
   const checkAt = new Date(at.getTime() + CHECK_AGAIN_MS.funds);
   await postponeRefund(tx, { id: refund.id, waitsFor: null, checkAt });
   const isKnown = before.waitsFor === null && before.fromHeld === refund.fromHeld;
   if (before.state === 'awaiting_funds' && isKnown) return;
-  const problem = lackText(refund.asset, missing);
+  const problem = lackText(registry, refund.asset, missing);
   const evidence = { missing: missing.map(({ owner }) => owner) };
   await moveRefund(tx, refund, { event: 'short', actor: 'payer-out', evidence, problem }, at);
-  await alertOfWait(tx, refund, problem, at);
+  await alertOfWait(tx, registry, refund, problem, at);
 }

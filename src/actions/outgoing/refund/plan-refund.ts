@@ -1,4 +1,4 @@
-import { methodOf } from '../../../chains/assets.ts';
+import { methodOf, type RegistryDeps } from '../../../chains/registry.ts';
 import { sweptFee } from '../../../domain/deposit.ts';
 import { refundIdOf } from '../../../domain/ids.ts';
 import { leftOf, type Share, takesPart } from '../../../domain/refund.ts';
@@ -47,11 +47,11 @@ export interface RefundPlanInput {
  * The terms of a refund. Its held part is taken in the same transaction, so that it cannot be paid out. If the part cannot be taken
  * yet, the refund waits, and is planned again when it is covered. The caller has locked the payment.
  */
-export async function planRefund(tx: Tx, deps: RowKeyDeps, input: RefundPlanInput): Promise<NewRefund> {
+export async function planRefund(tx: Tx, deps: RowKeyDeps & RegistryDeps, input: RefundPlanInput): Promise<NewRefund> {
   const { payment, item, number, share, recipient, reason, isOperators, sendAfter } = input;
   const { id: paymentId, merchantId } = payment;
   const { network, asset } = item;
-  const method = methodOf(item);
+  const method = methodOf(deps.registry, item);
   const { amount, fee } = share;
   const id = refundIdOf(paymentId, number);
   const paid = shareOfPayment(payment, item).amount;

@@ -19,7 +19,7 @@ export const REFUND: Consequences = {
       await deleteAlert(tx, { name, subject: refund.id });
     }
   },
-  async failed(tx, outgoing, { problem, evidence }, at) {
+  async failed(tx, deps, outgoing, { problem, evidence }, at) {
     const refund = await refundOf(tx, outgoing);
     // The cover stays reserved for this refund until it is retried.
     await moveRefund(
@@ -29,14 +29,14 @@ export const REFUND: Consequences = {
       at,
     );
     await recordEntries(tx, [refundEntry('failed', aboutRefund(refund), BigInt(refund.amount))], at);
-    const message = `The refund of ${amountText(refund.asset, refund.amount)} to ${refund.recipient} did not arrive (${problem}): till refunds retry ${refund.id}`;
+    const message = `The refund of ${amountText(deps.registry, refund.asset, refund.amount)} to ${refund.recipient} did not arrive (${problem}): till refunds retry ${refund.id}`;
     await upsertAlert(tx, { name: 'refund_failed', subject: refund.id, message, lastSeen: at });
   },
-  async undone(tx, outgoing, at) {
+  async undone(tx, deps, outgoing, at) {
     const refund = await refundOf(tx, outgoing);
     await moveRefund(tx, refund, { event: 'undone', actor: 'watcher', evidence: {} }, at);
     await recordEntries(tx, [doneEntry(outgoing, refund, -BigInt(refund.amount))], at);
-    if (outgoing.signer === 'merchant') await takeFeeBack(tx, outgoing, at);
+    if (outgoing.signer === 'merchant') await takeFeeBack(tx, deps.registry, outgoing, at);
   },
 };
 

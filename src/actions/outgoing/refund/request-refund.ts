@@ -1,6 +1,7 @@
 import { tokenText } from '../../../chains/amount-text.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { destinationProblem } from '../../../chains/destinations.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { storedUnit, tokenUnitId } from '../../../chains/units.ts';
 import type { Account } from '../../../domain/caip.ts';
 import { MAX_REFUNDS } from '../../../domain/ids.ts';
@@ -78,7 +79,7 @@ export function requestRefund(
     if (left.amount === 0n) throw new ApiError('already_refunded', 'The payment was refunded before.');
     const free = await findFreeNumber(tx, refunds);
     if (free === undefined) throw tooMany();
-    const share = shareFor({ payment, item, whole, left }, input.amount);
+    const share = shareFor(deps.registry, { payment, item, whole, left }, input.amount);
     input.approve?.({ unit: payment.amountUnit, value: whole.price - left.price + share.price });
     const recipient = recipientOf(deps, item, input.destination);
     if (input.destination !== undefined) {
@@ -95,7 +96,11 @@ export function requestRefund(
     const { id, paymentId, asset, amount, state } = opened;
     const detail = { before: null, after: { paymentId, asset, amount, recipient, state, ...(reason && { reason }) } };
     await appendAudit(tx, { at: now, actor, action: 'refund.requested', subject: id, detail });
-    const refund = await screenRefund(tx, deps.screening, { refund: opened, actor: 'screening', at: now });
+    const refund = await screenRefund(tx, deps.registry, deps.screening, {
+      refund: opened,
+      actor: 'screening',
+      at: now,
+    });
     const refundable = await findRefundable(tx, payment);
     return answer({ refund: refund ?? opened, payment, refundable, isWhole: share.amount === whole.amount });
   });
@@ -127,7 +132,11 @@ interface Divided {
 }
 
 /** The requested part of the payment. Throws a refusal that names the rest. */
-function shareFor({ payment, item, whole, left }: Divided, amount: RequestRefundInput['amount']): Share {
+function shareFor(
+  registry: Registry,
+  { payment, item, whole, left }: Divided,
+  amount: RequestRefundInput['amount'],
+): Share {
   const { amountUnit, amountDecimals } = payment;
   const asked = askedShare({ payment, item }, amount);
   const plan = planShare(whole, left, asked);
@@ -136,10 +145,10 @@ function shareFor({ payment, item, whole, left }: Divided, amount: RequestRefund
     throw wrong('amount.value', `is less than the smallest unit of the paid asset, ${item.asset}`);
   }
   const isPriced = amount?.unit === amountUnit;
-  const { symbol, decimals } = storedUnit(amountUnit, amountDecimals);
+  const { symbol, decimals } = storedUnit(registry, amountUnit, amountDecimals);
   const text = isPriced
     ? `${formatForPeople({ units: left.price, decimals })} ${symbol}`
-    : tokenText(item.asset, left.amount);
+    : tokenText(registry, item.asset, left.amount);
   const units = isPriced ? left.price : left.amount;
   throw wrong('amount.value', `is more than is left of the payment: ${units} (${text})`);
 }
@@ -156,18 +165,14 @@ function askedShare(
   throw wrong('amount.unit', `must be the unit of the price, ${payment.amountUnit}, or the paid asset, ${paidUnit}`);
 }
 
-function recipientOf(
-  { chains }: RequestDeps,
-  { network, asset, payer, method }: StoredItem,
-  destination?: Account,
-): string {
+function recipientOf(deps: RequestDeps, { network, asset, payer, method }: StoredItem, destination?: Account): string {
   if (destination === undefined && method === 'deposit') {
     throw wrong('destination', 'is required: the payment was sent to an address, and its sender may be an exchange');
   }
   if (destination === undefined) return payer;
   if (destination.chainId !== network)
     throw wrong('destination', `must be an account on ${network}, the chain of the payment`);
-  const problem = destinationProblem(chains, destination, asset);
+  const problem = destinationProblem(deps, destination, asset);
   if (problem !== undefined) throw wrong('destination', problem);
   return destination.address;
 }

@@ -1,4 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { ApiError } from '../../../errors.ts';
 import type { ListIdentity, Screening } from '../../../screening/screening.ts';
 import type { Refund } from '../../../store/money/refunds.ts';
@@ -32,6 +33,7 @@ export function refuseListed(
  */
 export async function screenRefund(
   tx: Tx,
+  registry: Registry,
   screening: Screening,
   { refund, actor, at }: { refund: Refund; actor: string; at: Date },
 ): Promise<Refund | undefined> {
@@ -44,7 +46,7 @@ export async function screenRefund(
     { event: 'screened', actor, evidence: { screening: list }, problem: SCREENED },
     at,
   );
-  const message = `A refund of ${amountText(refund.asset, refund.amount)} is not sent: ${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
+  const message = `A refund of ${amountText(registry, refund.asset, refund.amount)} is not sent: ${recipient} is on the screening list ${list.version} of ${list.date}. When it no longer is: till refunds retry ${id}`;
   await upsertAlert(tx, { name: 'refund_failed', subject: id, message, lastSeen: at });
   return ended;
 }

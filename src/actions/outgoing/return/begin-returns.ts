@@ -1,5 +1,6 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { FloorError } from '../../../domain/book-floors.ts';
 import type { Screening } from '../../../screening/screening.ts';
 import { findReturnable, lockReturnable, postponeReturn } from '../../../store/money/late-money.ts';
@@ -36,7 +37,7 @@ export async function beginReturns(deps: BeginDeps): Promise<boolean> {
     },
     ({ id }, error) => {
       if (!(error instanceof FloorError)) throw error;
-      return command(deps, (tx, at) => refuseUnheld(tx, id, at));
+      return command(deps, (tx, at) => refuseUnheld(tx, deps.registry, id, at));
     },
   );
   return found.length === MAX_BEGUN;
@@ -54,12 +55,26 @@ async function begin(
   if (unexpected === undefined || unexpected.recipient === null) return;
   const { network, recipient } = unexpected;
   if (!isOwnReturn(deps, unexpected)) {
-    await refuse(tx, unexpected, 'request_changed', 'its request was not written by this gateway, or was changed', at);
+    await refuse(
+      tx,
+      deps.registry,
+      unexpected,
+      'request_changed',
+      'its request was not written by this gateway, or was changed',
+      at,
+    );
     return;
   }
   const list = listNaming(deps.screening, { network, recipient });
   if (list !== undefined) {
-    await refuse(tx, unexpected, SCREENED, `${recipient} is on the screening list ${list.version} of ${list.date}`, at);
+    await refuse(
+      tx,
+      deps.registry,
+      unexpected,
+      SCREENED,
+      `${recipient} is on the screening list ${list.version} of ${list.date}`,
+      at,
+    );
     return;
   }
   const sent = await sendReturn(tx, deps, { unexpected, recipient, actor: ACTOR }, at);
@@ -69,15 +84,23 @@ async function begin(
   if (isPutOff) await postponeReturn(tx, { id, checkAt: new Date(at.getTime() + CHECK_AGAIN_MS) });
 }
 
-async function refuseUnheld(tx: Tx, id: string, at: Date): Promise<void> {
+async function refuseUnheld(tx: Tx, registry: Registry, id: string, at: Date): Promise<void> {
   const unexpected = await lockReturnable(tx, { id, now: at });
-  if (unexpected !== undefined) await refuse(tx, unexpected, 'not_held', 'the books hold less unexpected money', at);
+  if (unexpected !== undefined)
+    await refuse(tx, registry, unexpected, 'not_held', 'the books hold less unexpected money', at);
 }
 
 /** Ends the request. The partner can make another one. */
-async function refuse(tx: Tx, unexpected: UnexpectedMoney, problem: string, reason: string, at: Date): Promise<void> {
+async function refuse(
+  tx: Tx,
+  registry: Registry,
+  unexpected: UnexpectedMoney,
+  problem: string,
+  reason: string,
+  at: Date,
+): Promise<void> {
   const { id, asset, amount } = unexpected;
   await endReturn(tx, unexpected, { problem, actor: ACTOR, evidence: { problem } }, at);
-  const message = `${amountText(asset, amount)} of late money is not returned: ${reason}.`;
+  const message = `${amountText(registry, asset, amount)} of late money is not returned: ${reason}.`;
   await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
 }

@@ -1,4 +1,5 @@
 import { amountText } from '../../../chains/amount-text.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { lateReasonOf } from '../../../domain/late-money.ts';
 import { unexpectedId } from '../../../domain/unexpected-money.ts';
 import type { StoredEvent } from '../../../store/chain/chain-events.ts';
@@ -52,7 +53,7 @@ function lateMoneyRow(item: StoredItem, event: StoredEvent, merchantId: string |
   };
 }
 
-export function lateAlert({ subject, amount, asset }: StoredItem, status: string | undefined) {
-  const message = `The payment was paid after its end (${status}): the payer should get ${amountText(asset, amount)} back. See till strays return.`;
+export function lateAlert(registry: Registry, { subject, amount, asset }: StoredItem, status: string | undefined) {
+  const message = `The payment was paid after its end (${status}): the payer should get ${amountText(registry, asset, amount)} back. See till strays return.`;
   return { name: 'paid_after_end', subject, message } as const;
 }

@@ -1,7 +1,7 @@
 import { amountText } from '../../../chains/amount-text.ts';
 import type { Incoming, UnreadableLog } from '../../../chains/chain.ts';
 import type { ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
+import type { Registry, RegistryDeps } from '../../../chains/registry.ts';
 import { ACCOUNTS } from '../../../domain/books.ts';
 import type { Mined, MoneyEvent, Movement } from '../../../domain/money/movement.ts';
 import { type Known, knownKey, ownerOf } from '../../../domain/money/owner.ts';
@@ -175,6 +175,7 @@ const MAX_REPORTED = 10;
 /** Stores and books unexpected money that is new, and returns the ids. Money that the books already contain is not booked again. */
 export async function storeUnexpected(
   tx: Tx,
+  registry: Registry,
   unexpectedMoney: readonly NewUnexpectedMoney[],
   at: Date,
 ): Promise<string[]> {
@@ -194,7 +195,7 @@ export async function storeUnexpected(
       await recordEntries(tx, unexpectedReceivedEntries(unexpected, BigInt(amount), proofOf(unexpected)), at);
     // Coin on relayers is usual, because the operator sends it for gas.
     if (isGasMoney(unexpected)) continue;
-    const message = `${amountText(unexpected.asset, amount)} came to ${unexpected.account} from ${unexpected.sender}, and belongs to no payment. See till float add and till strays return.`;
+    const message = `${amountText(registry, unexpected.asset, amount)} came to ${unexpected.account} from ${unexpected.sender}, and belongs to no payment. See till float add and till strays return.`;
     await upsertAlert(tx, { name: 'stray_money', subject: id, message, lastSeen: at });
   }
   return ids;
@@ -203,22 +204,22 @@ export async function storeUnexpected(
 /** `storeUnexpected` in isolation: if one row cannot be stored, an alert names it, and the other rows and the cursor go on. */
 async function storeIsolated(
   tx: Tx,
-  deps: { readonly log: Log },
+  deps: RegistryDeps & { readonly log: Log },
   unexpectedMoney: readonly NewUnexpectedMoney[],
   at: Date,
 ): Promise<void> {
   try {
-    await savepoint(tx, (inner) => storeUnexpected(inner, unexpectedMoney, at));
+    await savepoint(tx, (inner) => storeUnexpected(inner, deps.registry, unexpectedMoney, at));
     return;
   } catch (error) {
     if (!isItsOwnFault(error)) throw error;
   }
   await eachIsolated(
     unexpectedMoney,
-    (unexpected) => savepoint(tx, (inner) => storeUnexpected(inner, [unexpected], at)),
+    (unexpected) => savepoint(tx, (inner) => storeUnexpected(inner, deps.registry, [unexpected], at)),
     async ({ id, network, asset, amount, transactionHash: transaction }, err) => {
       deps.log.error({ network, transaction, err }, 'money without a payment cannot be booked');
-      const message = `${amountText(asset, amount)} came to an account of ours in transaction ${transaction}, and could not be booked: ${err instanceof Error ? err.message : String(err)}`;
+      const message = `${amountText(deps.registry, asset, amount)} came to an account of ours in transaction ${transaction}, and could not be booked: ${err instanceof Error ? err.message : String(err)}`;
       await upsertAlert(tx, { name: 'event_set_aside', subject: id, message, lastSeen: at });
     },
   );
@@ -243,7 +244,7 @@ export function unexpectedOf(
     isHeld: true,
     paymentId: null,
     merchantId: null,
-    isBooked: to === intermediateAccount && asset !== coinOf(place.network),
+    isBooked: to === intermediateAccount && asset !== chain.network.coin.id,
     state,
   };
 }

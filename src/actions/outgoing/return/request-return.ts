@@ -1,6 +1,6 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
 import { destinationProblem } from '../../../chains/destinations.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import type { Account } from '../../../domain/caip.ts';
 import { ApiError, validationError } from '../../../errors.ts';
 import type { Screening } from '../../../screening/screening.ts';
@@ -54,7 +54,7 @@ export function requestReturn(
     }
     const recipient = await recipientOf(tx, deps, unexpected, input.destination);
     await refuseScreened(tx, deps, unexpected, recipient);
-    await refuseUncovered(tx, unexpected);
+    await refuseUncovered(tx, deps.registry, unexpected);
     const sendAfter = new Date(now.getTime() + input.coolingOffMs);
     const terms = { ...unexpected, recipient, sendAfter };
     const isStored = await putReturnRequest(tx, id, { recipient, sendAfter, mac: returnMac(deps, terms) }, now);
@@ -80,10 +80,10 @@ async function recipientOf(
   const { chains } = deps;
   const { chainId, address } = destination;
   if (chainId !== network) throw wrong(`must be an account on ${network}, where the money is`);
-  const problem = destinationProblem(chains, destination, asset);
+  const problem = destinationProblem(deps, destination, asset);
   if (problem !== undefined) throw wrong(problem);
   const connected = chains.find(network);
-  if (connected === undefined || findAsset(asset)?.pay === undefined) {
+  if (connected === undefined || deps.registry.asset(asset)?.pay === undefined) {
     throw new ApiError('invalid_state', `The gateway cannot send ${asset} now.`);
   }
   if (connected.feeAccount === address) throw wrong("must not be the operator's own account");
@@ -109,7 +109,7 @@ async function refuseScreened(
   if (isSenderListed) throw leftToOperator('its sender is on the screening list');
 }
 
-async function refuseUncovered(tx: Tx, unexpected: UnexpectedMoney): Promise<void> {
+async function refuseUncovered(tx: Tx, registry: Registry, unexpected: UnexpectedMoney): Promise<void> {
   const covered = await findReturnCover(tx, unexpected);
   // The money is not swept yet. Its return waits for the sweep, and the floats are checked then.
   if (covered.is === 'waiting') return;
@@ -117,7 +117,7 @@ async function refuseUncovered(tx: Tx, unexpected: UnexpectedMoney): Promise<voi
   const ask = { asset: unexpected.asset, payer: null, parts: partsOf(covered.cover) };
   const missing = await lackOfFloats(tx, ask);
   if (missing.length === 0) return;
-  const message = `There is too little to return it: ${lackText(unexpected.asset, missing)}. Nothing was moved.`;
+  const message = `There is too little to return it: ${lackText(registry, unexpected.asset, missing)}. Nothing was moved.`;
   throw new ApiError('invalid_state', message);
 }
 

@@ -29,7 +29,7 @@ export const RETURN: Consequences = {
     }
     await recordEntries(tx, returnEntries('done', outgoing, unexpected, BigInt(outgoing.amount), proof), at);
   },
-  async failed(tx, outgoing, { problem, evidence }, at) {
+  async failed(tx, deps, outgoing, { problem, evidence }, at) {
     const { id, network, asset, floatOwner } = outgoing;
     const units = BigInt(outgoing.amount);
     const unexpected = await unexpectedOf(tx, outgoing);
@@ -43,10 +43,10 @@ export const RETURN: Consequences = {
       if (unexpected.state === 'returning') await endReturn(tx, unexpected, end, at);
       await uncover(tx, unexpected, at);
     }
-    const message = `${amountText(asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). The money is still on its account.`;
+    const message = `${amountText(deps.registry, asset, units)}, sent back to ${outgoing.recipient}, did not arrive (${problem}). The money is still on its account.`;
     await upsertAlert(tx, { name: 'return_failed', subject: id, message, lastSeen: at });
   },
-  async undone(tx, outgoing, at) {
+  async undone(tx, _deps, outgoing, at) {
     const unexpected = await unexpectedOf(tx, outgoing);
     if (unexpected !== undefined) {
       await moveUnexpected(tx, { id: unexpected.id, from: 'returned', to: 'returning', at });

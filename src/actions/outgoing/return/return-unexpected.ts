@@ -41,7 +41,7 @@ export async function returnUnexpected(
     refuseLost(deps, unexpected, recipient);
     const taken = await sendReturn(tx, deps, { unexpected, recipient, actor: input.actor }, now);
     if (!taken.ok && 'waitsFor' in taken) throw refused(`It waits: ${HOLD_TEXTS[taken.waitsFor]}.`);
-    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(asset, taken.missing)}.`);
+    if (!taken.ok) throw refused(`There is too little to return it: ${lackText(deps.registry, asset, taken.missing)}.`);
     const detail = { asset, amount, recipient };
     await appendAudit(tx, { at: now, actor: input.actor, action: 'stray.returned', subject: id, detail });
     return { ...unexpected, state: 'returning' };
@@ -85,9 +85,13 @@ async function refuseUnproved({ db, chains }: CommandDeps & { chains: Chains }, 
 }
 
 /** The sender of a transfer may be the Collector, in which money would be lost. */
-function refuseLost({ chains }: { chains: Chains }, { network, asset }: UnexpectedMoney, recipient: string): void {
+function refuseLost(
+  deps: CommandDeps & { chains: Chains },
+  { network, asset }: UnexpectedMoney,
+  recipient: string,
+): void {
   const account = parseAccount(`${network}:${recipient}`);
-  const problem = account.ok ? destinationProblem(chains, account.value, asset) : account.problem;
+  const problem = account.ok ? destinationProblem(deps, account.value, asset) : account.problem;
   if (problem === undefined) return;
   throw refused(`It cannot go to ${recipient}, because a destination ${problem}. Say with --to where it goes.`);
 }

@@ -1,5 +1,5 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chains } from '../../../chains/chains.ts';
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { unexpectedCoveredEntry } from '../../../domain/books.ts';
 import type { RefundHold } from '../../../domain/refund.ts';
 import { ApiError } from '../../../errors.ts';
@@ -29,7 +29,7 @@ interface Held {
  */
 export async function sendReturn(
   tx: Tx,
-  deps: RowKeyDeps & { readonly chains: Chains },
+  deps: RowKeyDeps & RegistryDeps & { readonly chains: Chains },
   {
     unexpected,
     recipient,
@@ -38,7 +38,7 @@ export async function sendReturn(
   at: Date,
 ): Promise<Taken | Held> {
   const { id, network, asset, merchantId, state } = unexpected;
-  const method = findAsset(asset)?.pay?.method;
+  const method = deps.registry.asset(asset)?.pay?.method;
   if (method === undefined) throw new ApiError('invalid_state', `${asset} is no asset that Till can send.`);
   if (isGasMoney(unexpected)) await refuseSpentCoin(tx, unexpected);
   const covered = await findReturnCover(tx, unexpected);

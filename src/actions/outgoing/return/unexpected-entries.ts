@@ -1,4 +1,3 @@
-import { coinOf } from '../../../chains/coin.ts';
 import {
   coinReceivedEntry,
   coinReturnEntry,
@@ -25,12 +24,8 @@ export function aboutUnexpected({
 }
 
 /** True for coin, which is mixed with the account's gas money. */
-export function isGasMoney({
-  source,
-  asset,
-  network,
-}: Pick<NewUnexpectedMoney, 'source' | 'asset' | 'network'>): boolean {
-  return source === 'transfer' && asset === coinOf(network);
+export function isGasMoney({ source, asset }: Pick<NewUnexpectedMoney, 'source' | 'asset'>): boolean {
+  return source === 'transfer' && asset.includes('/slip44:');
 }
 
 /** The entries of new unexpected money; with negative units, of money that was claimed. */

@@ -1,3 +1,4 @@
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import type { Outgoing } from '../../../store/money/outgoing.ts';
 import type { Tx } from '../../../store/plumbing/database.ts';
 
@@ -21,7 +22,7 @@ export interface Consequences {
   /** The transfer has arrived. */
   paid(tx: Tx, outgoing: Outgoing, proof: ArrivalProof, at: Date): Promise<void>;
   /** The transfer is not retried automatically: the money stays on its account. */
-  failed(tx: Tx, outgoing: Outgoing, failure: Failure, at: Date): Promise<void>;
+  failed(tx: Tx, deps: RegistryDeps, outgoing: Outgoing, failure: Failure, at: Date): Promise<void>;
   /** The transfer had arrived, and a reorg deeper than final depth removed it. It is sent again. */
-  undone(tx: Tx, outgoing: Outgoing, at: Date): Promise<void>;
+  undone(tx: Tx, deps: RegistryDeps, outgoing: Outgoing, at: Date): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { isLasting } from '../../../domain/evidence.ts';
 import { SIGNER_REFUSED } from '../../../domain/item.ts';
 import { backoffMs } from '../../../runtime/backoff.ts';
@@ -33,19 +34,25 @@ export async function lapseOutgoing(
   await commandOfLeader(deps, lease, async (tx, now) => {
     const outgoing = await lockOutgoing(tx, subject);
     await endItems(tx, [{ key, state: 'unpaid', reason }], now);
-    if (outgoing?.commitment === commitment) await goOn(tx, outgoing, lapse, now);
+    if (outgoing?.commitment === commitment) await goOn(tx, deps, outgoing, lapse, now);
   });
 }
 
-async function goOn(tx: Tx, outgoing: Outgoing, { isCancelled, refusal }: Lapse, at: Date): Promise<void> {
+async function goOn(
+  tx: Tx,
+  deps: RegistryDeps,
+  outgoing: Outgoing,
+  { isCancelled, refusal }: Lapse,
+  at: Date,
+): Promise<void> {
   const { id, attempts, purpose } = outgoing;
   const problem = isCancelled ? 'cancelled' : (refusal ?? 'ran_out');
-  if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, outgoing, at);
-  if (outgoing.signer === 'merchant') return withdrawOffer(tx, outgoing, problem, at);
+  if (outgoing.state === 'paid') await CONSEQUENCES[purpose].undone(tx, deps, outgoing, at);
+  if (outgoing.signer === 'merchant') return withdrawOffer(tx, deps.registry, outgoing, problem, at);
   // The operator controls the signer's policy, so the signer is asked until it accepts.
   const isLast = attempts >= MAX_ATTEMPTS && problem !== SIGNER_REFUSED;
   if (isCancelled || isLasting(problem) || isLast) {
-    await CONSEQUENCES[purpose].failed(tx, { ...outgoing, state: 'sending' }, { problem }, at);
+    await CONSEQUENCES[purpose].failed(tx, deps, { ...outgoing, state: 'sending' }, { problem }, at);
     await endFailed(tx, { id, problem, at });
     return;
   }

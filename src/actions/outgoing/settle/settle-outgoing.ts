@@ -27,7 +27,7 @@ export async function settleOutgoing(
     // A deep reorg had reopened it, and it was carried out again. If the same transaction did it, its consequences stay
     // valid.
     const isKnown = outgoing.state === 'paid' && outgoing.transactionHash === proof.transaction;
-    if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, outgoing, now);
+    if (outgoing.state === 'paid' && !isKnown) await CONSEQUENCES[outgoing.purpose].undone(tx, deps, outgoing, now);
     if (!isKnown) await concludePaid(tx, outgoing, proof, now);
     await deleteAlert(tx, { name: 'deep_reorg', subject });
     return null;

@@ -1,6 +1,6 @@
-import { findAsset } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { checksumAddress } from '../../../domain/caip.ts';
 import { type AuthorizedMethod, type Item, itemKeyOf } from '../../../domain/item.ts';
 import { visibleStatus } from '../../../domain/payment.ts';
@@ -52,7 +52,7 @@ export async function acceptAuthorization(
   const asset = `${paying.network}/erc20:${checksumAddress(paying.asset)}`;
   const deposit = await findOwnDeposit(deps, { paymentId: payment.id, asset });
   const chain = deps.chains.find(paying.network)?.chain;
-  const method = methodFor(asset);
+  const method = methodFor(deps.registry, asset);
   if (
     deposit === undefined ||
     chain === undefined ||
@@ -132,8 +132,8 @@ export async function acceptAuthorization(
 }
 
 /** The form of EIP-3009 that the token supports. */
-function methodFor(asset: string): AuthorizedMethod | undefined {
-  const method = findAsset(asset)?.pay?.method;
+function methodFor(registry: Registry, asset: string): AuthorizedMethod | undefined {
+  const method = registry.asset(asset)?.pay?.method;
   if (method === 'eip3009-vrs') return 'deposit-vrs';
   return method === 'eip3009-bytes' ? 'deposit-bytes' : undefined;
 }

@@ -1,5 +1,5 @@
-import { findAsset } from '../../../chains/assets.ts';
 import { takesAuthorizations } from '../../../chains/collectors.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { type Requirement, timeoutS } from '../../../domain/x402.ts';
 import { ApiError } from '../../../errors.ts';
 import type { Payment } from '../../../store/payments/payments.ts';
@@ -21,12 +21,12 @@ export async function listRequirements(deps: OpenDepositDeps, payment: Payment):
   const requirements: Requirement[] = [];
   const refusals: ApiError[] = [];
   for (const { asset } of await depositAssets(deps, payment)) {
-    if (domainOf(asset) === undefined) continue;
+    if (domainOf(deps.registry, asset) === undefined) continue;
     const opened = await openDeposit(deps, { payment, asset, buyer: AGENT }).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
       refusals.push(error);
     });
-    const requirement = opened && requirementOf(opened, payment, deps.world.clock.nowMs());
+    const requirement = opened && requirementOf(deps.registry, opened, payment, deps.world.clock.nowMs());
     if (requirement !== undefined) requirements.push(requirement);
   }
   if (requirements.length === 0) throw refusals[0] ?? noExecutor();
@@ -35,11 +35,12 @@ export async function listRequirements(deps: OpenDepositDeps, payment: Payment):
 
 /** Undefined for an address of an older contract, which accepts no authorizations. */
 function requirementOf(
+  registry: Registry,
   { asset, network, address, item }: OpenedDeposit,
   { id, expiresAt }: Payment,
   nowMs: number,
 ): Requirement | undefined {
-  const domain = domainOf(asset);
+  const domain = domainOf(registry, asset);
   if (domain === undefined || !takesAuthorizations(item.collector)) return undefined;
   return {
     scheme: 'exact',
@@ -53,7 +54,7 @@ function requirementOf(
 }
 
 /** The EIP-712 domain of a token with EIP-3009. */
-function domainOf(asset: string): { readonly name: string; readonly version: string } | undefined {
-  const pay = findAsset(asset)?.pay;
+function domainOf(registry: Registry, asset: string): { readonly name: string; readonly version: string } | undefined {
+  const pay = registry.asset(asset)?.pay;
   return pay !== undefined && 'domain' in pay ? pay.domain : undefined;
 }

@@ -1,6 +1,6 @@
 import { amountText } from '../../../chains/amount-text.ts';
-import { assetsOf } from '../../../chains/assets.ts';
 import type { Chain } from '../../../chains/chain.ts';
+import { assetsOf, type Registry } from '../../../chains/registry.ts';
 import { isFinal } from '../../../domain/payment.ts';
 import { listDecidedSweeps, type StoredEvent } from '../../../store/chain/chain-events.ts';
 import {
@@ -56,10 +56,14 @@ export async function checkPlaces(deps: WatchDeps, watcher: Watcher, view: View)
 }
 
 /** The tokens whose balance is always read, because a log may have been lost. */
-function tokensAt({ network, isSearched }: PlaceCheck['place'], { asset }: OpenDeposit): readonly string[] {
+function tokensAt(
+  registry: Registry,
+  { network, isSearched }: PlaceCheck['place'],
+  { asset }: OpenDeposit,
+): readonly string[] {
   const asked = asset.startsWith(`${network}/`) ? [asset] : [];
   if (isSearched !== true) return asked;
-  const served = assetsOf(network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
+  const served = assetsOf(registry, network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
   return [...asked, ...served.map(({ id }) => id)];
 }
 
@@ -77,14 +81,17 @@ export async function checkPlace(
   { chain, memory, lease }: Pick<Watcher, 'memory' | 'lease'> & { readonly chain: Chain },
   { place, deposit, number, isAloneEnough }: PlaceCheck,
 ): Promise<boolean> {
-  const found = await explainPlace(deps.db.sql, chain, place, { number, tokens: tokensAt(place, deposit) });
+  const found = await explainPlace(deps.db.sql, chain, place, {
+    number,
+    tokens: tokensAt(deps.registry, place, deposit),
+  });
   if (found.is === 'disputed') memory.disputes.set('deposits', found.answers);
   if (found.is !== 'known' || (found.isAlone && !isAloneEnough)) return false;
   await commandOfLeader(deps, lease, async (tx, at) => {
     await lockPayments(tx, [place.paymentId]);
     await proveMovements(tx, place.network, found.proved);
     if (found.refuted.length > 0) await deleteMovements(tx, place.network, found.refuted);
-    await explainRest(tx, { place, deposit, found }, at);
+    await explainRest(tx, deps.registry, { place, deposit, found }, at);
     await putChecked(tx, place, { block: number, at });
     await markPositionsOutdated(tx, [place.paymentId], at);
   });
@@ -105,6 +112,7 @@ export async function checkPlace(
  */
 async function explainRest(
   tx: Tx,
+  registry: Registry,
   { place, deposit, found }: { readonly place: DepositPlace; readonly deposit: OpenDeposit; readonly found: Explained },
   at: Date,
 ): Promise<void> {
@@ -123,7 +131,7 @@ async function explainRest(
       await putResidual(tx, { ...about, ...time, ...before, amount: units.toString(), source: 'balance' });
     }
     if (units < 0n) await putResidual(tx, { ...about, ...time, amount: (-units).toString(), source: 'loss' });
-    if (units < 0n) losses.push(amountText(asset, -units));
+    if (units < 0n) losses.push(amountText(registry, asset, -units));
   }
   const message = `The deposit address ${address} of ${paymentId} holds ${losses.join(' and ')} less than its transfers and sweeps show.`;
   if (losses.length > 0) await upsertAlert(tx, { ...alert, message, lastSeen: at });

@@ -1,4 +1,4 @@
-import { findAsset } from '../../../chains/assets.ts';
+import type { Registry } from '../../../chains/registry.ts';
 import { unitsOfWeight } from '../../../chains/weight.ts';
 import { isByDeposit } from '../../../domain/item.ts';
 import type { Fact } from '../../../domain/money/fact.ts';
@@ -19,13 +19,14 @@ export interface PositionFacts {
 /** Reads the facts of a payment that the transaction has locked. */
 export async function readPosition(
   tx: Tx,
+  registry: Registry,
   { id, merchantId }: { readonly id: string; readonly merchantId: string },
   toleranceBasisPoints: number,
 ): Promise<PositionFacts> {
   const deposits = await listDepositsOf(tx, id);
   const items = (await findItemsOf(tx, id)).filter(({ method }) => !isByDeposit(method));
   const assets = await listMovedAssets(tx, id);
-  const dustBelow = Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(asset, 1n)]));
+  const dustBelow = Object.fromEntries(assets.map((asset) => [asset, unitsOfWeight(registry.asset(asset), 1n)]));
   const movements = withoutLosses(await listProvedMovements(tx, id, dustBelow));
   const addresses = new Map(deposits.map(({ commitment, address }) => [commitment, address]));
   const events = await listFactsOf(tx, [...addresses.keys(), ...items.map(({ commitment }) => commitment)]);
@@ -48,7 +49,7 @@ export async function readPosition(
   ];
   const terms = { payment: id, merchant: merchantId, ways, toleranceBasisPoints, dustBelow };
   // Tokens that are not served have no known value.
-  return { terms, facts: facts.filter(({ asset }) => findAsset(asset) !== undefined), deposits };
+  return { terms, facts: facts.filter(({ asset }) => registry.asset(asset) !== undefined), deposits };
 }
 
 /** Subtracts losses from the last money at their address, because money that is not there does not count. */

@@ -1,7 +1,6 @@
-import { assetsOf } from '../../../chains/assets.ts';
 import { type Chain, ChainUnavailableError, ContractFaultError } from '../../../chains/chain.ts';
 import type { Chains, ConnectedChain } from '../../../chains/chains.ts';
-import { coinOf } from '../../../chains/coin.ts';
+import { coinOf } from '../../../chains/registry.ts';
 import { fullWeightOf } from '../../../chains/weight.ts';
 import { isFinal, type PaymentStatus } from '../../../domain/payment.ts';
 import { ApiError } from '../../../errors.ts';
@@ -104,7 +103,7 @@ export async function searchUnexpected(deps: SearchDeps, input: SearchInput): Pr
 }
 
 /** The money that is not swept, because senders on the screening list have sent a part of it. */
-async function listedPlaces({ db, sweepFrom }: SearchDeps, paymentId: string): Promise<ReadonlySet<string>> {
+async function listedPlaces({ db, registry, sweepFrom }: SearchDeps, paymentId: string): Promise<ReadonlySet<string>> {
   const lots = await findLotsOf(db.sql, [paymentId]);
   const stopped = await stoppedLots(db.sql, paymentId, lots);
   const waiting = lots.filter(({ id, waiting: units }) => stopped.has(id) && units > 0n);
@@ -112,7 +111,7 @@ async function listedPlaces({ db, sweepFrom }: SearchDeps, paymentId: string): P
     const [first] = some;
     if (first === undefined) return false;
     const units = some.reduce((sum, lot) => sum + lot.waiting, 0n);
-    return fullWeightOf(first.asset, units) >= (sweepFrom(first.network) ?? 1n);
+    return fullWeightOf(registry.asset(first.asset), units) >= (sweepFrom(first.network) ?? 1n);
   };
   const places = [...Map.groupBy(waiting, placeKey)].filter(([, some]) => isStopping(some));
   return new Set(places.map(([key]) => key));
@@ -138,7 +137,7 @@ async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () =
       return 0n;
     }
   };
-  const tokens = assetsOf(network).filter(({ pay }) => pay !== undefined && pay.method !== 'native');
+  const tokens = [...chain.network.assets.values()].filter(({ pay }) => pay !== undefined && pay.method !== 'native');
   const holdings = await Promise.all(
     tokens.map(async ({ id: asset }): Promise<Money> => {
       const units = await orUnknown(async () => chain.holding(address, asset, (await chain.head()).number));
@@ -146,7 +145,7 @@ async function searchAddress(chain: Chain, deposit: OpenDeposit, onUnknown: () =
     }),
   );
   const coin = await orUnknown(() => chain.balance(address));
-  const inCoin = { commitment, network, asset: coinOf(network), isUnexpected: true, units: coin };
+  const inCoin = { commitment, network, asset: chain.network.coin.id, isUnexpected: true, units: coin };
   return [...holdings, inCoin].filter(({ units }) => units > 0n);
 }
 
@@ -156,14 +155,16 @@ async function fateOf(
   { item }: OpenDeposit,
   { network, asset, isUnexpected, units, status }: Money & { readonly status: PaymentStatus },
 ): Promise<Fate> {
-  if (asset === coinOf(network)) return 'coin';
+  if (asset === coinOf(deps.registry, network)) return 'coin';
   if (!isUnexpected && !isFinal(status)) return 'counts';
   if (relayers.length === 0) return 'no_relayer';
   if (chain.depositContract() === undefined) await chain.check();
   if (chain.depositContract() === undefined) return 'no_contract';
   // The account of another network may have no key here.
   if (item.isHeld && item.recipient !== intermediateAccount) return 'not_our_account';
-  return fullWeightOf(asset, units) >= (deps.sweepFrom(network) ?? 1n) ? 'sweepable' : 'too_little';
+  return fullWeightOf(deps.registry.asset(asset), units) >= (deps.sweepFrom(network) ?? 1n)
+    ? 'sweepable'
+    : 'too_little';
 }
 
 async function order(

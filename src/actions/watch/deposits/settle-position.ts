@@ -1,3 +1,4 @@
+import type { RegistryDeps } from '../../../chains/registry.ts';
 import { unitsOfWeight } from '../../../chains/weight.ts';
 import type { Fact } from '../../../domain/money/fact.ts';
 import { holdingsOf } from '../../../domain/money/holding.ts';
@@ -32,7 +33,7 @@ import { type PositionFacts, readPosition } from './read-position.ts';
 import { recordUnexpected } from './record-unexpected.ts';
 import { settleDirect } from './settle-direct.ts';
 
-export interface PositionDeps {
+export interface PositionDeps extends RegistryDeps {
   readonly settings: WatchDeps['settings'];
 }
 
@@ -84,7 +85,7 @@ async function settlePosition(
   const [locked] = await lockPayments(tx, [paymentId]);
   const stored = await lockPosition(tx, paymentId);
   if (locked === undefined || stored === undefined) return;
-  const known = await readPosition(tx, locked, deps.settings.toleranceBasisPoints?.() ?? 0);
+  const known = await readPosition(tx, deps.registry, locked, deps.settings.toleranceBasisPoints?.() ?? 0);
   const { payment, ending } = await endingOf(tx, { payment: locked, stored, known, finalTimes }, at);
   const lots = await withoutUnread(tx, paymentId, position(known.terms, known.facts, ending));
   const kept = lots.filter((lot) => lot.address !== null || lot.isHeld || lot.reason !== null);
@@ -207,13 +208,13 @@ export async function stoppedLots(db: Reader, paymentId: string, lots: readonly 
 }
 
 function rulesOf(
-  { settings }: PositionDeps,
+  { settings, registry }: PositionDeps,
   stopped: ReadonlySet<string>,
   returning: ReadonlySet<string>,
 ): PayoutRules {
   return {
     stopped,
     returning,
-    minimum: (asset) => unitsOfWeight(asset, settings.sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
+    minimum: (asset) => unitsOfWeight(registry.asset(asset), settings.sweepFrom?.(asset.split('/')[0] ?? '') ?? 1n),
   };
 }

@@ -4,11 +4,10 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { formatAmount, numberFormat } from '../../shared/money.ts';
 import { clamp, fill } from '../../shared/text.ts';
-import { type Mode, readMode } from '../api.ts';
 import { COLUMN_NAMES, COLUMNS, type ColumnName, keepColumns, readColumns } from '../columns.tsx';
 import { type Filters, readFilters, SORTS } from '../filters.ts';
 import { useLivePayments } from '../follow.ts';
-import { paymentsQuery, paymentTotalsQuery, useMerchants } from '../queries.ts';
+import { paymentsQuery, paymentTotalsQuery, useAssets, useMerchants } from '../queries.ts';
 import { type ListedPayment, STATUSES } from '../shapes.ts';
 import type { Strings } from '../strings/en.ts';
 import { ExportDialog } from '../ui/export-dialog.tsx';
@@ -17,28 +16,6 @@ import { problemText } from '../ui/problem-text.ts';
 import { usePlainLinks } from '../ui/use-plain-links.ts';
 import { usePrinting } from '../ui/use-printing.ts';
 import { usePageState, useWords } from '../words.ts';
-
-const NETWORKS = {
-  live: [
-    ['eip155:1', 'Ethereum'],
-    ['eip155:10', 'Optimism'],
-    ['eip155:56', 'BNB Smart Chain'],
-    ['eip155:137', 'Polygon'],
-    ['eip155:143', 'Monad'],
-    ['eip155:8453', 'Base'],
-    ['eip155:42161', 'Arbitrum'],
-    ['eip155:42220', 'Celo'],
-  ],
-  test: [
-    ['eip155:31337', 'Till Sandbox'],
-    ['eip155:11155111', 'Sepolia'],
-    ['eip155:11155420', 'Optimism Sepolia'],
-    ['eip155:80002', 'Polygon Amoy'],
-    ['eip155:84532', 'Base Sepolia'],
-    ['eip155:421614', 'Arbitrum Sepolia'],
-  ],
-} as const satisfies Record<Mode, readonly (readonly [string, string])[]>;
-const TOKENS = ['USDC', 'EURC', 'USDT', 'ETH', 'PYUSD', 'AUSD', 'USDG', 'EURe', 'POL', 'BNB', 'CELO', 'MON'];
 
 export function PaymentsPage() {
   const words = useWords();
@@ -255,6 +232,25 @@ function optionsOf(options: readonly (readonly [value: string, text: string])[])
   ));
 }
 
+/**
+ * The tokens and networks that this gateway is configured for. A filter of a bookmark may name another one, as payments of the past
+ * do: it is listed, too.
+ */
+function useOffered({ token, network }: Filters) {
+  const assets = useAssets();
+  return useMemo(() => {
+    const symbols = new Set([...assets.map(({ symbol }) => symbol), ...(token === undefined ? [] : [token])]);
+    const names = new Map([
+      ...(network === undefined ? [] : [[network, network] as const]),
+      ...assets.map((asset) => [asset.network, asset.networkName] as const),
+    ]);
+    return {
+      tokens: optionsOf([...symbols].map((symbol) => [symbol, symbol] as const)),
+      networks: optionsOf([...names]),
+    };
+  }, [assets, token, network]);
+}
+
 /** Every filter is in the URL, so that it can be bookmarked and shared. */
 const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filters }) {
   const words = useWords();
@@ -265,6 +261,7 @@ const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filte
     () => optionsOf(merchants.map(({ id, name }) => [id, clamp(name, 40)] as const)),
     [merchants],
   );
+  const { tokens, networks } = useOffered(filters);
   const client = useQueryClient();
   const set = (name: keyof Filters, value: string) => {
     // The request is sent before the page is rendered, because rendering takes as long as the answer.
@@ -309,8 +306,8 @@ const FilterBar = memo(function FilterBar({ filters }: { readonly filters: Filte
         optionsOf(STATUSES.map((status) => [status, statusText(words, status)] as const)),
       )}
       {merchants.length > 1 && select('merchant', words.merchant, words.anyMerchant, merchantOptions)}
-      {select('token', words.token, words.anyToken, optionsOf(TOKENS.map((token) => [token, token] as const)))}
-      {select('network', words.network, words.anyNetwork, optionsOf(NETWORKS[readMode()]))}
+      {select('token', words.token, words.anyToken, tokens)}
+      {select('network', words.network, words.anyNetwork, networks)}
       {day('from', words.from)}
       {day('until', words.until)}
       {select(

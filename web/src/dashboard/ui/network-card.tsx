@@ -1,4 +1,3 @@
-import { EVM_COINS } from '../../shared/networks.ts';
 import { clamp, fill } from '../../shared/text.ts';
 import type { NetworkState } from '../gateway-shapes.ts';
 import { useWords } from '../words.ts';
@@ -9,8 +8,7 @@ const MOST_DAYS = 365;
 
 export function NetworkCard({ network }: { readonly network: NetworkState }) {
   const words = useWords();
-  const coin = EVM_COINS[network.network] ?? '';
-  const { head, readTo, finalTo, lag, endpoints, relayers, gasPerItem, books } = network;
+  const { coin, head, readTo, finalTo, lag, endpoints, relayers, gasPerItem, books } = network;
   const problems = [...network.problems, ...network.disagreements, ...books.problems];
   const number = (value: number | null) => (value === null ? '—' : value.toLocaleString('en'));
   return (

@@ -1,4 +1,5 @@
 import { amountText } from '../../../../chains/amount-text.ts';
+import type { RegistryDeps } from '../../../../chains/registry.ts';
 import { findPayingItem } from '../../../../store/chain/items.ts';
 import { findForgotten } from '../../../../store/money/outgoing.ts';
 import type { Refund } from '../../../../store/money/refunds.ts';
@@ -14,13 +15,18 @@ import type { SubjectKeyDeps } from '../../../subject-keys.ts';
  * backup, does not know it. The refund is then neither covered nor offered until `rebuild` has stored the transfer. The account can
  * pay anybody with any id, so only a transfer to the payer, or to the refund's recipient, counts.
  */
-export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, at: Date): Promise<boolean> {
+export async function isForgotten(
+  tx: Tx,
+  deps: SubjectKeyDeps & RegistryDeps,
+  refund: Refund,
+  at: Date,
+): Promise<boolean> {
   const { id, paymentId, network } = refund;
   const settlement = await findPaymentSettlement(tx, paymentId);
   if (settlement === undefined) return false;
   const event = await findForgotten(tx, {
     network,
-    assets: provingAssets(network),
+    assets: provingAssets(deps.registry, network),
     subjects: shownHeads(deps, id),
     payers: [settlement.recipient],
   });
@@ -28,7 +34,7 @@ export async function isForgotten(tx: Tx, deps: SubjectKeyDeps, refund: Refund, 
   const paid = await findPayingItem(tx, paymentId);
   const recipients = [refund.recipient, paid?.payer].map((account) => account?.toLowerCase());
   if (!recipients.includes(event.recipient.toLowerCase())) return false;
-  const message = `The merchant's account ${event.payer} has paid ${amountText(event.asset, event.amount)} for it by transaction ${event.transactionHash}, which the database does not know. It is not paid again. Run till rebuild from block ${event.blockNumber} or an earlier one.`;
+  const message = `The merchant's account ${event.payer} has paid ${amountText(deps.registry, event.asset, event.amount)} for it by transaction ${event.transactionHash}, which the database does not know. It is not paid again. Run till rebuild from block ${event.blockNumber} or an earlier one.`;
   await upsertAlert(tx, { name: 'forgotten_outgoing', subject: id, message, lastSeen: at });
   return true;
 }

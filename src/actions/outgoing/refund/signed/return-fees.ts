@@ -1,4 +1,5 @@
 import { tokenText } from '../../../../chains/amount-text.ts';
+import type { Registry } from '../../../../chains/registry.ts';
 import { OPERATOR_FLOAT, signedFeeEntry } from '../../../../domain/books.ts';
 import { changeFloats, lockFloats } from '../../../../store/money/floats.ts';
 import {
@@ -81,7 +82,7 @@ function feeReference(id: string): string {
  * has used the fee meanwhile, the rest is the operator's loss, which an alert reports. The fee is returned again if the refund is
  * carried out again.
  */
-export async function takeFeeBack(tx: Tx, outgoing: Outgoing, at: Date): Promise<void> {
+export async function takeFeeBack(tx: Tx, registry: Registry, outgoing: Outgoing, at: Date): Promise<void> {
   const { id, network, asset, merchantId } = outgoing;
   const subject = feeReference(id);
   const given = (await takenFor(tx, subject)).get(OPERATOR_FLOAT) ?? 0n;
@@ -90,7 +91,7 @@ export async function takeFeeBack(tx: Tx, outgoing: Outgoing, at: Date): Promise
   const left = BigInt(floats.find(({ owner }) => owner === merchantId)?.units ?? '0');
   const units = left < given ? left : given;
   if (units < given) {
-    const message = `A reorganisation deeper than final depth removed this refund after its fee was returned. The merchant ${merchantId} has used ${tokenText(asset, given - units)} of the fee: the operator's float lacks them until the refund is carried out again.`;
+    const message = `A reorganisation deeper than final depth removed this refund after its fee was returned. The merchant ${merchantId} has used ${tokenText(registry, asset, given - units)} of the fee: the operator's float lacks them until the refund is carried out again.`;
     await upsertAlert(tx, { name: 'deep_reorg', subject, message, lastSeen: at });
   }
   if (units === 0n) return;

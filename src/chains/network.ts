@@ -1,0 +1,97 @@
+import type { Mode } from '../domain/mode.ts';
+
+/** A chain known to Till. Each is a file of `networks/`, or of the operator's folder; `records/` reads them. */
+export interface Network {
+  /** CAIP-2. */
+  readonly chainId: string;
+  readonly name: string;
+  /** Test networks have worthless money, so live keys may not name their assets. */
+  readonly mode: Mode;
+  /** The coin that pays for gas. */
+  readonly coin: Coin;
+  /** By CAIP-19. The coin comes first, if it can be a price. */
+  readonly assets: ReadonlyMap<string, KnownAsset>;
+  /** The URL of the block explorer up to the transaction hash. */
+  readonly explorer?: string;
+  /** The rules for the finality of a payment. Undefined where Till cannot accept payments yet. */
+  readonly finality?: Finality;
+  /** True if the only endpoint is our own process. It has no reason to lie, so no second endpoint has to confirm its answers. */
+  readonly isTrustedAlone?: true;
+  /** The lowest tip per gas that block builders accept, in the smallest unit of the coin. Undefined without a minimum. */
+  readonly minTip?: bigint;
+  /** The highest tip per unit of gas, whatever endpoints report. The default is in `evm/fees.ts`. */
+  readonly maxTip?: bigint;
+  /** The highest price per unit of gas without a setting of the operator. The default is in `settings/chains.ts`, also of the next. */
+  readonly gasPriceCap?: bigint;
+  /** The most that gas may cost within an hour without a setting of the operator. */
+  readonly gasCostPerHour?: bigint;
+  /** Where the record says the id of the network (by CAIP-2) and the decimals of a token (by CAIP-19), for messages. */
+  readonly places?: ReadonlyMap<string, string>;
+  /** True if the gas limit must also cover the transaction's data on Ethereum, at a variable price. */
+  readonly gasPaysForData?: true;
+}
+
+export interface Coin {
+  /** CAIP-19. The coin is an asset of its own only if `assets` has it. */
+  readonly id: string;
+  readonly symbol: string;
+  readonly decimals: number;
+}
+
+export interface Finality {
+  readonly blockTimeMs: number;
+  /** The number of blocks from a payment's block to the head, including both. 1 means that the head is enough. */
+  readonly depth: number;
+  /** The reason why this depth is enough. */
+  readonly reason: string;
+  /** The finality tags that the network's nodes support. */
+  readonly tags?: readonly FinalityTag[];
+  readonly tiers?: readonly FinalityTier[];
+  /** The highest weight (`weight.ts`) for which one endpoint is enough, at three times the depth. Default: `finality.ts`. */
+  readonly loneCeiling?: bigint;
+}
+
+/** Applies to payments of this weight (`weight.ts`) and above. */
+export interface FinalityTier {
+  readonly from: bigint;
+  readonly depth?: number;
+  readonly tag?: FinalityTag;
+}
+
+/** The block tags of nodes: the newest block that the network considers safe, or irreversible. */
+export type FinalityTag = 'safe' | 'finalized';
+
+export interface KnownAsset {
+  /** CAIP-19, in canonical spelling. */
+  readonly id: string;
+  readonly symbol: string;
+  readonly name: string;
+  readonly decimals: number;
+  /** Decimals of a quote, which is rounded up: 2 for tokens at par; for coins, enough that one step is worth less than a cent. */
+  readonly quoteDecimals: number;
+  /** The currency that the token is pegged to, one to one. */
+  readonly peg?: string;
+  /** The symbol whose rate is the token's: that of the coin for its wrapped form. */
+  readonly ratedAs?: string;
+  /** Upper bound for the value of a whole token, in units of a currency. Undefined for pegged tokens. */
+  readonly worthAtMost?: bigint;
+  /** The payment method. Undefined for an asset that is only a price or a destination. */
+  readonly pay?: PayTerms;
+  /** The token's function that returns whether an account is blacklisted, if it has one. */
+  readonly blacklist?: Blacklist;
+}
+
+export type Blacklist = 'isBlacklisted' | 'isBlackListed' | 'isFrozen' | 'isAccountFrozen' | 'isBlocked';
+
+export type PayTerms =
+  | {
+      readonly method: 'eip3009-vrs' | 'eip3009-bytes';
+      /** The token's EIP-712 domain, part of every signature. */
+      readonly domain: { readonly name: string; readonly version: string };
+    }
+  | {
+      readonly method: 'permit2';
+      /** Tether's token refuses to change an allowance that is not zero, so the wallet must set the allowance to zero first. */
+      readonly approvesThroughZero?: true;
+    }
+  | { readonly method: 'native' };

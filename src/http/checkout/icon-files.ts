@@ -1,0 +1,61 @@
+import type { Registry } from '../../chains/registry.ts';
+import { makeFile, type StaticFile } from './static-files.ts';
+
+/** Scripts of an SVG do not run, also if somebody opens it as a document. */
+export const ICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+
+/** Dark grounds on which white letters have enough contrast. */
+const GROUNDS = ['#2b5f8f', '#6a3f7f', '#2f6b4f', '#8a4a2b', '#4a4f8f', '#7a2f4f', '#3f5f5f', '#5f5f2f'];
+
+/**
+ * The pictures of networks and tokens, by their path below `/icons/`. Those without an icon of their own get their initials. Tokens
+ * with the same symbol share the first icon that one of them has.
+ */
+export function iconFiles(registry: Registry): (path: string) => StaticFile | undefined {
+  let files: ReadonlyMap<string, StaticFile> | undefined;
+  return (path) => {
+    files ??= new Map([...networkFiles(registry), ...tokenFiles(registry)]);
+    return files.get(path);
+  };
+}
+
+function networkFiles(registry: Registry): [path: string, file: StaticFile][] {
+  return registry.networks.map(({ chainId, name }) => [
+    `network/${chainId.replace(':', '-')}.svg`,
+    fileOf(registry, [chainId], name),
+  ]);
+}
+
+function tokenFiles(registry: Registry): [path: string, file: StaticFile][] {
+  const named = [
+    ...registry.assets.map(({ symbol, id }) => ({ symbol, id })),
+    ...registry.networks.map(({ coin: { symbol, id } }) => ({ symbol, id })),
+  ];
+  return [...Map.groupBy(named, ({ symbol }) => symbol)].map(([symbol, same]) => [
+    `token/${symbol}.svg`,
+    fileOf(
+      registry,
+      same.map(({ id }) => id),
+      symbol,
+    ),
+  ]);
+}
+
+function fileOf(registry: Registry, ids: readonly string[], name: string): StaticFile {
+  const icon = ids.map((id) => registry.icon(id)).find((found) => found !== undefined);
+  if (icon === undefined) return makeFile('image/svg+xml; charset=utf-8', Buffer.from(initials(name)));
+  return makeFile(icon.type === 'image/svg+xml' ? `${icon.type}; charset=utf-8` : icon.type, icon.bytes);
+}
+
+/** The first letters of two words, or of the only one. */
+export function initials(name: string): string {
+  const words = name.match(/[\p{L}\p{N}]+/gu) ?? ['?'];
+  const letters = words.length > 1 ? words.slice(0, 2).map((word) => [...word][0]) : [...(words[0] ?? '?')].slice(0, 2);
+  const sum = [...name].reduce((total, letter) => total + (letter.codePointAt(0) ?? 0), 0);
+  const style = 'font:600 18px sans-serif;fill:#fff;text-anchor:middle;dominant-baseline:central';
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="48" height="48" viewBox="0 0 48 48"><title>${escaped(name)}</title><circle cx="24" cy="24" r="24" fill="${GROUNDS[sum % GROUNDS.length]}"/><text x="24" y="24" style="${style}">${letters.join('')}</text></svg>\n`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
