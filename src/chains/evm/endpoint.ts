@@ -105,8 +105,9 @@ export function createEndpoint(input: EndpointInput): Endpoint {
     method: 'eth_chainId',
     params: [],
     read: (result) => {
-      if (readNumber(result) === input.chainId) return;
-      throw new EndpointFailure('down', 'is on another chain', WRONG_CHAIN_PAUSE_MS);
+      const answered = readNumber(result);
+      if (answered === input.chainId) return;
+      throw new EndpointFailure('down', `is on another chain (eip155:${answered})`, WRONG_CHAIN_PAUSE_MS);
     },
   };
   const headCall: RpcCall<number> = { method: 'eth_blockNumber', params: [], read: readNumber };
