@@ -39,8 +39,7 @@ const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
 
 const doctor = command({
   name: 'doctor',
-  summary:
-    'Examine the whole gateway and say what to do. Exit code 0: well, or only remarks; 1: a warning, or a check that could not be made; 3: a fault.',
+  summary: 'Examine the whole gateway, and say what to do. Exit code 1: something to do, 3: something does not work.',
   examples: ['doctor', 'doctor --json'],
   run: async (context) => {
     const secrets = secretValues(context.config);
@@ -84,7 +83,7 @@ async function depsOf(
     world,
     openDatabase: () => open(url),
     strike,
-    program: programFacts(context),
+    program: programFacts(),
     settings: settingsFacts(context, problem),
     networks,
     chains,
@@ -118,10 +117,10 @@ async function configuredEndpoints(context: Context): Promise<ConfiguredNetwork[
   }));
 }
 
-function programFacts({ environment }: Context): ProgramFacts {
+function programFacts(): ProgramFacts {
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
   const system = `${type()} ${release()} ${arch()}`;
-  return { version, node: process.version, host: environment.HOSTNAME ?? hostname(), system };
+  return { version, node: process.version, host: hostname(), system };
 }
 
 function settingsFacts({ config, environment }: Context, problem: string | undefined): SettingsFacts {

@@ -148,7 +148,7 @@ const ROWS: readonly Row[] = [
   [server({ connections: 96 }), 'fault', /^96 of 97 connections/, /DATABASE_POOL_SIZE/],
   [server({ transactionAge: 600_000_000 }), 'warning', /600,000,000 transactions old/, /VACUUM/],
   [server({ transactionAge: 1_600_000_000 }), 'fault', /1,600,000,000 transactions old/, /VACUUM/],
-  [server({ isSuperuser: true }), 'remark', /superuser/, /till database roles/],
+  [server({ isSuperuser: true }), 'remark', /^till_run is a superuser/, /till database roles/],
   [server({ seesAll: false }), 'remark', /its own connections alone/, /pg_monitor/],
   [database({ server: { unknown: 'no answer within 8 s' } }), 'unknown', /could not be read: no answer/, /pg_monitor/],
   [transaction(11 * 60_000), 'warning', /"psql" is open for 11 min \(idle in transaction\)/, /pg_terminate_backend/],

@@ -37,6 +37,8 @@ const DEAD_SHARE = 0.5;
 const SLOW_MS = 500;
 const STANDBY_LAG_BYTES = 256 * 1024 ** 2;
 const SLOT_BYTES = 10 * 1024 ** 3;
+const LOAD_STATISTICS =
+  'Add pg_stat_statements to shared_preload_libraries and restart the server; its role needs `pg_read_all_stats`.';
 const NEEDED_EXTENSION = 'pg_trgm';
 
 const NONE: Judged = { facts: [], findings: [] };
@@ -52,19 +54,24 @@ export function judgeDatabase(database: DatabaseFacts | DatabaseOutage): Judged 
     judged(database.oldestTransaction, 'The oldest transaction', (oldest) => judgeTransaction(oldest, nowMs)),
     judged(database.tables, 'The size of the tables', judgeTables),
     judged(database.parts, 'The extensions and indexes', judgeParts),
-    judged(database.slow, 'The slow statements', judgeSlow),
+    judged(database.slow, 'The slow statements', judgeSlow, LOAD_STATISTICS),
     judged(database.replication, 'The replication', judgeReplication),
   ];
   return { facts: parts.flatMap(({ facts }) => facts), findings: parts.flatMap(({ findings }) => findings) };
 }
 
 /** A question that was not answered is one line, and the others go on. */
-function judged<T>(asked: Asked<T>, what: string, judge: (known: T) => Judged): Judged {
+function judged<T>(
+  asked: Asked<T>,
+  what: string,
+  judge: (known: T) => Judged,
+  remedy = 'Ask again with a role that may read the statistics (`pg_monitor`).',
+): Judged {
   if ('known' in asked) return judge(asked.known);
   const message = `${what} could not be read: ${asked.unknown}.`;
   return {
     ...NONE,
-    findings: [unknown(message, 'Ask again with a role that may read the statistics (`pg_monitor`).')],
+    findings: [unknown(message, remedy)],
   };
 }
 
@@ -114,10 +121,10 @@ function serverLimits({ connections, maxConnections, transactionAge }: ServerSta
   return findings;
 }
 
-function serverRemarks({ isSuperuser, seesAll }: ServerState): Finding[] {
+function serverRemarks({ role, isSuperuser, seesAll }: ServerState): Finding[] {
   const findings: Finding[] = [];
   if (isSuperuser) {
-    const message = 'The gateway uses the database as a superuser, so a stolen node could rewrite history.';
+    const message = `${role} is a superuser: whoever steals a node that uses this role can rewrite history.`;
     findings.push(remark(message, 'Use the roles of `till database roles`.'));
   }
   if (!seesAll) {

@@ -225,7 +225,7 @@ export function judgeDisk(disks: readonly DiskFacts[]): Judged {
       const isLow = freeBytes < LOW_BYTES || (share < LOW_SHARE && freeBytes < PLENTY_BYTES);
       if (!isLow) return [];
       const message = `The disk of ${what} has ${bytesText(freeBytes)} of ${bytesText(totalBytes)} left.`;
-      const isFull = freeBytes < GIB / 4 || share < 0.02;
+      const isFull = freeBytes < FULL_BYTES;
       return [
         (isFull ? fault : warning)(message, 'Free space, or make the disk larger: a full disk stops all payments.'),
       ];

@@ -32,13 +32,16 @@ export async function readServerState(db: Reader): Promise<ServerState> {
   return { ...state, sizeBytes: Number(size), transactionAge: Number(age) };
 }
 
-/** The oldest transaction of the database. Rows that were deleted since its start cannot be cleaned up. */
+/**
+ * The oldest transaction of the database, apart from those of this program. Rows that were deleted since its start cannot be cleaned
+ * up.
+ */
 export async function findOldestTransaction(db: Reader): Promise<OldTransaction | undefined> {
   const [row] = await db<OldTransaction[]>`
     select application_name as application, coalesce(state, '') as state, xact_start as since
     from pg_stat_activity
     where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
-      and xact_start is not null
+      and xact_start is not null and application_name <> current_setting('application_name')
     order by xact_start limit 1`;
   return row;
 }
