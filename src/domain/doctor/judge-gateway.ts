@@ -128,7 +128,7 @@ export function judgeWebhooks(endpoints: readonly WebhookFacts[]): Judged {
       const why = problem === null ? '' : `; the last answer: ${problem}`;
       if (status === 'disabled') {
         const message = `The webhook endpoint ${id} of ${partnerId} (${mode}, ${origin}) failed${since} and is disabled${why}.`;
-        return warning(message, 'Tell the partner; `PATCH` with `"status": "active"` enables it again.');
+        return warning(message, 'Tell the partner. A `PATCH` of its status to "active" enables it again.');
       }
       const message = `The webhook endpoint ${id} of ${partnerId} (${mode}, ${origin}) has failed${since}; ${waits(waiting)}${why}.`;
       return warning(message, 'Tell the partner. Deliveries are tried for three days; then the endpoint is disabled.');

@@ -4,7 +4,7 @@ import type { AccountFacts } from '../../../domain/doctor/facts.ts';
 import type { Clock } from '../../../runtime/world.ts';
 import type { Database } from '../../../store/plumbing/database.ts';
 import { surveyNetworks } from '../survey-networks.ts';
-import type { ExamineDeps } from './examine.ts';
+import type { ExamineDeps } from './examine-deps.ts';
 
 /** Relayers, former ones too, and the intermediate accounts. */
 export async function examineAccounts(

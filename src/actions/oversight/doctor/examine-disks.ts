@@ -1,12 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Asked, DatabaseFacts, DatabaseOutage, DiskFacts } from '../../../domain/doctor/facts.ts';
 import { reasonOf } from './ask-within.ts';
-import type { ExamineDeps } from './examine.ts';
-
-export interface Folder {
-  readonly what: string;
-  readonly path: string;
-}
+import type { ExamineDeps } from './examine-deps.ts';
 
 /** The disks of the gateway's own folders, and of the database if it is on this machine. */
 export async function examineDisks(

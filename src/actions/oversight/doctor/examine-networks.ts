@@ -3,8 +3,8 @@ import type { Asked, ClockFacts, NetworkFacts } from '../../../domain/doctor/fac
 import type { World } from '../../../runtime/world.ts';
 import { findCursors } from '../../../store/chain/chain-cursors.ts';
 import { askEndpoint, type EndpointAnswer } from '../ask-endpoint.ts';
-import type { ConfiguredNetwork } from './examine.ts';
 import type { Read } from './examine-database.ts';
+import type { ConfiguredNetwork } from './examine-deps.ts';
 
 export interface AskedNetwork {
   readonly configured: ConfiguredNetwork;

@@ -1,19 +1,6 @@
-import type { Chain } from '../../../chains/chain.ts';
-import type { Chains } from '../../../chains/chains.ts';
-import type { Network } from '../../../chains/networks.ts';
 import { runbookOf } from '../../../domain/alert.ts';
-import type {
-  Asked,
-  CertificateFacts,
-  DatabaseFacts,
-  DatabaseOutage,
-  Gathered,
-  ProgramFacts,
-  SettingsFacts,
-} from '../../../domain/doctor/facts.ts';
+import type { Asked, CertificateFacts, DatabaseFacts, DatabaseOutage, Gathered } from '../../../domain/doctor/facts.ts';
 import { createFollowedClock, type FollowedClock } from '../../../runtime/followed-clock.ts';
-import type { ServerCertificate } from '../../../runtime/server-certificate.ts';
-import type { World } from '../../../runtime/world.ts';
 import { listAlerts } from '../../../store/plumbing/alerts.ts';
 import type { Database, Reader } from '../../../store/plumbing/database.ts';
 import { migrationState, SchemaMismatchError } from '../../../store/plumbing/migrate.ts';
@@ -21,38 +8,10 @@ import { readDatabaseTime } from '../../../store/plumbing/sandbox-clock.ts';
 import { askWithin, reasonOf, strikeReasons } from './ask-within.ts';
 import { examineAccounts } from './examine-accounts.ts';
 import { examineDatabase } from './examine-database.ts';
-import { examineDisks, type Folder } from './examine-disks.ts';
+import type { ExamineDeps } from './examine-deps.ts';
+import { examineDisks } from './examine-disks.ts';
 import { type AskedNetwork, askNetworks, clocksOf, networksOf } from './examine-networks.ts';
 import { examineLeases, examineNodes, examineSecret, examineWebhooks } from './examine-nodes.ts';
-
-export interface ExamineDeps {
-  /** With the clock of this machine, which may be wrong. */
-  readonly world: World;
-  /** Rejects with the reason if there is no database to ask. */
-  readonly openDatabase: () => Promise<Database>;
-  /** Strikes secrets out of a message of another program. */
-  readonly strike: (text: string) => string;
-  readonly program: ProgramFacts;
-  readonly settings: SettingsFacts;
-  /** The configured networks, each endpoint as a chain of its own. */
-  readonly networks: Asked<readonly ConfiguredNetwork[]>;
-  /** The same networks, with the accounts that act on them. */
-  readonly chains: Chains;
-  readonly minBalance: (network: string) => bigint | null;
-  readonly roles: readonly string[];
-  /** The ids of the master secrets in the settings of this machine. */
-  readonly secretIds: Asked<readonly string[]>;
-  readonly folders: readonly Folder[];
-  /** True if the server of the database runs on this machine. */
-  readonly isDatabaseHere: boolean;
-  readonly certificates: readonly { readonly what: string; readonly read: () => Promise<ServerCertificate> }[];
-}
-
-export interface ConfiguredNetwork {
-  readonly network: Network;
-  /** Opens each endpoint as the only one of a chain. */
-  readonly endpoints: readonly (() => Chain)[];
-}
 
 /** The first question to the database, with its connection. */
 const CONNECT_WITHIN_MS = 8_000;
