@@ -1,7 +1,10 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 
-/** A key and a self-signed certificate for localhost, new for every run. */
-export function selfSignedCertificate(): { readonly key: string; readonly cert: string } {
+/** A key and a self-signed certificate for localhost, new for every run. It ends at a time such as `491231235959Z`. */
+export function selfSignedCertificate({ until = '491231235959Z' } = {}): {
+  readonly key: string;
+  readonly cert: string;
+} {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(OID_COMMON_NAME, der(0x0c, Buffer.from('localhost')))));
   const tbs = sequence(
@@ -9,7 +12,7 @@ export function selfSignedCertificate(): { readonly key: string; readonly cert: 
     der(0x02, Buffer.from([1])),
     sequence(OID_ECDSA_SHA256),
     name,
-    sequence(utcTime('200101000000Z'), utcTime('491231235959Z')),
+    sequence(utcTime('200101000000Z'), utcTime(until)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(sequence(OID_ALT_NAME, der(0x04, sequence(der(0x82, Buffer.from('localhost'))))))),

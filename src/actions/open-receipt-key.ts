@@ -63,9 +63,15 @@ export async function renewReceiptKey(
  * meanwhile.
  */
 export async function knowsNewestSecret(db: Reader, { ids }: Pick<Secrets, 'ids'>): Promise<boolean> {
+  const newest = await newestSecretId(db);
+  return newest === undefined || ids.includes(newest);
+}
+
+/** The id of the master secret that wraps the secrets of the database. Undefined before the first node has started. */
+export async function newestSecretId(db: Reader): Promise<string | undefined> {
   const keys = await listReceiptKeys(db);
   const wrapped = keys.map(({ wrappedSeed }) => wrappedSeed).find((seed) => seed !== null);
-  return wrapped == null || ids.includes(wrappedBy(wrapped));
+  return wrapped == null ? undefined : wrappedBy(wrapped);
 }
 
 /** Throws an `OtherMasterSecretError` if the configured master secret does not open the secrets of the database. */

@@ -31,8 +31,8 @@ export interface Output {
   readonly text: string;
   /** Printed beside the result, on standard error. */
   readonly note?: string | undefined;
-  /** 1 if the result reports a problem. */
-  readonly exitCode?: 0 | 1;
+  /** 1 if the result reports a problem. 3 if something does not work: only `doctor` makes this difference. */
+  readonly exitCode?: 0 | 1 | 3;
 }
 
 const OPERATOR = 'operator';

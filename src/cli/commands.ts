@@ -6,6 +6,7 @@ import { collectorCommands } from './collector-commands.ts';
 import type { Command } from './command.ts';
 import { databaseCommands } from './database-commands.ts';
 import { destinationCommands } from './destination-commands.ts';
+import { doctorCommands } from './doctor-commands.ts';
 import { eventCommands } from './event-commands.ts';
 import { explainCommands } from './explain-commands.ts';
 import { feeCommands } from './fee-commands.ts';
@@ -80,6 +81,7 @@ export const COMMANDS: readonly Command[] = [
   ...secretCommands,
   ...databaseCommands,
   ...listenCommands,
+  ...doctorCommands,
   ...systemCommands,
   ...triggerCommands,
 ];

@@ -83,6 +83,12 @@ async function databaseClock(machine: Clock, db: Database): Promise<Clock> {
   return clock;
 }
 
+/** The configured server, or else the embedded server of a running gateway. Starts nothing. */
+export async function findServer({ config }: Pick<Context, 'config'>): Promise<string | undefined> {
+  const { databaseUrl, databaseDirectUrl = databaseUrl, home } = config;
+  return databaseDirectUrl ?? runningEmbeddedPostgres(join(home, 'postgres'));
+}
+
 /** The configured server, or else the embedded server of a running gateway, or else one that is started for the command. */
 export async function connect({ config, world, log }: Context): Promise<Connection> {
   if (config.databaseUrl !== undefined) {

@@ -1,4 +1,4 @@
-import { ChainUnavailableError } from '../chains/chain.ts';
+import { askEndpoint } from '../actions/oversight/ask-endpoint.ts';
 import { createEvmChain } from '../chains/evm/evm-chain.ts';
 import { type NetworkInUse, relayersOf } from '../settings/chains.ts';
 import { configuredNetworks } from './chains.ts';
@@ -16,8 +16,6 @@ interface EndpointReport {
   readonly assets: readonly { readonly asset: string; readonly symbol: string; readonly isPayable: boolean }[];
   readonly problems: readonly string[];
 }
-
-const ANSWER_WITHIN_MS = 15_000;
 
 const check = command({
   name: 'networks check',
@@ -71,24 +69,8 @@ async function checkEndpoint(
   url: string,
 ): Promise<Omit<EndpointReport, 'endpoint'>> {
   const chain = createEvmChain({ world, log, network, endpoints: [url] });
-  const subject = { network: network.chainId, name: network.name };
-  const known = [...network.assets.values()].filter(({ pay }) => pay !== undefined);
-  const settled = new AbortController();
-  const silence = world.timers.sleep(ANSWER_WITHIN_MS, settled.signal).then(() => {
-    throw new ChainUnavailableError(network.chainId, `no answer within ${ANSWER_WITHIN_MS / 1000} s`);
-  });
-  silence.catch(() => {});
-  try {
-    const [found, head] = await Promise.race([Promise.all([chain.check(), chain.head()]), silence]);
-    const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: found.payable.includes(id) }));
-    const problems = found.problems.map(({ message }) => message);
-    return { ...subject, state: 'up', head: head.number, assets, problems };
-  } catch (error) {
-    if (!(error instanceof ChainUnavailableError)) throw error;
-    const problem = error.message.replace(`${network.chainId}: `, '');
-    return { ...subject, state: 'down', head: null, assets: [], problems: [problem] };
-  } finally {
-    settled.abort();
-    chain.close();
-  }
+  const { state, head, payable, problems } = await askEndpoint({ world }, chain);
+  const known = state === 'up' ? [...network.assets.values()].filter(({ pay }) => pay !== undefined) : [];
+  const assets = known.map(({ id, symbol }) => ({ asset: id, symbol, isPayable: payable.includes(id) }));
+  return { network: network.chainId, name: network.name, state, head: head?.number ?? null, assets, problems };
 }

@@ -33,7 +33,7 @@ const REPEATED_WITHIN_MS = 1_000;
 
 if (import.meta.main) await main();
 
-/** Runs one operator command. Returns the exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration. */
+/** Runs one operator command. Returns the exit code: 0 done, 1 refused or failed, 2 wrong usage or configuration, 3 a fault that `doctor` found. */
 export async function runTill(argv: readonly string[], io: Io): Promise<number> {
   const isJson = hasFlag(argv, '--json');
   const secrets: string[] = [];

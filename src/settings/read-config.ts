@@ -46,3 +46,11 @@ export function describeConfig(config: Config): { setting: string; value: string
     return { setting: env, value: value === undefined ? '' : isSecret ? '***' : show(value) };
   });
 }
+
+/** The settings whose values are not the defaults, with secrets shown as `***`. */
+export function describeChanges(config: Config): { setting: string; value: string }[] {
+  const defaults = readConfig({});
+  if ('problems' in defaults) throw new Error('The defaults are invalid.');
+  const usual = describeConfig(defaults.config);
+  return describeConfig(config).filter(({ value }, index) => value !== usual[index]?.value);
+}

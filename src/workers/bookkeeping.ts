@@ -24,7 +24,7 @@ export interface BookkeepingDeps extends WorkerDeps, RowKeyDeps, SubjectKeyDeps 
 
 /** Seals the books of every network and compares them with the chain. The returned function stops this on this node. */
 export function startBookkeeping(deps: BookkeepingDeps): () => Promise<void> {
-  const leaseDeps: LeaseDeps & RowKeyDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps.world) };
+  const leaseDeps: LeaseDeps & RowKeyDeps & SubjectKeyDeps = { ...deps, holder: newHolder(deps) };
   const alarms = createAlarms(deps, 'books_differ');
   const unread = createAlarms(deps, 'books_unread');
   const failing = createAlarms(deps, 'audit_failing');

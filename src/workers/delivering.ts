@@ -70,7 +70,7 @@ function startFanOut(deps: DeliveringDeps, throttle: Throttle): () => Promise<vo
   const wake = createWake(timers);
   deps.feed.subscribe(wake.all);
   const nap = wake.sleeper();
-  return startLeading({ ...deps, holder: newHolder(deps.world) }, [
+  return startLeading({ ...deps, holder: newHolder(deps) }, [
     {
       name: FAN_OUT_LEASE,
       start: (lease) => async (signal) => {

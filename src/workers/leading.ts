@@ -78,7 +78,8 @@ async function runRounds(deps: LeadingDeps, work: LedWork, lease: Lease, signal:
   }
 }
 
-/** A random name of this process, to hold leases with. */
-export function newHolder({ random }: LeaseDeps['world']): string {
-  return Buffer.from(random.bytes(12)).toString('hex');
+/** A name to hold leases with: random, after the host of this process if it is known. */
+export function newHolder({ world, host }: Pick<LeaseDeps, 'world'> & { readonly host?: string }): string {
+  const name = Buffer.from(world.random.bytes(12)).toString('hex');
+  return host === undefined ? name : `${host}/${name}`;
 }

@@ -21,7 +21,7 @@ export function startPlacing(deps: PlacingDeps): () => Promise<void> {
   const { timers } = deps.world;
   const wake = createWake(timers);
   const nap = wake.sleeper();
-  return startLeading({ ...deps, holder: newHolder(deps.world) }, [
+  return startLeading({ ...deps, holder: newHolder(deps) }, [
     {
       name: PLACING_LEASE,
       start: (lease, signal) => {

@@ -20,7 +20,7 @@ export function startRelaying(deps: RelayingDeps): () => Promise<void> {
   const { metrics } = deps;
   const relayDeps: RelayDeps = {
     ...deps,
-    holder: newHolder(deps.world),
+    holder: newHolder(deps),
     settings: deps.relaying ?? {},
     meters: {
       signed: (network, why) => metrics.sends.inc({ network, why }),

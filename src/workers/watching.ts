@@ -32,7 +32,7 @@ export function startWatching(deps: WatchingDeps): () => Promise<void> {
   const { metrics } = deps;
   const watchDeps: WatchDeps = {
     ...deps,
-    holder: newHolder(deps.world),
+    holder: newHolder(deps),
     settings: deps.watching ?? {},
     meters: {
       blocks: (network, { head, read, final }) => {

@@ -40,6 +40,7 @@ const READING = [
   'books verify',
   'config',
   'destinations pending',
+  'doctor',
   'events list',
   'explain',
   'fees list',

@@ -171,7 +171,7 @@ function sentence({ count, oldest, since }: OverdueWork, name: string): string {
 }
 
 /** The leases that a node must hold, each with its work. */
-function expectedLeases(chains: Chains): (readonly [lease: string, work: string])[] {
+export function expectedLeases(chains: Chains): (readonly [lease: string, work: string])[] {
   const ofNetworks = chains
     .list()
     .flatMap(({ chain: { network }, relayers }) => [

@@ -72,6 +72,21 @@ export function listLeases(db: Reader): Promise<LeaseState[]> {
   return db<LeaseState[]>`select name, until from leases`;
 }
 
+export interface LeaseHolder extends LeaseState {
+  /** The host of the process and a random name. Empty if the last holder released the lease. */
+  readonly holder: string;
+  /** Null if it was taken so long ago that the row of the takeover was deleted. */
+  readonly since: Date | null;
+}
+
+/** All leases with their last holders. */
+export function listLeaseHolders(db: Reader): Promise<LeaseHolder[]> {
+  return db<LeaseHolder[]>`
+    select l.name, l.until, l.holder, t.at as since
+    from leases l left join lease_takeovers t on t.name = l.name and t.fencing = l.fencing
+    order by l.name`;
+}
+
 export function isHeld(leases: readonly LeaseState[], name: string, nowMs: number): boolean {
   return leases.some((lease) => lease.name === name && lease.until.getTime() > nowMs);
 }

@@ -77,6 +77,35 @@ export async function updateEndpoint(tx: Tx, endpoint: Endpoint): Promise<void> 
     where id = ${endpoint.id}`;
 }
 
+export interface FailingEndpoint
+  extends Pick<Endpoint, 'id' | 'partnerId' | 'mode' | 'url' | 'status' | 'failingSince'> {
+  /** Deliveries that wait for their next attempt, counted up to `MOST_COUNTED`. */
+  readonly waiting: number;
+  /** The status and the problem of the last failed attempt. */
+  readonly answerStatus: number | null;
+  readonly problem: string | null;
+}
+
+const MOST_COUNTED = 1_000;
+
+/** Endpoints whose attempts have failed since the last success, and endpoints that were disabled for it, the longest failing first. */
+export function listFailingEndpoints(db: Reader, limit: number): Promise<FailingEndpoint[]> {
+  return db<FailingEndpoint[]>`
+    select w.id, w.partner_id as "partnerId", w.mode, w.url, w.status, w.failing_since as "failingSince",
+      (select count(*) from (
+        select from webhook_deliveries d where d.endpoint_id = w.id and d.status = 'pending' limit ${MOST_COUNTED}
+      ) pending)::int as waiting,
+      last.answer_status as "answerStatus", last.problem
+    from webhook_endpoints w
+    left join lateral (
+      -- The oldest pending delivery was attempted first. The others wait behind it.
+      select d.answer_status, d.problem from webhook_deliveries d
+      where d.endpoint_id = w.id and d.status = 'pending' and d.attempted_at is not null order by d.due_at limit 1
+    ) last on true
+    where w.failing_since is not null and w.status <> 'deleted'
+    order by w.failing_since, w.id limit ${limit}`;
+}
+
 /** The columns of `webhook_endpoints w`. */
 export function endpointColumns(db: Reader) {
   return db`w.id, w.partner_id as "partnerId", w.mode, w.url, to_json(w.events) as events,

@@ -1,0 +1,51 @@
+import { type Block, type Chain, ChainUnavailableError } from '../../chains/chain.ts';
+import type { World } from '../../runtime/world.ts';
+
+/** What one endpoint alone shows. */
+export interface EndpointAnswer {
+  readonly state: 'up' | 'down';
+  readonly head: Block | undefined;
+  /** The time of this machine at which the head arrived. */
+  readonly answeredAtMs: number;
+  /** From the question for the head to its answer, with the first connection. */
+  readonly latencyMs: number | undefined;
+  /** CAIP-19 ids. */
+  readonly payable: readonly string[];
+  readonly problems: readonly string[];
+}
+
+const ANSWER_WITHIN_MS = 15_000;
+
+/** Compares our data about a network with one of its endpoints. The chain must have this endpoint alone; it is closed. */
+export async function askEndpoint({ world }: { readonly world: World }, chain: Chain): Promise<EndpointAnswer> {
+  const { chainId } = chain.network;
+  const settled = new AbortController();
+  const silence = world.timers.sleep(ANSWER_WITHIN_MS, settled.signal).then(() => {
+    throw new ChainUnavailableError(chainId, `no answer within ${ANSWER_WITHIN_MS / 1000} s`);
+  });
+  silence.catch(() => {});
+  const askedAtMs = world.clock.nowMs();
+  try {
+    const head = await Promise.race([chain.head(), silence]);
+    const answeredAtMs = world.clock.nowMs();
+    const found = await Promise.race([chain.check(), silence]);
+    const problems = found.problems.map(({ message }) => message);
+    const latencyMs = Math.max(0, answeredAtMs - askedAtMs);
+    return { state: 'up', head, answeredAtMs, latencyMs, payable: found.payable, problems };
+  } catch (error) {
+    if (!(error instanceof ChainUnavailableError)) throw error;
+    // It is the only endpoint of its chain, so the caller knows which one it is.
+    const problem = error.message.replace(`${chainId}: `, '').replace(/^no endpoint answered \w+: endpoint 1 /, 'it ');
+    return {
+      state: 'down',
+      head: undefined,
+      answeredAtMs: askedAtMs,
+      latencyMs: undefined,
+      payable: [],
+      problems: [problem],
+    };
+  } finally {
+    settled.abort();
+    chain.close();
+  }
+}

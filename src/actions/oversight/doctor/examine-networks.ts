@@ -1,0 +1,70 @@
+import type { Asked, ClockFacts, NetworkFacts } from '../../../domain/doctor/facts.ts';
+import type { World } from '../../../runtime/world.ts';
+import { findCursors } from '../../../store/chain/chain-cursors.ts';
+import { askEndpoint, type EndpointAnswer } from '../ask-endpoint.ts';
+import type { Read } from './examine-database.ts';
+import type { ConfiguredNetwork } from './examine-deps.ts';
+
+export interface AskedNetwork {
+  readonly configured: ConfiguredNetwork;
+  readonly answers: readonly EndpointAnswer[];
+}
+
+/** Most chains have a block every few seconds. */
+const BLOCK_MS = 2_000;
+
+/** Asks every endpoint by itself, all at once. */
+export async function askNetworks(deps: {
+  readonly world: World;
+  readonly networks: Asked<readonly ConfiguredNetwork[]>;
+}): Promise<Asked<readonly AskedNetwork[]>> {
+  if ('unknown' in deps.networks) return deps.networks;
+  const known = await Promise.all(
+    deps.networks.known.map(async (configured) => ({
+      configured,
+      answers: await Promise.all(configured.endpoints.map((open) => askEndpoint(deps, open()))),
+    })),
+  );
+  return { known };
+}
+
+export async function networksOf(
+  asked: Asked<readonly AskedNetwork[]>,
+  { read, offMs }: { read: Read; offMs: Asked<number> },
+): Promise<Asked<readonly NetworkFacts[]>> {
+  if ('unknown' in asked) return asked;
+  const cursors = await read(findCursors);
+  const known = asked.known.map(({ configured: { network, isSandbox }, answers }): NetworkFacts => {
+    const cursor = 'known' in cursors ? cursors.known.find((each) => each.network === network.chainId) : undefined;
+    return {
+      network: network.chainId,
+      name: network.name,
+      blockTimeMs: network.finality?.blockTimeMs ?? BLOCK_MS,
+      isSandbox,
+      readTo: cursor?.blockNumber ?? null,
+      endpoints: answers.map(({ state, head, answeredAtMs, latencyMs, problems }, index) => ({
+        endpoint: index + 1,
+        isUp: state === 'up',
+        head: head?.number ?? null,
+        headAgeMs: head === undefined ? null : answeredAtMs - offOf(offMs) - head.timestampS * 1_000,
+        latencyMs: latencyMs ?? null,
+        problems,
+      })),
+    };
+  });
+  return { known };
+}
+
+function offOf(offMs: Asked<number>): number {
+  return 'known' in offMs ? offMs.known : 0;
+}
+
+/** The time of a sandbox can be moved, so its blocks prove nothing about a clock. */
+export function clocksOf(asked: Asked<readonly NetworkFacts[]>, machineOffMs: Asked<number>): Asked<ClockFacts> {
+  const networks = 'known' in asked ? asked.known.filter(({ isSandbox }) => !isSandbox) : [];
+  const heads = networks.flatMap(({ name, endpoints }) => {
+    const ages = endpoints.flatMap(({ headAgeMs }) => headAgeMs ?? []);
+    return ages.length === 0 ? [] : [{ name, aheadMs: -Math.min(...ages) }];
+  });
+  return { known: { machineOffMs, heads } };
+}

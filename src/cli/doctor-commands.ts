@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { arch, hostname, release, type } from 'node:os';
+import { join } from 'node:path';
+import { examine } from '../actions/oversight/doctor/examine.ts';
+import type { ConfiguredNetwork, ExamineDeps } from '../actions/oversight/doctor/examine-deps.ts';
+import type { Chains } from '../chains/chains.ts';
+import { createEvmChain } from '../chains/evm/evm-chain.ts';
+import { redactApiKeys } from '../domain/api-key.ts';
+import { hostUrls } from '../domain/database-hosts.ts';
+import { diagnose } from '../domain/doctor/diagnose.ts';
+import type { Diagnosis, Finding, Level, Section } from '../domain/doctor/diagnosis.ts';
+import type { Asked, ProgramFacts, SettingsFacts } from '../domain/doctor/facts.ts';
+import { strikeSecrets } from '../runtime/log.ts';
+import { readServerCertificate } from '../runtime/server-certificate.ts';
+import type { Log } from '../runtime/world.ts';
+import { SANDBOX_NETWORK } from '../sandbox/sandbox-network.ts';
+import { minBalanceOn } from '../settings/chains.ts';
+import { hasOnlyPlayMoney } from '../settings/contradictions.ts';
+import { openSecrets } from '../settings/master-secret.ts';
+import { misspeltSettings } from '../settings/misspelt.ts';
+import { productionRisks } from '../settings/production-risks.ts';
+import { describeChanges, readStartConfig } from '../settings/read-config.ts';
+import { ROLES } from '../settings/roles.ts';
+import { secretValues } from '../settings/secret-values.ts';
+import { openDatabase } from '../store/plumbing/database.ts';
+import { encryptedHosts, readDatabaseCertificate } from '../store/plumbing/database-certificate.ts';
+import { findPrimary } from '../store/plumbing/primary.ts';
+import { knownNetworks, withKnownChains } from './chains.ts';
+import { type Command, command, type Output } from './command.ts';
+import { type Context, findServer } from './connect.ts';
+import { align, printable } from './table.ts';
+
+const STATEMENT_MS = 5_000;
+const CERTIFICATE_MS = 5_000;
+const HTTPS_PORT = 443;
+const ignore = () => {};
+/** Everything that a connection would log is a finding. */
+const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, fatal: ignore };
+const NO_CHAINS: Chains = { find: () => undefined, list: () => [] };
+
+const doctor = command({
+  name: 'doctor',
+  summary: 'Examine the whole gateway, and say what to do. Exit code 1: something to do, 3: something does not work.',
+  examples: ['doctor', 'doctor --json'],
+  run: async (context) => {
+    const secrets = secretValues(context.config);
+    const diagnosis = diagnose(
+      await gather({ ...context, log: QUIET }, (text) => strikeSecrets(redactApiKeys(text), secrets)),
+    );
+    return report(diagnosis, new Date(context.world.clock.nowMs()));
+  },
+});
+
+export const doctorCommands: readonly Command[] = [doctor];
+
+/** A wrong account or key of a network is a finding, and everything else is still examined. */
+async function gather(context: Context, strike: (text: string) => string) {
+  let networks: Asked<readonly ConfiguredNetwork[]>;
+  try {
+    networks = { known: await configuredEndpoints(context) };
+    return await withKnownChains(context, async (chains) =>
+      examine(await depsOf(context, { networks, chains, strike })),
+    );
+  } catch (error) {
+    const problem = (error as Error).message;
+    networks = { unknown: 'the settings of a network are wrong' };
+    return examine(await depsOf(context, { networks, chains: NO_CHAINS, strike, problem }));
+  }
+}
+
+async function depsOf(
+  context: Context,
+  {
+    networks,
+    chains,
+    strike,
+    problem,
+  }: Pick<ExamineDeps, 'networks' | 'chains' | 'strike'> & { readonly problem?: string },
+): Promise<ExamineDeps> {
+  const { config, world } = context;
+  const url = await findServer(context).catch(() => undefined);
+  const folders = (await isThere(config.home)) ? [{ what: 'TILL_HOME', path: config.home }] : [];
+  return {
+    world,
+    openDatabase: () => open(url),
+    strike,
+    program: programFacts(),
+    settings: settingsFacts(context, problem),
+    networks,
+    chains,
+    minBalance: (network) => minBalanceOn(config, network),
+    roles: ROLES,
+    secretIds: await secretIds(context),
+    folders: [...folders, { what: 'this folder', path: process.cwd() }],
+    isDatabaseHere: url === undefined || hostUrls(url).every(isHere),
+    certificates: [...certificateOfPages(context), ...certificatesOfDatabase(context, url)],
+  };
+}
+
+async function open(url: string | undefined) {
+  if (url === undefined) {
+    throw new Error('DATABASE_URL is not set, and no gateway with a PostgreSQL of its own runs here');
+  }
+  return openDatabase({
+    url: (await findPrimary(url)).url,
+    poolSize: 3,
+    applicationName: 'till-doctor',
+    statementTimeoutMs: STATEMENT_MS,
+    settings: { default_transaction_read_only: 'on' },
+  });
+}
+
+async function configuredEndpoints(context: Context): Promise<ConfiguredNetwork[]> {
+  const { world, log } = context;
+  return (await knownNetworks(context)).map(({ network, endpoints }) => ({
+    network,
+    isSandbox: network.chainId === SANDBOX_NETWORK,
+    endpoints: endpoints.map((url) => () => createEvmChain({ world, log, network, endpoints: [url] })),
+  }));
+}
+
+function programFacts(): ProgramFacts {
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  const system = `${type()} ${release()} ${arch()}`;
+  return { version, node: process.version, host: hostname(), system };
+}
+
+function settingsFacts({ config, environment }: Context, problem: string | undefined): SettingsFacts {
+  const read = readStartConfig(environment);
+  const risks = productionRisks(config).filter(({ isRefused }) => !isRefused);
+  return {
+    changed: describeChanges(config),
+    refusals: ['problems' in read ? read.problems : [], problem ?? []].flat(),
+    risks: [...risks.map(({ message }) => message), ...misspeltSettings(environment)],
+  };
+}
+
+/** A sandbox without a configured secret has its own in its home. It is read, and never created. */
+async function secretIds({ config, world }: Context): Promise<Asked<readonly string[]>> {
+  const isConfigured = config.secret !== undefined || config.secretFile !== undefined;
+  const hasOwn = hasOnlyPlayMoney(config) && (await isThere(join(config.home, 'secret')));
+  if (!isConfigured && !hasOwn) return { unknown: 'neither TILL_SECRET nor TILL_SECRET_FILE is set' };
+  return openSecrets({ config, world }).then(
+    ({ ids }) => ({ known: ids }),
+    (error: Error) => ({ unknown: error.message.replace(/\.$/, '') }),
+  );
+}
+
+function certificateOfPages({ config, world }: Context): ExamineDeps['certificates'] {
+  const { protocol, hostname: host, port } = new URL(config.publicUrl);
+  if (protocol !== 'https:') return [];
+  const ask = { host: host.replace(/^\[|\]$/g, ''), port: Number(port || HTTPS_PORT), timeoutMs: CERTIFICATE_MS };
+  return [{ what: 'PUBLIC_URL', read: () => readServerCertificate(world.timers, ask) }];
+}
+
+function certificatesOfDatabase({ world }: Context, url: string | undefined): ExamineDeps['certificates'] {
+  const hosts = url === undefined ? [] : encryptedHosts(url);
+  return hosts.map((host) => ({
+    what: `the database (${host.host}:${host.port})`,
+    read: () => readDatabaseCertificate(world.timers, host, CERTIFICATE_MS),
+  }));
+}
+
+/** A folder in place of a host is a Unix socket of this machine. */
+function isHere(url: string): boolean {
+  const { hostname: host, searchParams } = new URL(url);
+  return searchParams.get('host')?.startsWith('/') === true || /^(localhost|127\..*|\[::1\]|)$/.test(host);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const EXIT_CODES: Readonly<Record<Level, NonNullable<Output['exitCode']>>> = {
+  well: 0,
+  remark: 0,
+  unknown: 1,
+  warning: 1,
+  fault: 3,
+};
+
+const VERDICTS: Readonly<Record<Level, string>> = {
+  well: 'All is well.',
+  remark: 'All is well. There are remarks.',
+  unknown: 'Not everything could be checked.',
+  warning: 'There is something to do.',
+  fault: 'Something does not work.',
+};
+
+function report({ level, sections }: Diagnosis, at: Date): Output {
+  const lines = sections.flatMap(({ title, facts, level: own }) => [
+    `${title}: ${own}`,
+    ...align(facts.map(({ name, value }) => [` `, printable(name), printable(value)]))
+      .split('\n')
+      .filter(Boolean),
+    '',
+  ]);
+  const text = [...lines, ...findingLines(sections), VERDICTS[level]].join('\n');
+  const json = { at: at.toISOString(), level, sections };
+  return { json, text, exitCode: EXIT_CODES[level] };
+}
+
+/** The worst come last, where the eye is when the command ends. */
+function findingLines(sections: readonly Section[]): string[] {
+  const found = sections.flatMap(({ title, findings }) => findings.map((finding) => ({ title, ...finding })));
+  const levels: readonly Finding['level'][] = ['remark', 'unknown', 'warning', 'fault'];
+  const lines = levels.flatMap((level) =>
+    found
+      .filter((finding) => finding.level === level)
+      .map(
+        ({ title, message, remedy }) => `${level.toUpperCase()} ${title}: ${printable(message)} ${printable(remedy)}`,
+      ),
+  );
+  return lines.length === 0 ? [] : [...lines, ''];
+}

@@ -1,0 +1,248 @@
+/** The answer to a question that may remain open. "Unknown" is never taken for "well". */
+export type Asked<T> = { readonly known: T } | { readonly unknown: string };
+
+/** Everything that an examination asks for, by check. */
+export interface DoctorFacts {
+  readonly program: ProgramFacts;
+  readonly settings: SettingsFacts;
+  readonly database: DatabaseFacts | DatabaseOutage;
+  readonly schema: SchemaFacts;
+  readonly secret: SecretFacts;
+  readonly nodes: NodeFacts;
+  readonly leases: readonly LeaseFacts[];
+  readonly clocks: ClockFacts;
+  readonly networks: readonly NetworkFacts[];
+  readonly accounts: readonly AccountFacts[];
+  readonly alerts: readonly AlertFacts[];
+  readonly webhooks: readonly WebhookFacts[];
+  readonly disk: readonly DiskFacts[];
+  readonly certificates: readonly CertificateFacts[];
+}
+
+export type CheckName = keyof DoctorFacts;
+
+/** The facts of each check, or the reason why it could not be made. */
+export type Gathered = { readonly [Name in CheckName]: Asked<DoctorFacts[Name]> };
+
+export interface ProgramFacts {
+  readonly version: string;
+  readonly node: string;
+  readonly host: string;
+  readonly system: string;
+}
+
+export interface SettingsFacts {
+  /** The settings that differ from their defaults, with secrets struck out. */
+  readonly changed: readonly { readonly setting: string; readonly value: string }[];
+  /** Reasons for which a node refuses to start with these settings, in sentences. */
+  readonly refusals: readonly string[];
+  /** Risks that a node starts with, in sentences. */
+  readonly risks: readonly string[];
+}
+
+/** The database is out of reach. */
+export interface DatabaseOutage {
+  readonly outage: string;
+}
+
+export interface DatabaseFacts {
+  readonly server: Asked<ServerState>;
+  readonly oldestTransaction: Asked<OldTransaction | null>;
+  readonly tables: Asked<readonly TableState[]>;
+  readonly parts: Asked<SchemaParts>;
+  /** Null without the extension. */
+  readonly slow: Asked<readonly SlowStatement[] | null>;
+  readonly replication: Asked<Replication>;
+  readonly nowMs: number;
+}
+
+/** The server and the database, as far as the role may see them. */
+export interface ServerState {
+  readonly version: string;
+  /** 150004 for 15.4. */
+  readonly versionNumber: number;
+  readonly role: string;
+  readonly isSuperuser: boolean;
+  readonly isStandby: boolean;
+  readonly startedAt: Date;
+  readonly sizeBytes: number;
+  /** Connections of clients to the whole server, and the most that a role without special rights can open. */
+  readonly connections: number;
+  readonly maxConnections: number;
+  /** Transactions until PostgreSQL must freeze old rows count up to two thousand million. */
+  readonly transactionAge: number;
+  readonly fsync: boolean;
+  readonly fullPageWrites: boolean;
+  readonly archiveMode: string;
+  readonly synchronousStandbys: string;
+  /** Null if the role may not see it. */
+  readonly dataDirectory: string | null;
+  /** False if the role sees the transactions of its own connections alone. */
+  readonly seesAll: boolean;
+}
+
+export interface OldTransaction {
+  readonly application: string;
+  /** `active`, `idle in transaction`. */
+  readonly state: string;
+  readonly since: Date;
+}
+
+export interface TableState {
+  readonly table: string;
+  readonly sizeBytes: number;
+  /** Estimates of the statistics collector. */
+  readonly liveRows: number;
+  readonly deadRows: number;
+  readonly vacuumedAt: Date | null;
+}
+
+export interface SchemaParts {
+  readonly extensions: readonly { readonly name: string; readonly version: string }[];
+  /** Indexes whose concurrent build was interrupted: they cost writes and serve no read. */
+  readonly invalidIndexes: readonly string[];
+}
+
+export interface SlowStatement {
+  /** The first part of the statement. Its values are replaced by `$1`, `$2` … */
+  readonly text: string;
+  readonly calls: number;
+  readonly meanMs: number;
+  readonly totalMs: number;
+}
+
+export interface Replication {
+  readonly standbys: readonly Standby[];
+  readonly slots: readonly ReplicationSlot[];
+  /** The last failure of the archiver, if it is later than its last success. */
+  readonly archiveFailedAt: Date | null;
+}
+
+export interface Standby {
+  readonly name: string;
+  /** `streaming`. Null if the role may not see it. */
+  readonly state: string | null;
+  /** `async`, `sync`, `quorum`. */
+  readonly sync: string | null;
+  readonly lagBytes: number | null;
+}
+
+export interface ReplicationSlot {
+  readonly name: string;
+  readonly isActive: boolean;
+  /** The write-ahead log that the server keeps for it. */
+  readonly keptBytes: number | null;
+}
+
+export interface SchemaFacts {
+  readonly applied: readonly string[];
+  readonly missing: readonly string[];
+  /** The reason why this version cannot use the database at all. */
+  readonly mismatch: string | null;
+}
+
+export interface SecretFacts {
+  /** True if the master secret in the settings of this machine opens the secrets of the database. Null before the first start. */
+  readonly opens: Asked<boolean | null>;
+  /** The nodes that run. `knowsNewest` is null for a node of an older version, which does not say it. */
+  readonly nodes: readonly { readonly host: string; readonly id: string; readonly knowsNewest: boolean | null }[];
+}
+
+export interface NodeFacts {
+  readonly nodes: readonly {
+    readonly host: string;
+    readonly roles: readonly string[];
+    readonly startedAt: Date;
+    readonly seenAt: Date;
+    readonly isUp: boolean;
+  }[];
+  /** The roles that no running node has. */
+  readonly missingRoles: readonly string[];
+}
+
+export interface LeaseFacts {
+  readonly name: string;
+  /** What its holder does. Null for work on a network that is not in the settings of this machine. */
+  readonly work: string | null;
+  readonly isHeld: boolean;
+  readonly holder: string;
+  readonly since: Date | null;
+}
+
+export interface ClockFacts {
+  /** Milliseconds by which this machine is ahead of the database. */
+  readonly machineOffMs: Asked<number>;
+  /** For each network, milliseconds by which its newest block is ahead of the database, or of this machine if that is unknown. */
+  readonly heads: readonly { readonly name: string; readonly aheadMs: number }[];
+}
+
+export interface NetworkFacts {
+  readonly network: string;
+  readonly name: string;
+  readonly blockTimeMs: number;
+  /** True if its time is that of a sandbox, which can be moved. */
+  readonly isSandbox: boolean;
+  readonly endpoints: readonly EndpointFacts[];
+  /** The last block that a watcher has read. Null if it is unknown. */
+  readonly readTo: number | null;
+}
+
+export interface EndpointFacts {
+  /** The place in the configuration, from 1. */
+  readonly endpoint: number;
+  readonly isUp: boolean;
+  readonly head: number | null;
+  /** The age of its newest block. */
+  readonly headAgeMs: number | null;
+  readonly latencyMs: number | null;
+  readonly problems: readonly string[];
+}
+
+export interface AccountFacts {
+  readonly network: string;
+  readonly address: string;
+  readonly kind: 'relayer' | 'former relayer' | 'intermediate account';
+  /** Native coin, in its smallest unit. Null if the chain cannot be asked. */
+  readonly balance: bigint | null;
+  readonly minBalance: bigint | null;
+  /** Gas of the last day. */
+  readonly spentPerDay: bigint;
+  readonly inFlight: number | null;
+}
+
+export interface AlertFacts {
+  readonly name: string;
+  readonly subject: string;
+  readonly message: string;
+  readonly since: Date;
+  readonly runbook: string;
+}
+
+export interface WebhookFacts {
+  readonly id: string;
+  readonly partnerId: string;
+  readonly mode: string;
+  /** Its origin alone: the rest of the URL may hold a secret of the partner. */
+  readonly origin: string;
+  readonly status: string;
+  readonly failingSince: Date | null;
+  readonly waiting: number;
+  readonly problem: string | null;
+}
+
+export interface DiskFacts {
+  readonly what: string;
+  readonly space: Asked<{ readonly freeBytes: number; readonly totalBytes: number }>;
+}
+
+export interface CertificateFacts {
+  readonly what: string;
+  readonly certificate: Asked<{
+    readonly issuer: string;
+    readonly from: Date;
+    readonly until: Date;
+    /** Why a client refuses it. Null if a client accepts it, or does not check it. */
+    readonly refusal: string | null;
+  }>;
+  readonly nowMs: number;
+}
