@@ -8,34 +8,30 @@ interface AskDeps {
   readonly stop: AbortSignal;
 }
 
-export interface Asked {
-  /** False if there was no price at all in the answer. */
-  readonly isAnswered: boolean;
-  readonly answers: readonly PairAnswer[];
-  /** By the key of the pair: the reason why there is no price for it. */
-  readonly faults: ReadonlyMap<string, string>;
-}
-
-/** Makes a request to a source and notes its prices in the book. Never throws. */
+/** Makes a request to a source and notes its prices in the book. Resolves with a price or a reason for each pair; never throws. */
 export async function askSource(
   { world, book, stop }: AskDeps,
   { source, request }: { readonly source: RateSource; readonly request: SourceRequest },
-): Promise<Asked> {
+): Promise<readonly PairAnswer[]> {
   // The time of the request, so that a slow answer does not make a price look younger than it is.
   const atMs = world.clock.nowMs();
+  const { answers, fault } = await read(request, stop);
+  return request.pairs.map((pair): PairAnswer => {
+    const answer = answers.find((one) => keyOf(one) === keyOf(pair));
+    if (answer === undefined || 'fault' in answer) return answer ?? { ...pair, fault };
+    const { base, quote, price } = answer;
+    const isPrice = book.note({ base, quote, source: source.name, price, atMs }, source);
+    return isPrice ? answer : { base, quote, fault: 'sent something that is not a price' };
+  });
+}
+
+async function read(
+  request: SourceRequest,
+  stop: AbortSignal,
+): Promise<{ readonly answers: readonly PairAnswer[]; readonly fault: string }> {
   try {
-    const answers = await request.read(stop);
-    const faults = request.pairs.flatMap((pair): [string, string][] => {
-      const answer = answers.find((one) => keyOf(one) === keyOf(pair));
-      if (answer === undefined) return [[keyOf(pair), 'did not answer for it']];
-      if ('fault' in answer) return [[keyOf(pair), answer.fault]];
-      const { base, quote, price } = answer;
-      const isPrice = book.note({ base, quote, source: source.name, price, atMs }, source);
-      return isPrice ? [] : [[keyOf(pair), 'sent something that is not a price']];
-    });
-    return { isAnswered: faults.length < request.pairs.length, answers, faults: new Map(faults) };
+    return { answers: await request.read(stop), fault: 'did not answer for it' };
   } catch (error) {
-    const fault = error instanceof RateSourceError ? error.message : 'failed';
-    return { isAnswered: false, answers: [], faults: new Map(request.pairs.map((pair) => [keyOf(pair), fault])) };
+    return { answers: [], fault: error instanceof RateSourceError ? error.message : 'failed' };
   }
 }

@@ -72,10 +72,11 @@ async function follow(deps: Following, line: Line): Promise<void> {
   const { everyMs } = line.source;
   let failures = 0;
   while (!stop.aborted) {
-    const { isAnswered, faults } = await askSource(deps, line);
+    const answers = await askSource(deps, line);
     if (stop.aborted) return;
-    note(deps, line, faults);
-    failures = isAnswered ? 0 : failures + 1;
+    note(deps, line, new Map(answers.flatMap((one) => ('fault' in one ? [[keyOf(one), one.fault]] : []))));
+    // One missing pair is no reason to ask less.
+    failures = answers.every((one) => 'fault' in one) ? failures + 1 : 0;
     await world.timers.sleep(withJitter(world, failures === 0 ? everyMs : backoffMs(RETRY, failures)), stop);
   }
 }

@@ -63,7 +63,7 @@ describe('the rate book', () => {
   });
 
   it('lets reference rates confirm one live price, and never vote against live prices', () => {
-    const quotes = (...prices: readonly [source: string, price: string, kind: 'live' | 'reference'][]) => {
+    const quotes = (...prices: readonly (readonly [source: string, price: string, kind: 'live' | 'reference'])[]) => {
       const book = bookOf(['a', 'EUR/USD', '1.1']);
       for (const [source, price, kind] of prices)
         book.note({ source, base: 'EUR', quote: 'USD', price, atMs: NOW_MS }, { kind, validMs: 60_000 });
